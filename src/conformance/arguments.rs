@@ -15,7 +15,6 @@ use crate::storage::source::Source;
 #[derive(Debug)]
 pub(crate) enum NoOutput {
     Refused(Error),
-    /// The program lacks the operator, a version or an attribute.
     Unsupported(String),
 }
 
@@ -27,7 +26,6 @@ impl From<Error> for NoOutput {
 
 pub(super) type CaseResult<T> = Result<T, NoOutput>;
 
-/// The attributes and inputs that the operator has not taken yet.
 pub(super) struct CaseInputs<'c> {
     attributes: Attributes,
     inputs: Vec<Option<&'c CaseInput>>,
@@ -122,7 +120,6 @@ impl<'c> CaseInputs<'c> {
         Ok(self.optional_list(label)?.ok_or_else(|| missing(label))?)
     }
 
-    /// Takes a tensor of one item.
     pub(super) fn number(&mut self, label: &'static str) -> CaseResult<i64> {
         match list_of(self.tensor(label)?, 0)?[..] {
             [one] => Ok(one),
@@ -145,7 +142,7 @@ impl<'c> CaseInputs<'c> {
         })
     }
 
-    /// Looks up a text attribute; the first entry is the default.
+    /// The first entry is the default.
     pub(super) fn one_of<T: Copy>(&mut self, name: &'static str, known: &[(&str, T)]) -> CaseResult<T> {
         let Some(asked) = self.text(name)? else { return Ok(known[0].1) };
         match known.iter().find(|(of, _)| *of == asked) {
@@ -178,7 +175,6 @@ impl<'c> CaseInputs<'c> {
         }
     }
 
-    /// Fails if the operator left attributes or inputs.
     pub(super) fn finish(self) -> CaseResult<()> {
         if let Some(name) = self.attributes.keys().next() {
             return unsupported(format_args!("attribute {name}"));
@@ -202,7 +198,7 @@ pub(super) fn missing(what: &'static str) -> Error {
     Error::new(Subject::Argument(what), "is missing")
 }
 
-/// Takes a tensor with one axis, or also a scalar if `least` is 0.
+/// Also takes a scalar if `least` is 0.
 pub(super) fn list_of(source: Source, least: usize) -> Result<Vec<i64>> {
     integers_of(source, least, BeyondInt64::Refused)
 }

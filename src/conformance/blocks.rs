@@ -1,4 +1,4 @@
-//! Operators that move positions within blocks to or from another axis, by reshapes and transposes.
+//! Operators on blocks, as reshapes and transposes.
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +9,7 @@ use crate::ops::pad::PadMode;
 use crate::ops::slice::SliceArgs;
 use crate::storage::source::Source;
 
-/// The slowest component of an axis of channels and block positions.
+/// The slowest part of an axis of channels and block positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockOrder {
     BlocksFirst,
@@ -22,7 +22,6 @@ impl BlockOrder {
         [("blocks_first", Self::BlocksFirst), ("depth_first", Self::DepthFirst)];
 }
 
-/// Supports any number of spatial axes.
 pub(super) fn depth_to_space(data: Source, order: BlockOrder, size: usize) -> CaseResult<CaseCall> {
     let (shape, spatial) = (data.shape(), data.shape().len() - 2);
     let Some(blocks) = size.checked_pow(spatial as u32).filter(|blocks| shape[1] % blocks == 0) else {
@@ -40,7 +39,6 @@ pub(super) fn depth_to_space(data: Source, order: BlockOrder, size: usize) -> Ca
     rearranged(data, &dims, axes, &to)
 }
 
-/// Supports any number of spatial axes.
 pub(super) fn space_to_depth(data: Source, order: BlockOrder, size: usize) -> CaseResult<CaseCall> {
     let (shape, spatial) = (data.shape(), data.shape().len() - 2);
     if shape[2..].iter().any(|dim| dim % size != 0) {
@@ -67,7 +65,6 @@ impl CaseInputs<'_> {
         }
     }
 
-    /// ONNX requires four axes.
     fn blocks_onnx(&mut self) -> CaseResult<(Source, usize)> {
         let size = self.int("blocksize")?.ok_or_else(|| missing("blocksize"))?;
         self.blocks(4..=4, Some(size))
@@ -83,14 +80,13 @@ impl CaseInputs<'_> {
         space_to_depth(data, order, size)
     }
 
-    /// OpenVINO requires a mode.
     pub(super) fn blocks_openvino(&mut self) -> CaseResult<(Source, BlockOrder, usize)> {
         let size = self.int("block_size")?;
         let (data, size) = self.blocks(3..=usize::MAX, size)?;
         Ok((data, self.required("mode", &BlockOrder::OF_OPENVINO)?, size))
     }
 
-    /// Takes data, block sizes, and crops or pads at both ends of each axis. The batch axis must have none.
+    /// Takes data, block sizes, and crops or pads at both ends of each axis except the batch axis.
     fn blocks_of_axes(&mut self, names: [&'static str; 2]) -> CaseResult<(Source, [Vec<usize>; 3])> {
         let data = self.tensor("data")?;
         let blocks = counts("block_shape", &self.list("block_shape")?, 1)?;
@@ -104,7 +100,6 @@ impl CaseInputs<'_> {
         }
     }
 
-    /// Batches become block positions, which are then cropped.
     pub(super) fn batch_to_space(&mut self) -> CaseResult<CaseCall> {
         let (data, [blocks, begin, end]) = self.blocks_of_axes(["crops_begin", "crops_end"])?;
         let (shape, spatial) = (data.shape(), data.shape().len() - 1);
@@ -125,7 +120,6 @@ impl CaseInputs<'_> {
         Ok((made(operands, &call)?.into(), Call::Slice(slices)))
     }
 
-    /// Zeros are added, then block positions become batches.
     pub(super) fn space_to_batch(&mut self) -> CaseResult<CaseCall> {
         let (data, [blocks, begin, end]) = self.blocks_of_axes(["pads_begin", "pads_end"])?;
         let signed = |list: &[usize]| list.iter().map(|&number| number as i64).collect();
@@ -145,7 +139,6 @@ impl CaseInputs<'_> {
         rearranged(padded, &dims, axes, &to)
     }
 
-    /// Orders channels by their position in the group.
     pub(super) fn shuffle_channels(&mut self) -> CaseResult<CaseCall> {
         let data = self.tensor("data")?;
         let (shape, axis) = (data.shape().to_vec(), self.int("axis")?.unwrap_or(1));

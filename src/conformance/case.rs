@@ -12,13 +12,12 @@ use crate::format::onnx::model::AttributeValue;
 use crate::item::dtype::DType;
 use crate::item::tensor::Tensor;
 
-/// A limit for cases that expect a refusal; other cases list their outputs.
 const MAX_OUTPUTS: usize = 1 << 16;
 
 #[derive(Clone, Debug)]
 pub(crate) struct KnownTest {
     pub operator: String,
-    /// The operator's version, or the opset for an unknown operator.
+    /// The opset for an unknown operator.
     pub version: u64,
     pub class: Class,
 }
@@ -39,13 +38,12 @@ impl Specification {
     }
 }
 
-/// The meaning of a verdict for a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Class {
     /// The specification determines the result.
     Must,
-    /// The specification is silent; the result was decided here, and runtimes may differ.
+    /// The specification is silent, so runtimes may differ.
     Choice,
     /// The operator must refuse its inputs.
     Reject,
@@ -74,9 +72,8 @@ pub(crate) enum CaseInput {
 
 #[derive(Debug)]
 pub(crate) enum CaseOutput {
-    /// The operator's output with this number.
     Operator(usize),
-    /// An input or constant that the graph of a model passes through.
+    /// An input or constant that a model's graph passes through.
     Given(Tensor),
 }
 
@@ -89,7 +86,7 @@ pub(crate) struct Tolerances {
 }
 
 impl Tolerances {
-    /// Refuses numbers below 0. JSON has no NaN or infinity.
+    /// JSON has no NaN or infinity.
     pub(super) fn new(atol: Option<f64>, rtol: Option<f64>, ulp: Option<u64>) -> Result<Self> {
         for (name, value) in [("atol", atol), ("rtol", rtol)] {
             if let Some(value) = value.filter(|value| *value < 0.0) {
@@ -103,7 +100,6 @@ impl Tolerances {
 #[derive(Debug)]
 pub(crate) enum Expected {
     Outputs(Vec<Tensor>),
-    /// The operator must refuse its inputs, for this reason.
     Refusal(String),
 }
 
@@ -113,21 +109,21 @@ pub(crate) struct Case {
     pub id: String,
     pub specification: Specification,
     pub operator: String,
-    /// The operator's version, or an opset that has it.
+    /// Or an opset that has the version.
     pub version: u64,
     pub attributes: Attributes,
     pub inputs: Vec<CaseInput>,
     pub operator_outputs: usize,
-    /// The operator's outputs, or for a model the outputs of its graph.
+    /// For a model, the outputs of its graph.
     pub outputs: Vec<CaseOutput>,
     pub expected: Expected,
     pub tolerances: Tolerances,
     pub class: Class,
-    /// The sentence of the specification behind the case, or the decision made where it is silent.
+    /// The specification's sentence, or the decision made where it is silent.
     pub why: String,
 }
 
-/// A case in JSON. Its tensors are parsed in [`load`](Self::load).
+/// Tensors are parsed in [`load`](Self::load).
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object with specification, operator, version, inputs and output or error")]
 pub(crate) struct CaseText<'a> {
@@ -168,7 +164,7 @@ fn must() -> Class {
     Class::Must
 }
 
-/// A tensor in bytes, for bits without a JSON number.
+/// For bits without a JSON number.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HexTensor {
@@ -261,7 +257,6 @@ fn input(text: &str, folder: &Path) -> Result<CaseInput> {
     tensor(text, folder).map(CaseInput::Tensor)
 }
 
-/// Parses a file name, a [`HexTensor`], or a tensor in JSON.
 fn tensor(text: &str, folder: &Path) -> Result<Tensor> {
     if text.starts_with('"')
         && let Ok(name) = serde_json::from_str::<String>(text)
@@ -276,7 +271,7 @@ fn tensor(text: &str, folder: &Path) -> Result<Tensor> {
     read_bytes(text.as_bytes())
 }
 
-/// `key` includes its quotes. Without this check each tensor is also parsed as an object, a fifth of the time of a run.
+/// `key` includes its quotes. Parsing each tensor as an object takes a fifth of a run.
 fn may_have(text: &str, key: &str) -> bool {
     text.contains(key) || text.contains('\\')
 }

@@ -1,5 +1,5 @@
-//! Operators whose versions have their own rules or need several calls. A composition runs a call and passes its output
-//! to the next; the last call is the case's.
+//! Operators that need several calls or have rules of their own. A composition runs a call and passes its output to the
+//! next.
 
 use super::arguments::{CaseInputs, CaseResult, refuse};
 use crate::engine::job::Job;
@@ -17,7 +17,6 @@ use crate::ops::reshape::NewShape;
 use crate::ops::slice::SliceArgs;
 use crate::storage::source::Source;
 
-/// Operands and an operator with arguments.
 pub(super) type CaseCall = (Operands, Call);
 
 pub(super) fn run(fill: Box<dyn Fill>) -> Result<Tensor> {
@@ -33,13 +32,11 @@ pub(super) fn run(fill: Box<dyn Fill>) -> Result<Tensor> {
     Tensor::new(meta.dtype, meta.shape, bytes)
 }
 
-/// Runs a call and returns its output as the next call's data.
 pub(super) fn made(operands: Operands, call: &Call) -> Result<Source> {
     let output = run(call.link(operands, Limits::default())?)?;
     Ok(Source::memory(output, "output".to_owned()))
 }
 
-/// Returns a call that keeps the data.
 pub(super) fn own_shape(dims: &[usize]) -> Call {
     Call::Reshape(NewShape::DimsWithZero(dims.iter().map(|&dim| i64::try_from(dim).unwrap_or(i64::MAX)).collect()))
 }
@@ -66,12 +63,10 @@ pub(super) fn counts(name: &str, numbers: &[i64], least: i64) -> CaseResult<Vec<
 }
 
 enum SliceEntry {
-    /// A range of an axis.
     Range(StepRange),
     /// One place of an axis, which is removed.
     Place(i64),
     NewAxis,
-    /// All remaining axes.
     Ellipsis,
 }
 
@@ -86,7 +81,6 @@ impl CaseInputs<'_> {
         let (Some(skipped), 0 | 1) = (shape.len().checked_sub(taken), ellipses) else {
             return refuse(format!("{taken} entries and {ellipses} ellipses for data {shape:?}"));
         };
-        // for each output axis, its data axis
         let (mut slices, mut kept, mut axis) = (SliceArgs::default(), Vec::new(), 0);
         for entry in entries {
             axis += match entry {
@@ -111,7 +105,6 @@ impl CaseInputs<'_> {
             };
         }
         kept.extend((axis..shape.len()).map(Some));
-        // data without axes cannot be sliced
         let call = if shape.is_empty() { own_shape(&[]) } else { Call::Slice(slices.clamped_as_onnx()) };
         let cut = made(data.into(), &call)?;
         let dims: Vec<_> = kept.iter().map(|axis| axis.map_or(1, |axis: usize| cut.shape()[axis])).collect();
@@ -140,7 +133,6 @@ impl CaseInputs<'_> {
         Ok((0..begin.len()).map(entry).collect())
     }
 
-    /// Slices with step -1.
     pub(super) fn reverse(&mut self) -> CaseResult<CaseCall> {
         let data = self.tensor("data")?;
         let rank = data.shape().len();
@@ -166,7 +158,6 @@ impl CaseInputs<'_> {
         Ok((data.into(), call))
     }
 
-    /// A gather of indices along the sequence axis.
     pub(super) fn reverse_sequence(&mut self, axes: [i64; 2], least: i64) -> CaseResult<CaseCall> {
         let (data, lengths) = (self.tensor("data")?, self.list("sequence_lens")?);
         let shape = data.shape().to_vec();
@@ -190,7 +181,7 @@ impl CaseInputs<'_> {
         Ok((Operands { indices, ..data.into() }, Call::GatherElements { axis: axis as i64 }))
     }
 
-    /// A pad; negative pads crop.
+    /// Negative pads crop.
     pub(super) fn center_crop_pad(&mut self) -> CaseResult<CaseCall> {
         let data = self.tensor("data")?;
         let dims = self.list("shape")?;
@@ -209,7 +200,6 @@ impl CaseInputs<'_> {
         Ok((data.into(), Call::Pad { before, after, axes: Some(axes), mode: PadMode::Constant }))
     }
 
-    /// A gather of the places with a true condition.
     pub(super) fn compress(&mut self) -> CaseResult<CaseCall> {
         let (data, condition) = (self.tensor("data")?, self.truths("condition")?);
         if data.shape().is_empty() {

@@ -1,4 +1,4 @@
-//! Writes cases for other runtimes: as ONNX's backend tests, or as folders of `.npy` files with a `case.json`.
+//! Writes cases for other runtimes: as ONNX's backend tests, or as `.npy` files with a `case.json`.
 
 use std::fs;
 use std::path::Path;
@@ -14,18 +14,17 @@ use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
 use crate::report::json::{self, Escapes};
 
-/// The folder of inputs and outputs in ONNX's tests.
 const DATA_SET: &str = "test_data_set_0";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CaseLayout {
-    /// `model.onnx` and `test_data_set_0`, like ONNX's tests.
+    /// Like ONNX's tests.
     Onnx,
     /// `case.json` and its `.npy` files.
     Npy,
 }
 
-/// Creates the folder. Returns false if the layout cannot express the case: only ONNX's operators can be models.
+/// False if the layout cannot express the case: only ONNX's operators can be models.
 pub(crate) fn export(case: &Case, folder: &Path, layout: CaseLayout) -> Result<bool> {
     let files = match layout {
         CaseLayout::Npy => Some(npy(case)?),
@@ -145,7 +144,7 @@ fn onnx(case: &Case) -> Result<Option<Vec<NamedFile>>> {
         values.push(Some(value));
         number += 1;
     }
-    // a refused case has no outputs: the model gives them the data's dtype and an open shape
+    // a model needs an output even if it must refuse: the data's dtype and an open shape
     let outputs = match (&case.expected, values.iter().flatten().next()) {
         (Expected::Outputs(outputs), _) => {
             for (n, output) in outputs.iter().enumerate() {
@@ -177,7 +176,7 @@ fn onnx(case: &Case) -> Result<Option<Vec<NamedFile>>> {
     Ok(Some(files))
 }
 
-/// Tensors in a sequence may differ, so their shape is open.
+/// Tensors in a sequence may differ in shape.
 fn value_type(tensor: &Tensor, is_open: bool) -> ValueType<'_> {
     ValueType { dtype: tensor.dtype(), shape: (!is_open).then(|| tensor.shape()), is_sequence: false }
 }

@@ -1,7 +1,6 @@
-//! Finds tests: folders of ONNX's backend tests, folders with `case.json`, and JSON lists of cases.
+//! Finds tests: ONNX's backend tests, folders with `case.json`, and JSON lists of cases.
 //!
-//! Tests are read one at a time, so memory does not grow with their number. An error in one test is its verdict and
-//! does not stop the others.
+//! Tests are read one at a time, so memory does not grow with their number. An error in a test is its verdict.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -21,16 +20,14 @@ use crate::format::opened::read_proto;
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
 
-/// Models and lists of cases are read whole.
 const MAX_BYTES: u64 = 1 << 24;
 
 /// Links are not followed, so only a hostile tree is deeper.
 const MAX_NESTED: usize = 64;
 
-/// A file beside a model, for data without a place in ONNX's tests.
+/// For data without a place in ONNX's tests.
 pub(super) const ABOUT: &str = "about.json";
 
-/// A test that cannot be read, or whose operator, version or attributes are not specified.
 #[derive(Clone, Debug)]
 pub(crate) struct BrokenTest {
     /// `None` if reading failed earlier.
@@ -56,9 +53,8 @@ pub(crate) enum Task {
     Run(Case),
     /// Only outputs of another runtime can be judged.
     Only {
-        /// The unknown operator or feature.
         unsupported: String,
-        /// Expected outputs; empty if the outputs are not tensors.
+        /// Empty if the outputs are not tensors.
         stored: Vec<Stored>,
     },
 }
@@ -74,15 +70,14 @@ impl Stored {
 
 pub(crate) type LoadedTest = Result<Loaded, BrokenTest>;
 
-/// Takes a test's id and a function that reads the test.
+/// Takes a test's id and its reader.
 pub(crate) type TakeTest<'a> = dyn FnMut(&str, &dyn Fn() -> LoadedTest) -> Result<()> + 'a;
 
-/// Tests that are not read yet.
 #[derive(Debug)]
 pub(crate) enum Tests {
-    /// `id` is the prefix of the ids.
+    /// `id` is a prefix.
     Folder { path: PathBuf, id: String },
-    /// `id` is the prefix of the ids; the texts name files in `folder`.
+    /// `id` is a prefix; the texts name files in `folder`.
     Texts { texts: Vec<String>, id: String, folder: PathBuf },
 }
 
@@ -110,7 +105,6 @@ impl Tests {
         Ok(Self::Texts { texts: vec![text], id: without_ending(&own_name).to_owned(), folder })
     }
 
-    /// Folders are searched in the order of names.
     pub(crate) fn each(&self, take: &mut TakeTest<'_>) -> Result<()> {
         match self {
             Self::Folder { path, id } => folder(path, id.clone(), 0, take),
@@ -162,7 +156,6 @@ fn folder(path: &Path, id: String, nested: usize, take: &mut TakeTest<'_>) -> Re
                 Ok(text) if is_list_of_cases(&text) => {
                     entries(&text, &id, path.parent().expect("it lies in a folder"), take)?;
                 }
-                // other JSON files may be beside tests
                 Ok(_) => {}
                 Err(error) => take(&id, &|| Err(error.clone().into()))?,
             }
@@ -182,12 +175,11 @@ fn text(path: &Path) -> Result<String> {
     String::from_utf8(bytes(path)?).map_err(|error| malformed!("not UTF-8: {error}"))
 }
 
-/// Tensors are lists too, but not of objects.
+/// Tensors are lists too.
 fn is_list_of_cases(text: &str) -> bool {
     text.trim_start().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{'))
 }
 
-/// Only the id of a case.
 #[derive(Deserialize)]
 struct CaseName {
     id: Option<String>,
@@ -207,7 +199,6 @@ fn entries(text: &str, file: &str, folder: &Path, take: &mut TakeTest<'_>) -> Re
     Ok(())
 }
 
-/// Files are relative to `folder`. A `file` that is not empty prefixes messages.
 fn loaded(text: CaseText<'_>, folder: &Path, file: &str) -> LoadedTest {
     let about = text.about();
     let known = Some(Box::new(about.clone()));
@@ -323,7 +314,6 @@ fn task_of(model: Model<'_>, about: About, class: Class, folder: &Path, set: &Pa
     Ok((tolerances, Task::Run(case)))
 }
 
-/// Reads an output of the graph that is not the node's.
 fn given_tensor(value: NodeInput<'_>, folder: &Path, set: &Path) -> Result<CaseOutput> {
     match input(value, folder, set, "")? {
         CaseInput::Tensor(tensor) => Ok(CaseOutput::Given(tensor)),
@@ -331,7 +321,6 @@ fn given_tensor(value: NodeInput<'_>, folder: &Path, set: &Path) -> Result<CaseO
     }
 }
 
-/// Reads an input from the data set `set` or from the model in `folder`.
 fn input(input: NodeInput<'_>, folder: &Path, set: &Path, operator: &str) -> Result<CaseInput> {
     let of_model = |proto| Ok::<_, Error>(CaseInput::Tensor(read_proto(proto, folder).context("model.onnx")?));
     Ok(match input {

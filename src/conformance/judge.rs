@@ -1,4 +1,4 @@
-//! The verdict on a test: runs its operator, or compares outputs of another runtime.
+//! Runs a test's operator, or compares outputs of another runtime.
 
 use std::path::Path;
 
@@ -16,12 +16,7 @@ use crate::item::tensor::Tensor;
 #[derive(Debug)]
 pub(crate) enum TestVerdict {
     Passed,
-    /// The difference is known if both results are tensors.
-    Failed {
-        failure: CaseFailure,
-        reason: String,
-        difference: Option<Box<Difference>>,
-    },
+    Failed { failure: CaseFailure, reason: String, difference: Option<Box<Difference>> },
     Unsupported(String),
     Broken(String),
 }
@@ -31,7 +26,7 @@ pub(crate) enum CaseFailure {
     Differs,
     /// The runtime crashed or wrote nothing.
     NoResult,
-    /// The operator refused inputs that it must accept.
+    /// The operator must not refuse these inputs.
     Refused,
 }
 
@@ -92,9 +87,9 @@ impl TestVerdict {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outputs<'a> {
-    /// Run the operators, and save outputs in a folder if given.
+    /// Outputs are saved in the folder.
     Made(Option<&'a Path>),
-    /// Compare outputs of another runtime, in a folder for each test.
+    /// Another runtime wrote them.
     Written(&'a Path),
 }
 
@@ -115,7 +110,6 @@ pub(crate) fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Op
         (Task::Only { unsupported, stored }, Outputs::Written(_)) if stored.is_empty() => {
             Ok(TestVerdict::Unsupported(unsupported))
         }
-        // outputs can be judged although the operator is unknown
         (Task::Only { stored, .. }, Outputs::Written(folder)) => {
             let outputs: Vec<_> = stored.iter().map(Stored::read).collect();
             let outputs: Vec<_> = outputs.iter().map(|output| output.as_ref().map_err(Clone::clone)).collect();
@@ -148,7 +142,6 @@ fn run(id: &str, case: &Case, save: Option<&Path>, options: &Options) -> Result<
     })
 }
 
-/// Of several outputs, the reason names the failed one.
 fn first_that_failed(verdicts: impl Iterator<Item = TestVerdict>, count: usize) -> TestVerdict {
     match verdicts.enumerate().find(|(_, verdict)| !matches!(verdict, TestVerdict::Passed)) {
         None => TestVerdict::Passed,
@@ -159,7 +152,6 @@ fn first_that_failed(verdicts: impl Iterator<Item = TestVerdict>, count: usize) 
     }
 }
 
-/// Fails a test that should have been refused.
 fn accepted(actual: &[Tensor], wrong: &str) -> TestVerdict {
     let shown: Vec<_> = actual.iter().map(|one| format!("{} {:?}", one.dtype().name(), one.shape())).collect();
     TestVerdict::failed(CaseFailure::Differs, format!("gave {}, expected an error: {wrong}", shown.join(", ")))
@@ -223,8 +215,7 @@ fn judge_written(folder: &Path, expected: &[Result<&Tensor>], options: &Options)
     first_that_failed(expected.iter().enumerate().map(verdict), count)
 }
 
-/// Returns output files or the message of a refusal. The error is the verdict if neither or both exist, or the runtime
-/// crashed.
+/// The error is the verdict if the runtime crashed or wrote neither or both.
 fn written_outputs(folder: &Path) -> Result<Result<Vec<String>, String>, TestVerdict> {
     let names = results_in(folder).map_err(|error| {
         TestVerdict::failed(CaseFailure::NoResult, error.within(folder.display().to_string()).to_string())
@@ -243,7 +234,7 @@ fn written_outputs(folder: &Path) -> Result<Result<Vec<String>, String>, TestVer
     }
 }
 
-/// Reinterprets void items as the expected dtype, since `.npy` files do not name most ml_dtypes types.
+/// `.npy` files do not name most ml_dtypes types.
 fn as_named(actual: Tensor, expected: &Tensor) -> Result<Tensor, Error> {
     let is_void = matches!(actual.dtype().kind(), Kind::Void(size) if *size == expected.dtype().itemsize());
     if is_void { actual.view_as(&expected.dtype().native()) } else { Ok(actual) }

@@ -1,10 +1,8 @@
-//! Tests of operators as data: cases with inputs and expected outputs, run here or compared with outputs of another
-//! runtime.
+//! Tests of operators as data: cases with inputs and expected outputs.
 //!
-//! A [`Case`](case::Case) comes from JSON, from a folder with `case.json`, or from an ONNX backend test ([`find`]);
-//! [`vectors`] has the program's own cases. [`operators`] turns a case into the operator that a sub-command would use,
-//! by one call ([`movement`]) or several ([`compositions`], [`blocks`]). [`specified`] lists all operators of ONNX and
-//! OpenVINO. [`results`] has a runtime's output files, [`judge`] compares, and [`export`] writes cases.
+//! A [`Case`](case::Case) is read by [`find`] or comes from the program's own [`vectors`]. [`operators`] links it, by
+//! one call ([`movement`]) or several ([`compositions`], [`blocks`]); [`specified`] lists all operators of ONNX and
+//! OpenVINO; [`judge`] compares outputs, also those of another runtime ([`results`]); [`export`] writes cases.
 
 mod arguments;
 mod blocks;

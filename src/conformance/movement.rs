@@ -1,4 +1,4 @@
-//! Pad, Tile, Broadcast and Split by the rules of each specification and version.
+//! Pad, Tile, Broadcast and Split by specification and version.
 
 use super::arguments::{CaseInputs, CaseResult, missing, refuse};
 use super::compositions::{CaseCall, axis_of, counts, made, own_shape};
@@ -67,7 +67,6 @@ impl CaseInputs<'_> {
         Ok((made(operands, &pad)?.into(), Call::Slice(SliceArgs::new(&start, &stop)?)))
     }
 
-    /// An omitted constant is 0.
     fn constant(&mut self, label: &'static str) -> CaseResult<Option<Source>> {
         let Some(constant) = self.optional(label)? else { return Ok(None) };
         match constant.shape().iter().product::<usize>() == 1 {
@@ -96,7 +95,7 @@ impl CaseInputs<'_> {
         Ok((data, Call::Broadcast { shape, rule }))
     }
 
-    /// Without lengths the parts are equal; from version 18 on the last may be shorter.
+    /// From version 18 on the last part may be shorter.
     pub(super) fn split(&mut self, version: u64) -> CaseResult<(Source, Vec<Call>)> {
         let (data, axis, count) = (self.tensor("data")?, self.int("axis")?.unwrap_or(0), self.output_count());
         let lengths = if version < 13 { self.ints("split")? } else { self.optional_list("split")? };
@@ -145,7 +144,6 @@ fn check_pads(data: &Source, before: &[i64], after: &[i64], mode: PadMode) -> Ca
     Ok(())
 }
 
-/// Splits pads into begins and ends.
 fn halves(pads: &[i64]) -> CaseResult<(Vec<i64>, Vec<i64>)> {
     if !pads.len().is_multiple_of(2) {
         return refuse(format!("{} pads, expected two for each axis", pads.len()));

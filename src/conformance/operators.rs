@@ -1,6 +1,6 @@
-//! Operators of cases, by specification, name and version, linked and checked as on the command line.
+//! Operators of cases, by specification, name and version.
 //!
-//! An attribute or input that remains in the end is a feature that the program lacks, so the case is unsupported.
+//! An attribute or input that is left over is a feature that the program lacks, so the case is unsupported.
 
 use super::arguments::{CaseInputs, CaseResult, list_of, missing, refuse, unsupported};
 use super::blocks::{BlockOrder, depth_to_space, space_to_depth};
@@ -23,7 +23,6 @@ use crate::storage::source::Source;
 
 type TakeCall = fn(&mut CaseInputs<'_>, u64) -> CaseResult<CaseCall>;
 
-/// Takes the data and a call for each output.
 type TakeCalls = fn(&mut CaseInputs<'_>, u64) -> CaseResult<(Source, Vec<Call>)>;
 
 #[derive(Clone, Copy)]
@@ -191,7 +190,6 @@ fn find(specification: Specification, name: &str, version: u64) -> Option<(&'sta
     }
 }
 
-/// `None` for an unknown operator.
 pub(super) fn version_of(specification: Specification, name: &str, version: u64) -> Option<u64> {
     find(specification, name, version).map(|(_, version)| version)
 }
@@ -278,7 +276,6 @@ impl CaseInputs<'_> {
         with_axes(args, self.ints("axes")?)
     }
 
-    /// A zero copies a dim of the data if `zero_copies`.
     fn reshape(&mut self, zero_copies: bool) -> CaseResult<CaseCall> {
         let (data, dims) = (self.data()?, self.list("shape")?);
         Ok((data, Call::Reshape(if zero_copies { NewShape::Dims(dims) } else { NewShape::DimsWithZero(dims) })))
@@ -293,7 +290,7 @@ impl CaseInputs<'_> {
         Ok((data, Call::Reshape(NewShape::Unsqueeze(axes.ok_or_else(|| missing("axes"))?))))
     }
 
-    /// Axes are an attribute in older versions. In newer ones they are an input, which may be a scalar.
+    /// A newer version has an input, which may be a scalar.
     fn axes(&mut self, by_attribute: bool) -> CaseResult<Option<Vec<i64>>> {
         match by_attribute {
             true => self.ints("axes"),
@@ -330,7 +327,6 @@ impl CaseInputs<'_> {
 
     /// The operator checks whether a version allows the reduction.
     fn reduction(&mut self, known: &[Reduction], name: fn(Reduction) -> &'static str) -> CaseResult<Reduction> {
-        // left over, the attribute makes the case unsupported
         if known.is_empty() {
             return Ok(Reduction::None);
         }
@@ -353,7 +349,7 @@ impl CaseInputs<'_> {
         Ok((Operands { data, ..Operands::default() }, Call::Concat { axis, joining }))
     }
 
-    /// Version 1 has no batches and refuses negative indices; later ones give zeros out of range.
+    /// Version 1 has no batches and refuses negative indices; others give zeros out of range.
     fn gather(&mut self, version: u64) -> CaseResult<CaseCall> {
         let (operands, axis) = (self.gathered()?, self.number("axis")?);
         let (batch_dims, out_of_range) = match version {

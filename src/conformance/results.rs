@@ -1,5 +1,4 @@
-//! The files that a runtime writes for a test, in a folder named by its id: outputs, or a message in `refused` or
-//! `crashed`.
+//! A runtime's files for a test, in a folder named by its id: outputs, or a message in `refused` or `crashed`.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -21,7 +20,7 @@ const MAX_NESTED: usize = 64;
 const MAX_MESSAGE_BYTES: u64 = 1 << 16;
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// The first name is used for writing.
+/// The first is used for writing.
 pub(super) fn output_names(n: usize, count: usize) -> impl Iterator<Item = String> {
     let alone = ["output.npy", "output.pb"].into_iter().filter(move |_| count == 1).map(str::to_owned);
     alone.chain([format!("output_{n}.npy"), format!("output_{n}.pb")])
@@ -37,7 +36,6 @@ fn is_result(name: &str) -> bool {
     name == REFUSED || name == CRASHED || is_output(name) == Some(true)
 }
 
-/// Sorted. A missing folder has no results, and a nested folder is not a result.
 pub(super) fn results_in(folder: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(Vec::new()),
@@ -53,7 +51,6 @@ pub(super) fn results_in(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the message as one line.
 pub(super) fn message(folder: &Path, name: &str) -> String {
     let mut bytes = Vec::new();
     let read = File::open(folder.join(name)).and_then(|file| file.take(MAX_MESSAGE_BYTES).read_to_end(&mut bytes));
@@ -72,9 +69,8 @@ pub(super) fn message(folder: &Path, name: &str) -> String {
     }
 }
 
-/// Replaces the results by outputs or by the message of a refusal; with `None` only removes them.
+/// `None` only removes old results.
 pub(super) fn save(folder: &Path, made: Option<Result<&[Tensor], String>>) -> Result<()> {
-    // old results would be mistaken for new ones
     for name in results_in(folder).with_context(|| folder.display().to_string())? {
         let path = folder.join(name);
         fs::remove_file(&path).with_context(|| path.display().to_string())?;
@@ -93,7 +89,7 @@ pub(super) fn save(folder: &Path, made: Option<Result<&[Tensor], String>>) -> Re
     }
 }
 
-/// Returns result folders without a test, sorted. Unreadable folders are skipped: the test of one has failed already.
+/// Unreadable folders are skipped: their test has failed already.
 pub(crate) fn unclaimed(folder: &Path, ids: &HashSet<String>) -> Vec<String> {
     let mut found = Vec::new();
     search(folder, String::new(), 0, &mut |id| {

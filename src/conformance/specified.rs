@@ -1,6 +1,4 @@
-//! The operators that ONNX and OpenVINO specify.
-//!
-//! A test may use an operator that the program lacks, but one that neither specification has is a mistake.
+//! The operators that ONNX and OpenVINO specify. A test of any other is a mistake.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -8,14 +6,13 @@ use std::sync::LazyLock;
 use super::case::Specification;
 use crate::error::{Result, bail, ensure};
 
-/// A line per operator: specification, name, versions, attributes (`-` for none, `*` for unknown). Lines `opset` have
-/// the newest opset of a domain. `tests/oracle/operators_golden.py` generates the file.
+/// Operators with specification, name, versions, attributes (`-` for none, `*` for unknown), and the newest opset of
+/// each domain. `tests/oracle/operators_golden.py` generates the file.
 static OPERATORS: &str = include_str!("operators.txt");
 
 struct Specified {
-    /// In ascending order.
     versions: Vec<u64>,
-    /// The union over all versions; `None` if unknown.
+    /// `None` if unknown.
     attributes: Option<Vec<&'static str>>,
 }
 
@@ -52,7 +49,7 @@ fn key(specification: Specification) -> &'static str {
     }
 }
 
-/// An ONNX version may be any opset from the operator's first to the newest. Foreign domains are not checked.
+/// Any ONNX opset from the operator's first to the newest is valid. Foreign domains are not checked.
 pub(super) fn check<'a>(
     specification: Specification,
     operator: &str,
@@ -69,7 +66,7 @@ pub(super) fn check<'a>(
             Specification::Onnx => Specification::OpenVino,
             Specification::OpenVino => Specification::Onnx,
         };
-        // operators of the other specification are only unsupported
+        // the program may lack the other specification's operators
         ensure!(
             table.operators.contains_key(&(key(other), operator)),
             "neither ONNX nor OpenVINO has an operator {operator}"

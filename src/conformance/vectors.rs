@@ -1,5 +1,5 @@
-//! The program's own cases: the files of `conformance/`, packed into the program. `conformance/make.py` computes them
-//! with plain loops, independently of the kernels.
+//! The program's own cases: `conformance/`, packed. `conformance/make.py` computes them with plain loops, independently
+//! of the kernels.
 
 use std::io::Read;
 

@@ -1,12 +1,10 @@
-//! Dtypes as people type them: NumPy's names and codes, unambiguous names of other libraries, and suggestions for
-//! unknown names.
+//! Dtypes as people type them: names in NumPy and other libraries, and suggestions for unknown names.
 
 use crate::error::{Error, Subject};
 use crate::item::dtype::DType;
 
-/// For each dtype, by the name in NumPy or ml_dtypes, its names elsewhere: first those in other programming languages,
-/// then those of safetensors and ONNX in capitals. A NumPy name that means something else to most people is in
-/// [`SLIPS`].
+/// The names of a dtype elsewhere: in other programming languages, then in safetensors and ONNX (capitals). A NumPy
+/// name that means something else to most people is in [`SLIPS`].
 const NEIGHBOURS: &[(&str, &str)] = &[
     ("bool", "BOOL"),
     ("int2", "INT2"),
@@ -38,9 +36,9 @@ const NEIGHBOURS: &[(&str, &str)] = &[
     ("float8_e8m0fnu", "F8_E8M0 FLOAT8E8M0"),
 ];
 
-/// NumPy's codes that count bytes (`U8` counts characters) and that people who count bits type for other dtypes: code,
-/// its meaning in NumPy, its meaning elsewhere, and the names to type instead. Both readings are common, and the wrong
-/// one often passes every check, so both are refused. With a byte order (`<f8`) a code is NumPy's.
+/// Codes that count bytes in NumPy and bits elsewhere: code, both meanings, and the names to type instead. Both
+/// readings are common, and the wrong one often passes every check, so both are refused. With a byte order (`<f8`) a
+/// code is NumPy's.
 const SLIPS: &[(&str, &str, &str, &str)] = &[
     ("f8", "float64", "float8", "float64, <f8 or float8_e4m3fn"),
     ("i8", "int64", "int8", "int64, <i8 or int8"),
@@ -57,19 +55,16 @@ const BEGIN: usize = 12;
 const ALIKE: usize = 3;
 
 impl DType {
-    /// Whether [`asked`](Self::asked) refuses this text because it names two dtypes.
+    /// Whether a name means two dtypes and is refused.
     pub fn is_slip(text: &str) -> bool {
         SLIPS.iter().any(|(code, ..)| *code == text)
     }
 
-    /// Parses a dtype that a person typed: everything that [`DType::parse`] takes, then the names in safetensors, ONNX
-    /// and other programming languages (`BF16`, `FLOAT`, `f32`).
-    ///
-    /// Headers of files use [`DType::parse`]: a name that NumPy does not know is damage there.
+    /// Parses a typed dtype: the names of [`DType::parse`], then those of safetensors, ONNX and programming languages
+    /// (`BF16`, `FLOAT`, `f32`). Headers of files use [`DType::parse`], because an unknown name is damage there.
     ///
     /// # Errors
-    /// The name is unknown, and the error suggests known names; or it means two dtypes (`f8`), and the error names
-    /// both.
+    /// The name is unknown or, like `f8`, means two dtypes; the error suggests others.
     pub fn asked(text: &str) -> Result<Self, Error> {
         if let Some((code, numpy, elsewhere, say)) = SLIPS.iter().find(|(code, ..)| *code == text) {
             let message = format!("{code}: {numpy} in NumPy, {elsewhere} elsewhere: say {say}");

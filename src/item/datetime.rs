@@ -1,13 +1,12 @@
-//! Dates: ticks of a unit since 1970 to and from ISO 8601 text, as NumPy prints a `datetime64`, and to ticks of other
-//! units.
+//! Dates: ticks since 1970 as ISO 8601 text, as NumPy prints a `datetime64`, and in other units.
 
 use crate::item::time_unit::{DAY, SECOND, TimeBase, TimeUnit};
 
 /// Ticks that mean "not a time".
 pub const NAT: i64 = i64::MIN;
 
-/// Returns the ticks of an ISO 8601 text (`1999`, `1999-12-31T23:59:59.5`, `-005-01`, `NaT`), or `None` if the text has
-/// another form, is not a whole number of ticks, or exceeds int64. The generic unit has no date except `NaT`.
+/// Parses ISO 8601 (`1999`, `1999-12-31T23:59:59.5`, `-005-01`, `NaT`) into a whole number of ticks in int64. The
+/// generic unit has no date except `NaT`.
 ///
 /// ```
 /// use tensorop::{DType, item::{datetime, dtype::Kind}};
@@ -33,7 +32,7 @@ pub fn parse(text: &str, unit: TimeUnit) -> Option<i64> {
     exact(ticks, unit.count.into())?.try_into().ok().filter(|&ticks| ticks != NAT)
 }
 
-/// Returns the ISO 8601 text of `ticks`, or the number itself for the generic unit.
+/// Returns ISO 8601 text, or the number for the generic unit.
 pub fn format(ticks: i64, unit: TimeUnit) -> String {
     match unit.base {
         _ if ticks == NAT => "NaT".to_owned(),
@@ -42,9 +41,9 @@ pub fn format(ticks: i64, unit: TimeUnit) -> String {
     }
 }
 
-/// Returns the text of `ticks` as NumPy prints it, which wraps around where NumPy computes beyond int64.
+/// Returns NumPy's text, which wraps around where NumPy computes beyond int64.
 pub fn format_as_numpy(ticks: i64, unit: TimeUnit) -> String {
-    /// NumPy counts days from 2000-01-01.
+    /// NumPy counts days from here.
     const DAYS_TO_2000: i64 = 10_957;
     let Some(base) = unit.base.filter(|_| ticks != NAT) else { return format(ticks, unit) };
     let ticks = ticks.wrapping_mul(unit.count.into());
@@ -58,7 +57,7 @@ pub fn format_as_numpy(ticks: i64, unit: TimeUnit) -> String {
     }
 }
 
-/// Returns the date, the second of the day, and the fraction of the second in ticks.
+/// Returns the date, the second of the day, and the rest in ticks.
 fn moment(ticks: i128, base: TimeBase) -> ((i128, u32, u32), i128, i128) {
     if base.is_of_months() {
         let (year, month) = month_of(ticks * base.named().2);
@@ -69,7 +68,7 @@ fn moment(ticks: i128, base: TimeBase) -> ((i128, u32, u32), i128, i128) {
     (date_of(second.div_euclid(DAY)), second.rem_euclid(DAY), ticks.rem_euclid(per_second))
 }
 
-/// Returns the seconds per unit and the units per second; one of the two is 1. The unit must not count months.
+/// Returns seconds per unit and units per second; one is 1. The unit must not count months.
 fn in_seconds(base: TimeBase) -> (i128, i128) {
     let (.., length) = base.named();
     ((length / SECOND).max(1), (SECOND / length).max(1))
@@ -79,7 +78,7 @@ fn text(ticks: i128, base: TimeBase) -> String {
     let ((year, month, day), second, fraction) = moment(ticks, base);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
     let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
-    // the first unit whose text has each field after the year; a field takes three characters
+    // the first unit with each field after the year; a field takes three characters
     let fields = [TimeBase::Month, TimeBase::Week, TimeBase::Hour, TimeBase::Minute, TimeBase::Second];
     text.truncate(text.len() - 3 * fields.iter().filter(|&&field| base < field).count());
     if base > TimeBase::Second {
@@ -89,15 +88,14 @@ fn text(ticks: i128, base: TimeBase) -> String {
     text
 }
 
-/// Returns the year of `ticks`, or `None` for the generic unit.
+/// Returns the year; `None` for the generic unit.
 pub fn year(ticks: i64, unit: TimeUnit) -> Option<i128> {
     let ((year, ..), ..) = moment(i128::from(ticks) * i128::from(unit.count), unit.base?);
     Some(year)
 }
 
-/// Converts ticks from one unit to another, rounded down, and returns whether the result is exact. Ticks are points in
-/// time if `dates`, else differences. "Not a time" is kept. The result is `None` beyond int64, for the generic unit,
-/// and for differences between years or months and units that count seconds.
+/// Converts ticks, as dates or as differences, to another unit, rounded down, and returns whether the result is exact.
+/// "Not a time" is kept. `None` beyond int64, for the generic unit, and for differences between months and seconds.
 ///
 /// ```
 /// use tensorop::item::{datetime, time_unit::{TimeBase, TimeUnit}};
@@ -132,7 +130,6 @@ pub fn rescale(ticks: i64, from: TimeUnit, to: TimeUnit, dates: bool) -> Option<
     Some((ticks.try_into().ok().filter(|&ticks| ticks != NAT)?, exact))
 }
 
-/// [`rescale`] between units with a fixed ratio.
 fn ratio(ticks: i128, from: TimeUnit, to: TimeUnit) -> Option<(i128, bool)> {
     let length = |unit: TimeUnit| Some(unit.base?.named().2 * i128::from(unit.count));
     let (mut times, mut over) = (length(from)?, length(to)?);
@@ -143,22 +140,21 @@ fn ratio(ticks: i128, from: TimeUnit, to: TimeUnit) -> Option<(i128, bool)> {
     Some((product.div_euclid(over), product.rem_euclid(over) == 0))
 }
 
-/// "Not a time" in ticks of a common unit.
+/// [`NAT`] in common ticks.
 pub const LONG_NAT: i128 = i128::MIN;
 
-/// A conversion of ticks to the longest unit that divides two units.
+/// A conversion to the longest unit that divides two units.
 #[derive(Clone, Copy, Debug)]
 pub struct CommonTicks {
-    /// Months per tick, if dates in months become days first.
+    /// Months per tick, if months become days first.
     months: Option<i128>,
-    /// Common ticks per tick, or per day after the conversion from months.
+    /// Common ticks per tick, or per day.
     times: i128,
 }
 
 impl CommonTicks {
-    /// Returns the conversions of two units to a common one: of points in time if `dates`, else of differences. A
-    /// generic unit counts as the other unit. `None` for differences between years or months and units that count
-    /// seconds.
+    /// Returns conversions of dates or of differences. A generic unit counts as the other. `None` for differences
+    /// between months and seconds.
     pub fn of([one, other]: [TimeUnit; 2], dates: bool) -> Option<[Self; 2]> {
         let units = [one, other].map(|unit| match unit.base {
             None => [one, other].into_iter().find(|known| known.base.is_some()).unwrap_or(unit),
@@ -170,7 +166,7 @@ impl CommonTicks {
         if is_mixed && !dates {
             return None;
         }
-        // months become days first, so the length of a day counts
+        // months become days first
         let lengths = [0, 1].map(|n| if is_mixed && are_months[n] { DAY * SECOND } else { length(units[n]) });
         let common = divisor(lengths[0], lengths[1]);
         Some([0, 1].map(|n| Self {
@@ -179,8 +175,8 @@ impl CommonTicks {
         }))
     }
 
-    /// Returns the ticks in the common unit, or [`LONG_NAT`] for "not a time". Ticks beyond 2^125 are clamped. Only the
-    /// longer of two units has such ticks, and these are farther away than all ticks of the other.
+    /// Returns common ticks, or [`LONG_NAT`]. Ticks beyond 2^125 are clamped: only the longer of two units has them,
+    /// and they are farther away than all ticks of the other.
     #[inline(always)]
     pub fn convert(self, ticks: i64) -> i128 {
         const MAX: i128 = 1 << 125;
@@ -219,8 +215,7 @@ fn month_of(months: i128) -> (i128, u32) {
     (months.div_euclid(12) + 1970, months.rem_euclid(12) as u32 + 1)
 }
 
-/// Counts the days since 1970-01-01 in the proleptic Gregorian calendar. Years begin in March, so that a leap day is
-/// the last of its year; eras have 400 years.
+/// Proleptic Gregorian. Years begin in March, so that a leap day is the last of its year; eras have 400 years.
 fn days_since_1970(year: i128, month: u32, day: u32) -> i128 {
     let year = if month <= 2 { year - 1 } else { year };
     let month = i128::from((month + 9) % 12);
@@ -248,14 +243,14 @@ fn days_in_month(year: i128, month: u32) -> u32 {
     }
 }
 
-/// Parses `YYYY[-MM[-DD[Thh[:mm[:ss[.f…]]]]]]` into a date, the second of the day, and the attosecond of the second. A
-/// year has at least four digits, or three after a minus sign.
+/// Parses `YYYY[-MM[-DD[Thh[:mm[:ss[.f…]]]]]]` into the date, the second, and the attosecond. A year has at least four
+/// digits, or three after a minus sign.
 fn read(text: &str) -> Option<((i128, u32, u32), u32, u64)> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let sign = if unsigned.len() < text.len() { -1 } else { 1 };
     let len = unsigned.find(|c: char| !c.is_ascii_digit()).unwrap_or(unsigned.len());
     let (digits, mut rest) = unsigned.split_at(len);
-    // ticks in int64 never need more digits, and with fewer nothing below overflows
+    // int64 never needs more digits, and nothing below overflows
     if digits.len() < if sign < 0 { 3 } else { 4 } || digits.len() > 29 {
         return None;
     }
@@ -299,7 +294,6 @@ mod tests {
 
     #[test]
     fn text_and_ticks() {
-        // ticks and the text that NumPy prints
         let rows = [
             ("[Y]", 30, "2000"),
             ("[Y]", -1971, "-001"),

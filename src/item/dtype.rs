@@ -1,4 +1,4 @@
-//! Element types: the kind of item and its byte order.
+//! Element types.
 
 use super::datetime::NAT;
 use std::sync::Arc;
@@ -8,61 +8,45 @@ use crate::item::python;
 use crate::item::time_unit::TimeUnit;
 use crate::layout::shape::bytes_of;
 
-/// A kind of item, without its byte order.
+/// A kind of item, without byte order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// One byte, 0 or 1.
     Bool,
-    /// 8-bit signed integer.
     Int8,
-    /// 16-bit signed integer.
     Int16,
-    /// 32-bit signed integer.
     Int32,
-    /// 64-bit signed integer.
     Int64,
-    /// 8-bit unsigned integer.
     UInt8,
-    /// 16-bit unsigned integer.
     UInt16,
-    /// 32-bit unsigned integer.
     UInt32,
-    /// 64-bit unsigned integer.
     UInt64,
-    /// A type of at most 8 bits, one item a byte, as ml_dtypes stores it.
+    /// One item a byte, as ml_dtypes stores it.
     Narrow(Narrow),
-    /// IEEE 754 binary16.
     Float16,
     /// The upper half of a binary32; `<V2` in a `.npy`, as ml_dtypes stores it.
     BFloat16,
-    /// IEEE 754 binary32.
     Float32,
-    /// IEEE 754 binary64.
     Float64,
-    /// C's `long double` in 12 or 16 bytes; opaque here.
+    /// C's `long double` in 12 or 16 bytes; opaque.
     LongDouble(usize),
-    /// Two [`Kind::Float32`].
     Complex64,
-    /// Two [`Kind::Float64`].
     Complex128,
-    /// Two long doubles, in 24 or 32 bytes; opaque here.
+    /// Two long doubles, in 24 or 32 bytes; opaque.
     ComplexLongDouble(usize),
-    /// Bytes, padded with NUL to this length (`S`).
+    /// Padded with NUL (`S`).
     Bytes(usize),
-    /// Code points of 4 bytes each, padded with U+0000 to this length (`U`).
+    /// Code points of 4 bytes, padded with U+0000 (`U`).
     Str(usize),
     /// Raw bytes (`V`).
     Void(usize),
-    /// Named fields.
     Struct(Arc<Struct>),
     /// int64 ticks since 1970; `i64::MIN` is "not a time".
     Datetime(TimeUnit),
-    /// A difference of [`Kind::Datetime`]s.
     Timedelta(TimeUnit),
 }
 
-/// The types of ml_dtypes with at most 8 bits.
+/// ml_dtypes types of at most 8 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the names are the documentation
 pub enum Narrow {
@@ -83,27 +67,24 @@ pub enum Narrow {
     UInt2,
 }
 
-/// The fields of a structured dtype. Bytes that no field covers are padding.
+/// Fields of a structured dtype. Uncovered bytes are padding.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Struct {
-    /// The fields, by offset.
+    /// By offset.
     pub fields: Vec<Field>,
-    /// Bytes of an item, with padding.
     pub itemsize: usize,
 }
 
 /// A field of a [`Struct`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Field {
-    /// The name.
     pub name: String,
-    /// A second name, which NumPy allows.
+    /// A second name in NumPy.
     pub title: Option<String>,
-    /// The dtype of its items.
     pub dtype: DType,
-    /// The dims of the sub-array, then of the sub-arrays in it; empty for a single item.
+    /// The dims of the sub-array, then of the sub-arrays in it.
     pub shapes: Vec<Vec<usize>>,
-    /// Bytes from the beginning of the item.
+    /// In bytes.
     pub offset: usize,
 }
 
@@ -113,7 +94,7 @@ impl Field {
         self.shapes.iter().flatten().product()
     }
 
-    /// Returns the size in bytes.
+    /// Returns the bytes.
     pub fn size(&self) -> usize {
         self.items() * self.dtype.itemsize()
     }
@@ -134,7 +115,6 @@ pub struct DType {
 }
 
 impl From<Kind> for DType {
-    /// The dtype is little-endian. Fields keep their byte order.
     fn from(kind: Kind) -> Self {
         Self { kind, big: false }
     }
@@ -144,7 +124,7 @@ impl DType {
     /// Creates a structured dtype.
     ///
     /// # Errors
-    /// A name or title occurs twice, or an item has more bytes than [`bytes_of`] allows.
+    /// A name or title occurs twice, or an item exceeds [`bytes_of`].
     pub fn structured(fields: Vec<Field>, itemsize: usize) -> Result<Self, Error> {
         let mut names = std::collections::HashSet::new();
         for field in &fields {
@@ -159,18 +139,17 @@ impl DType {
         Ok(Kind::Struct(Arc::new(Struct { fields, itemsize })).into())
     }
 
-    /// Returns the kind of item.
+    /// The kind of item.
     pub fn kind(&self) -> &Kind {
         &self.kind
     }
 
-    /// Whether numbers are big-endian. It is false if bytes have no order, and for a structured dtype, whose fields
-    /// have their own.
+    /// Whether numbers are big-endian. It is false for a structured dtype, whose fields have their own order.
     pub fn is_big_endian(&self) -> bool {
         self.big
     }
 
-    /// Returns the bytes of the item for places without a value: 0, `False`, an empty string, or "not a time".
+    /// The item for places without a value: 0, `False`, an empty string, or "not a time".
     pub fn default_item(&self) -> Vec<u8> {
         match (&self.kind, self.big) {
             (Kind::Datetime(_) | Kind::Timedelta(_), false) => NAT.to_le_bytes().to_vec(),
@@ -179,12 +158,11 @@ impl DType {
         }
     }
 
-    /// Raw bytes of the size of a number may be numbers of a type that NumPy does not know.
+    /// Raw bytes may be numbers of a type that NumPy does not know.
     pub(crate) fn is_ambiguous(&self) -> bool {
         matches!(self.kind, Kind::Void(1 | 2 | 4 | 8 | 16))
     }
 
-    /// Advises to name the dtype if an error is about raw bytes.
     pub(crate) fn advise(&self, refused: Error) -> Error {
         let bytes = self.itemsize();
         match refused.advice() {
@@ -195,7 +173,7 @@ impl DType {
         }
     }
 
-    /// Whether items are integers; bool and the narrow types are not.
+    /// Whether items are integers, without bool and narrow types.
     pub fn is_integer(&self) -> bool {
         use Kind::{Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64};
         matches!(self.kind, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64)

@@ -1,4 +1,4 @@
-//! The Rust types of items, and the only place that matches a kind of item to its type.
+//! The Rust types of items, matched to kinds only here.
 
 use std::fmt::Debug;
 
@@ -13,8 +13,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A Rust type of items: bool, the integers of 8 to 64 bits, [`f16`](struct@f16), [`bf16`], f32, f64, and [`Complex`]
-/// of the last two.
+/// A Rust type of items: bool, integers of 8 to 64 bits, [`f16`](struct@f16), [`bf16`], f32, f64, [`Complex`] of the
+/// last two.
 ///
 /// ```
 /// use tensorop::Element;
@@ -23,9 +23,9 @@ mod sealed {
 /// assert_eq!(<num_complex::Complex<f32> as Element>::SIZE, 8);
 /// ```
 pub trait Element: Copy + Debug + PartialEq + Send + Sync + sealed::Sealed + 'static {
-    /// The bytes of one item: an array of length [`SIZE`](Self::SIZE).
+    /// The bytes of an item.
     type Bytes: Copy + AsRef<[u8]> + AsMut<[u8]> + Debug + Send + Sync;
-    /// The part of a complex number; for other types, the type itself.
+    /// The part of a complex number, or the type itself.
     type Part: Element;
     /// Bytes per item.
     const SIZE: usize = size_of::<Self::Bytes>();
@@ -45,19 +45,17 @@ pub trait Element: Copy + Debug + PartialEq + Send + Sync + sealed::Sealed + 'st
     /// Returns big-endian bytes.
     fn to_big(self) -> Self::Bytes;
 
-    /// Splits `bytes` into items; an incomplete item at the end is ignored.
+    /// Splits `bytes` into items, without an incomplete last one.
     fn chunks(bytes: &[u8]) -> &[Self::Bytes];
 
-    /// Splits `bytes` into mutable items; an incomplete item at the end is ignored.
+    /// Splits mutable `bytes` like [`chunks`](Self::chunks).
     fn chunks_mut(bytes: &mut [u8]) -> &mut [Self::Bytes];
 
-    /// Reads the little-endian item at the beginning of `bytes`. If `bytes` is too short, all bytes of the item are
-    /// zero.
+    /// Reads the first little-endian item; 0 if `bytes` is too short.
     fn read_le(bytes: &[u8]) -> Self;
 }
 
-/// Implements [`Element`]. The array type is spelled out everywhere, because the length of an array cannot be a
-/// constant of a trait.
+/// The array type is spelled out, because the length of an array cannot be a constant of a trait.
 macro_rules! elements {
     ($($type:ty, $size:literal, $part:ty, $kind:ident, $from_le:expr, $from_be:expr, $to_le:expr, $to_be:expr;)+) => {$(
         impl sealed::Sealed for $type {}
@@ -159,7 +157,6 @@ fn complex_to<T, const N: usize, const PART: usize>(item: Complex<T>, to: impl F
     bytes
 }
 
-/// A real float.
 pub(crate) trait Float: Element {
     fn wide(self) -> f64;
     /// Rounds ties to even.
@@ -188,8 +185,7 @@ floats! {
     f64, |item| item, |value| value;
 }
 
-/// A `match` over a [`Kind`] whose arms for Rust types name the type `T` and are compiled once for each type. Other
-/// kinds follow as ordinary patterns, and the compiler checks that no kind is missing.
+/// A `match` over a [`Kind`]; arms for Rust types name the type `T` and are compiled for each type.
 ///
 /// ```text
 /// match_kind!(dtype.kind(), {
@@ -199,9 +195,7 @@ floats! {
 /// })
 /// ```
 ///
-///
-/// A generic visitor could not replace this macro: each module has its own trait for numbers (reductions, differences,
-/// sums), which a bound on [`Element`] would not promise.
+/// A generic visitor could not replace this macro, because each module has its own trait for numbers.
 macro_rules! match_kind {
     ($kind:expr, { number $type:ident => $number:expr, $($rest:tt)* }) => {
         $crate::item::element::match_kind!($kind, {
@@ -252,7 +246,7 @@ macro_rules! arm {
     }};
 }
 
-/// All kinds whose items are neither bool nor a number with a Rust type.
+/// Kinds without a Rust type.
 macro_rules! not_numbers {
     () => {
         $crate::item::dtype::Kind::LongDouble(_)
@@ -266,7 +260,7 @@ macro_rules! not_numbers {
     };
 }
 
-/// Methods that are always inlined. A loop is vectorised only if all calls in it are inlined.
+/// A loop is vectorised only if all calls in it are inlined.
 #[cfg(feature = "files")]
 macro_rules! inlined {
     ($(fn $name:ident $arguments:tt -> $result:ty $body:block)+) => {

@@ -1,7 +1,7 @@
-//! The bytes of an item: size, units and byte order.
+//! The bytes of an item: size and byte order.
 //!
-//! Code that only moves bytes keeps the stored byte order. Other code applies a list of [`Swap`]s, which is made once
-//! for a pair of dtypes, because a structured dtype has a tree of fields to walk.
+//! Code that only moves bytes keeps the stored order. Other code applies a list of [`Swap`]s, made once, because a
+//! structured dtype has a tree of fields.
 
 use std::sync::Arc;
 
@@ -9,23 +9,23 @@ use crate::item::dtype::{DType, Field, Kind, Struct};
 use crate::item::element::{Element, match_kind};
 
 impl DType {
-    /// Returns the bytes of one item.
+    /// Bytes per item.
     pub fn itemsize(&self) -> usize {
         let (width, count) = units(&self.kind);
         width * count
     }
 
-    /// Returns this dtype with little-endian numbers.
+    /// This dtype in little-endian order.
     pub fn native(&self) -> Self {
         self.in_order(false)
     }
 
-    /// Returns this dtype with big-endian numbers, if its bytes have an order.
+    /// This dtype in big-endian order, if bytes have an order.
     pub fn big_endian(&self) -> Self {
         self.in_order(true)
     }
 
-    /// Returns a string dtype with width 0, which stands for the width of the items; other dtypes are unchanged.
+    /// A string dtype with width 0, a placeholder for the width of the items.
     pub fn widthless(&self) -> Self {
         let kind = match &self.kind {
             Kind::Str(_) => Kind::Str(0),
@@ -43,8 +43,8 @@ impl DType {
         Kind::Struct(Arc::new(Struct { fields, itemsize: s.itemsize })).into()
     }
 
-    /// Returns this dtype in the byte order of `stored`, whose items have the same size and are reinterpreted as this
-    /// dtype. `None` if the units that the byte order applies to differ in length.
+    /// This dtype in the byte order of `stored`, to reinterpret its items. `None` if the order applies to units of
+    /// another length.
     pub fn read_from(&self, stored: &Self) -> Option<Self> {
         if !stored.big {
             return Some(self.native());
@@ -53,7 +53,7 @@ impl DType {
         fits.then(|| Self { big: true, kind: self.kind.clone() })
     }
 
-    /// Whether both dtypes are equal except for the byte order.
+    /// Whether the dtypes differ at most in byte order.
     pub fn same_kind(&self, other: &Self) -> bool {
         self == other || self.native() == other.native()
     }
@@ -79,7 +79,7 @@ impl DType {
     }
 }
 
-/// Strips the NULs with which NumPy pads strings. A character has `width` bytes.
+/// NumPy pads strings with NULs. A character has `width` bytes.
 pub(crate) fn unpadded(item: &[u8], width: usize) -> &[u8] {
     let end = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     &item[..end.next_multiple_of(width)]
@@ -95,7 +95,7 @@ pub(crate) fn code_points(item: &[u8], big_endian: bool) -> impl Iterator<Item =
 pub(crate) enum Swap {
     /// Reverses each of `count` units of `width` bytes.
     Units { width: usize, count: usize },
-    /// Applies `inner` `count` times, first at `offset`, then every `stride` bytes.
+    /// `inner` is applied `count` times, at `offset`, then every `stride` bytes.
     Repeat { offset: usize, count: usize, stride: usize, inner: Vec<Swap> },
 }
 
@@ -129,16 +129,16 @@ impl Swap {
     }
 }
 
-/// Swaps words as numbers, because that loop is vectorised.
+/// Loops over numbers are vectorised.
 fn swap_words<const N: usize>(bytes: &mut [u8], swap: impl Fn([u8; N]) -> [u8; N]) {
     for word in bytes.as_chunks_mut::<N>().0 {
         *word = swap(*word);
     }
 }
 
-/// Returns the bytes of a unit that the byte order applies to, and the units per item.
+/// Bytes per unit of the byte order, and units per item.
 pub(super) fn units(kind: &Kind) -> (usize, usize) {
-    // NumPy stores bfloat16 as raw bytes (`<V2`), which have no byte order
+    // NumPy stores it as raw bytes (`<V2`) without an order
     if *kind == Kind::BFloat16 {
         return (1, 2);
     }

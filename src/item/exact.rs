@@ -1,17 +1,14 @@
-//! Exact sums of numbers and of products, and means and standard deviations that are rounded once.
+//! Exact sums, means and standard deviations, rounded once.
 //!
-//! A float sum depends on the order of additions, and so on the number of threads. The usual formula for the variance
-//! subtracts two large sums and may lose every digit. An [`Exact`] sum gives the same bits for any number of threads in
-//! one pass.
+//! A float sum depends on the order, and so on the number of threads; the usual formula for the variance may lose every
+//! digit. An [`Exact`] sum gives the same bits for any number of threads in one pass.
 //!
-//! Adding one number takes some 20 instructions, so `info` and `diff` first sum blocks of items in machine words:
-//! `info` without rounding (`info::close`, `info::items`), `diff` in float64 with a bounded error per block
-//! (`diff::sums`).
+//! Adding a number takes some 20 instructions, so `info` and `diff` first sum blocks in machine words (`info::close`,
+//! `info::items`, `diff::sums`).
 
-/// Bits per digit.
 const DIGIT: usize = 32;
 
-/// Digits count in 2^LOWEST. A float is a multiple of 2^-1074, and may be shifted; products are multiples of 2^-2252.
+/// Digits count in 2^LOWEST. Products of floats are multiples of 2^-2252.
 const LOWEST: i32 = -2304;
 
 /// `mantissa * 2^power`, or its negative.
@@ -46,13 +43,11 @@ impl From<f64> for Binary {
     }
 }
 
-/// A sum of finite floats, 64-bit integers and their products, exact in any order.
+/// A sum of finite floats, 64-bit integers and products, exact in any order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Exact {
-    /// Digits in base 2^32, lowest first; the first counts in `2^LOWEST`. Until they are carried they may be negative
-    /// or too large.
+    /// Digits in base 2^32, lowest first, in units of `2^LOWEST`. Until carried they may be negative or too large.
     digits: Vec<i64>,
-    /// Additions since the last carry.
     pending: u32,
 }
 
@@ -83,11 +78,11 @@ impl Exact {
         let (one, other) = (one.into(), other.into());
         let (negative, power) = (one.negative != other.negative, one.power + other.power);
         let product = u128::from(one.mantissa) * u128::from(other.mantissa);
-        // a product added a few hundred times, as for a block, fits in 128 bits
+        // a block adds a product a few hundred times, which fits in 128 bits
         if product.leading_zeros() >= u64::BITS - times.leading_zeros() {
             return self.add_wide(negative, product * u128::from(times), power);
         }
-        // `times` the whole product may not fit in 128 bits, so its halves are added
+        // the whole product may not fit, its halves do
         self.add_wide(negative, u128::from(product as u64) * u128::from(times), power);
         self.add_wide(negative, (product >> 64) * u128::from(times), power + 64);
     }
@@ -102,7 +97,6 @@ impl Exact {
         if self.digits.len() < first + count {
             self.digits.resize(first + count, 0);
         }
-        // the bits shifted out at the top
         let over = if bits == 0 { 0 } else { (magnitude >> (128 - bits)) as i64 };
         let mut rest = magnitude << bits;
         for (i, digit) in self.digits[first..first + count].iter_mut().enumerate() {
@@ -125,7 +119,6 @@ impl Exact {
         self.carry();
     }
 
-    /// Brings every digit except the last into range.
     fn carry(&mut self) {
         let mut over = 0;
         let last = self.digits.len().saturating_sub(1);
@@ -170,7 +163,7 @@ impl Exact {
     }
 }
 
-/// Sign and digits in base 2^32, lowest first; the first counts in `2^power`.
+/// Digits in base 2^32, lowest first, in units of `2^power`.
 struct Magnitude {
     negative: bool,
     digits: Vec<u32>,
@@ -178,7 +171,6 @@ struct Magnitude {
 }
 
 impl Magnitude {
-    /// Returns each digit with its power of 2.
     fn digits(&self) -> impl Iterator<Item = (u128, i32)> {
         self.digits.iter().zip(0..).map(|(&digit, place)| (digit.into(), self.power + place * DIGIT as i32))
     }
@@ -188,17 +180,17 @@ impl Magnitude {
         top.map_or(0, |at| (at + 1) * DIGIT - self.digits[at].leading_zeros() as usize)
     }
 
-    /// Returns up to 128 bits from bit `drop` on, and whether all lower bits are 0.
+    /// Up to 128 bits from bit `drop` on, and whether all lower bits are 0.
     fn top(&self, drop: usize) -> (u128, bool) {
         let (low, high) = self.digits.split_at((drop / DIGIT).min(self.digits.len()));
         let (bits, digit) = (drop % DIGIT, |place: usize| high.get(place).copied().unwrap_or(0));
         let whole = (0..4).rev().fold(0, |value, place| value << DIGIT | u128::from(digit(place)));
-        // the bits of one more digit, if bits of the first are dropped
+        // bits of a fifth digit
         let above = u128::from(digit(4)).checked_shl((128 - bits) as u32).unwrap_or(0);
         (above | whole >> bits, low.iter().all(|&digit| digit == 0) && digit(0) & ((1 << bits) - 1) == 0)
     }
 
-    /// Divides by a number above 0, and returns whether the remainder is 0.
+    /// Whether the remainder is 0.
     fn divide(&mut self, by: u64) -> bool {
         let by = u128::from(by);
         let mut rest = 0_u128;
@@ -210,8 +202,8 @@ impl Magnitude {
         rest == 0
     }
 
-    /// Divides by each number, all above 0. Returns the first 126 or 127 bits of the quotient, their power of 2, which
-    /// is even, and whether all other bits are 0.
+    /// Divides by all numbers. Returns the first 126 or 127 bits, their power of 2, which is even, and whether all
+    /// other bits are 0.
     fn quotient(mut self, by: &[u64]) -> (u128, i32, bool) {
         let more = (by.len() * 64 + 128).saturating_sub(self.bits()).div_ceil(DIGIT);
         self.digits.splice(..0, std::iter::repeat_n(0, more));
@@ -223,13 +215,13 @@ impl Magnitude {
     }
 }
 
-/// Returns `count * products - one * other`, rounded once. This is the covariance times `count` squared if `products`
-/// is the sum of the products of the items of `one` and `other`.
+/// Returns `count * products - one * other`, rounded only at the end: the covariance times `count` squared, if
+/// `products` sums the products of the items.
 pub(crate) fn spread(count: u64, products: &Exact, one: &Exact, other: &Exact) -> Scaled {
     spread_of(count, products, &[[one, other]]).scaled().shifted(LOWEST.into())
 }
 
-/// Returns `count * products` less the product of each pair. The sum counts in 4^LOWEST.
+/// Returns `count * products` less the products of the pairs, in units of 4^LOWEST.
 fn spread_of(count: u64, products: &Exact, pairs: &[[&Exact; 2]]) -> Exact {
     let mut spread = Exact::default();
     let products = products.magnitude();
@@ -246,8 +238,7 @@ fn spread_of(count: u64, products: &Exact, pairs: &[[&Exact; 2]]) -> Exact {
     spread
 }
 
-/// A float of any size: `mantissa * 2^power`. The mantissa is 0 or from 1 to 2, so that quotients and products of
-/// mantissas stay in the range of float64.
+/// `mantissa * 2^power`. The mantissa is 0 or from 1 to 2, so that quotients and products stay in the range of float64.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scaled {
     mantissa: f64,
@@ -286,7 +277,7 @@ impl Scaled {
 
     /// The number must be above 0.
     pub(crate) fn log10(self) -> f64 {
-        // near 1 the logarithms of mantissa and power would cancel
+        // the logarithms of mantissa and power would cancel near 1
         if self.power.abs() < 512 {
             self.value().log10()
         } else {
@@ -294,7 +285,6 @@ impl Scaled {
         }
     }
 
-    /// Returns the nearest float64, or infinity.
     pub(crate) fn value(self) -> f64 {
         let half = (self.power / 2).clamp(-1200, 1200);
         let rest = (self.power - half).clamp(-1200, 1200);
@@ -308,7 +298,7 @@ impl From<f64> for Scaled {
     }
 }
 
-/// Returns 0 or infinity beyond the range of float64.
+/// 0 or infinity beyond float64.
 pub(crate) fn power_of_two(power: i64) -> f64 {
     match power {
         ..-1074 => 0.0,
@@ -318,7 +308,7 @@ pub(crate) fn power_of_two(power: i64) -> f64 {
     }
 }
 
-/// Returns the mean of `count` (at least 1) numbers, rounded once, ties to even.
+/// The mean of `count` > 0 numbers, rounded once, ties to even.
 pub(crate) fn mean(sum: &Exact, count: u64) -> f64 {
     let sum = sum.magnitude();
     let negative = sum.negative;
@@ -340,8 +330,7 @@ impl SumOfSquares {
     }
 }
 
-/// Returns the standard deviation of a population of `count` items (at least 1), rounded once, ties to even. A complex
-/// item has two parts, each with its own sums.
+/// The deviation of a population of `count` > 0 items, rounded once, ties to even. A complex item has two parts.
 pub(crate) fn deviation(parts: &[SumOfSquares], count: u64) -> f64 {
     // the variance is (count * squares - sum * sum) / (count * count)
     let mut squares = Exact::default();
@@ -352,14 +341,13 @@ pub(crate) fn deviation(parts: &[SumOfSquares], count: u64) -> f64 {
     float(root, (power + LOWEST) / 2, exact && root * root == top)
 }
 
-/// Returns `mantissa * 2^exponent`, ties to even. If `exact` is false, the true number is larger by less than 1 in the
-/// last place of the mantissa, which must then have more than 54 bits.
+/// Rounds `mantissa * 2^exponent`, ties to even. Unless `exact`, the number is larger by less than 1 in the last place
+/// of the mantissa, which then has more than 54 bits.
 fn float(mantissa: u128, exponent: i32, exact: bool) -> f64 {
     if mantissa == 0 {
         return 0.0;
     }
     let bits = 128 - mantissa.leading_zeros() as i32;
-    // the power of 2 of the float's last bit
     let lowest = (exponent + bits - f64::MANTISSA_DIGITS as i32).max(-1074);
     let drop = (lowest - exponent).max(0) as u32;
     let kept = mantissa.checked_shr(drop).unwrap_or(0);
@@ -419,7 +407,6 @@ mod tests {
 
     #[test]
     fn deviations() {
-        // integers, count, deviation
         let rows: [(&[i64], f64); 6] = [
             (&[5], 0.0),
             (&[1, 3], 1.0),
@@ -459,7 +446,7 @@ mod tests {
 
     #[test]
     fn products() {
-        // 3 * 5 + 3 * (-7) = -6; the covariance of (3, 3) and (5, -7) is 0
+        // the sum is 15 - 21, the covariance 0
         let (mut one, mut other, mut products) = (Exact::default(), Exact::default(), Exact::default());
         for (a, b) in [(3.0, 5.0), (3.0, -7.0)] {
             one.add(a);

@@ -1,13 +1,11 @@
-//! The first item in C order with the largest value, independent of the order in which items are visited.
+//! The first item in C order with the largest value, in any order of visits.
 
 use std::cmp::Ordering;
 
 use crate::layout::numbers::ItemNumbers;
 
-/// Items tested by one vectorised loop.
 const AT_ONCE: usize = 64;
 
-/// A value and the number of its item in C order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Numbered<V> {
     pub value: V,
@@ -21,8 +19,7 @@ impl<V> Numbered<V> {
         own > other_key || own == other_key && self.item < other.item
     }
 
-    /// Returns the value that items from number `start` on must exceed to come before this item. `below` returns the
-    /// next lower value, or `None` if there is none lower.
+    /// The value that items from `start` on must exceed. `below` returns the next lower value.
     pub(crate) fn exceeded(self, start: usize, below: impl Fn(V) -> Option<V>) -> Option<V> {
         if start < self.item { below(self.value) } else { Some(self.value) }
     }
@@ -39,9 +36,8 @@ pub(crate) fn keep_first<V, K: PartialOrd>(
     }
 }
 
-/// Replaces `first` by the first item of a block if that comes before it. `ordering` compares the value of `first` with
-/// the largest of the block. `find` returns the first item with the largest value and a number below its argument.
-/// `ascend` says whether items are visited in the order of their numbers.
+/// `ordering` compares `first` with the largest value of the block. `find` returns the first item with this value and a
+/// number below its argument. `ascend` says whether items are visited in order.
 pub(crate) fn improve<V>(
     first: &mut Option<Numbered<V>>,
     ordering: impl FnOnce(&V) -> Ordering,
@@ -50,14 +46,14 @@ pub(crate) fn improve<V>(
 ) {
     let found = match first.as_ref().map(|first| (ordering(&first.value), first.item)) {
         None | Some((Ordering::Less, _)) => find(usize::MAX),
-        // visited in order, an equal item never comes before `first`
+        // in order, an equal item comes later
         Some((Ordering::Equal, number)) if !ascend => find(number),
         Some((Ordering::Equal | Ordering::Greater, _)) => None,
     };
     *first = found.or_else(|| first.take());
 }
 
-/// Returns the wanted item with the smallest number below `below` in a block that begins at place `start`.
+/// Returns the wanted item with the smallest number below `below`; the block begins at place `start`.
 pub(crate) fn find_first<V: Copy>(
     numbers: &ItemNumbers,
     start: usize,

@@ -1,23 +1,21 @@
-//! Conversions of single 16-bit floats.
+//! Conversions of 16-bit floats.
 //!
-//! The `half` crate checks for a machine instruction at each item, which prevents vectorisation; its slice functions
-//! are one call per eight items; its conversions from float64 round twice on some machines and drop bits on others. The
-//! functions here are branchless and round once.
+//! The `half` crate checks for a machine instruction at each item, which prevents vectorisation; its conversions from
+//! float64 round twice on some machines and drop bits on others. The functions here are branchless and round once.
 
 use half::{bf16, f16};
 
-/// A NaN keeps its payload, shifted up as a machine instruction would.
+/// A NaN keeps its payload, as with a machine instruction.
 ///
-/// The code is branchless, so that loops are vectorised, and avoids arithmetic on subnormal float32s, which some
-/// machines do in microcode. Multiplying the shifted bits by 2^112 is shorter, but a tensor with a few subnormal items
-/// then takes a third longer to compare and twice as long to cast.
+/// The code avoids arithmetic on subnormal float32s, which some machines do in microcode. Multiplying the bits by 2^112
+/// is shorter, but a tensor with a few subnormal items takes a third longer to compare and twice as long to cast.
 #[inline]
 pub(crate) fn f16_to_f32(item: f16) -> f32 {
-    // signed, because vector instructions compare signed numbers
+    // vector instructions compare signed numbers
     let bits = i32::from(item.to_bits() as i16);
     let magnitude = bits & 0x7fff;
     let normal = (magnitude << 13) + ((127 - 15) << 23);
-    // with the exponent of the smallest normal number a subnormal item is too large by 2^-14
+    // the exponent of the smallest normal number adds 2^-14 to a subnormal item
     let subnormal = f32::from_bits((normal + (1 << 23)) as u32) - f32::from_bits((127 - 14) << 23);
     let finite = if magnitude < 0x400 { subnormal.to_bits() } else { normal as u32 };
     let special = if magnitude > 0x7bff { 0x7f80_0000 } else { 0 };
@@ -29,11 +27,11 @@ pub(crate) fn bf16_to_f32(item: bf16) -> f32 {
     f32::from_bits(u32::from(item.to_bits()) << 16)
 }
 
-/// Rounds ties to even. A NaN becomes the quiet NaN of its sign and the upper bits of its payload, as a machine
-/// instruction gives. [`nearest`] gives the same numbers through float64, but a vector holds half as many float64s.
+/// Rounds ties to even. A NaN becomes quiet and keeps the upper bits of its payload, as with a machine instruction.
+/// [`nearest`] gives the same numbers, but a vector holds half as many float64s.
 #[inline]
 pub(crate) fn f16_from_f32(value: f32) -> f16 {
-    // 2^16 is beyond the largest number, and its bits become infinity
+    // beyond the largest number, its bits become infinity
     let size = value.abs().min(65536.0);
     let bits = size.to_bits();
     // adds half a unit less 1, and 1 if the last bit is set; an overflow check would be a branch
@@ -46,32 +44,30 @@ pub(crate) fn f16_from_f32(value: f32) -> f16 {
     f16::from_bits(magnitude as u16 | (value.to_bits() >> 16) as u16 & 0x8000)
 }
 
-/// Rounds ties to even. A NaN becomes the quiet NaN of its sign.
+/// A NaN becomes the quiet NaN of its sign.
 #[inline]
 pub(crate) fn f16_from_f64(value: f64) -> f16 {
     f16::from_bits(nearest(value, 10, -14))
 }
 
-/// Rounds ties to even. A NaN becomes the quiet NaN of its sign.
+/// A NaN becomes the quiet NaN of its sign.
 #[inline]
 pub(crate) fn bf16_from_f64(value: f64) -> bf16 {
     bf16::from_bits(nearest(value, 7, -126))
 }
 
-/// Returns the bits of the nearest 16-bit float, ties to even. The fraction has `fraction` bits, and 2^`least` is the
-/// smallest normal number.
+/// Rounds ties to even, with `fraction` bits of fraction and the smallest normal number 2^`least`.
 #[inline(always)]
 fn nearest(value: f64, fraction: u32, least: i32) -> u16 {
     let infinity = ((2 - 2 * least) as u64 + 1) << fraction;
-    // the power of 2 beyond the largest number becomes infinity
+    // beyond the largest number, its bits become infinity
     let number = nearest_magnitude(value.abs().min(power_of_two(2 - least)), fraction, least);
     let magnitude = if value.is_nan() { infinity | 1 << (fraction - 1) } else { number };
     magnitude as u16 | ((value.to_bits() >> 48) as u16 & 0x8000)
 }
 
-/// Returns the bits, without a sign, of the float nearest to a finite size, ties to even, with an unlimited exponent.
-/// The fraction has `fraction` bits (at least 1), and 2^`least` is the smallest normal number. Both cases are computed
-/// and one is chosen, so that loops are vectorised.
+/// Rounds a finite size to the bits of a float with at least one bit of fraction and an unlimited exponent. Computing
+/// both cases and choosing one lets loops be vectorised.
 #[inline(always)]
 pub(super) fn nearest_magnitude(size: f64, fraction: u32, least: i32) -> u64 {
     let bits = size.to_bits();
@@ -79,13 +75,12 @@ pub(super) fn nearest_magnitude(size: f64, fraction: u32, least: i32) -> u64 {
     let dropped = 52 - fraction;
     let rounded = bits + ((1 << (dropped - 1)) - 1) + ((bits >> dropped) & 1);
     let normal = (rounded >> dropped).wrapping_sub(((1022 + least) as u64) << fraction);
-    // for subnormals the addition drops the excess bits
+    // the addition drops the excess bits of subnormals
     let offset = power_of_two(least + dropped as i32);
     let small = (size + offset).to_bits().wrapping_sub(offset.to_bits());
     if size < power_of_two(least) { small } else { normal }
 }
 
-/// The power must be a normal float64.
 #[inline(always)]
 fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
@@ -119,7 +114,6 @@ mod tests {
 
     #[test]
     fn float32_becomes_what_others_make_of_it() {
-        // each step between two float16s in some hundred places, and its ends
         let mut bits = 0_u32;
         while bits < f32::INFINITY.to_bits() | 0x7f_ffff {
             for bits in [bits, bits | 1 << 31, bits & !0x1fff | 0x1000, bits & !0x1fff | 0xfff, bits & !0x1fff | 0x1001]

@@ -3,10 +3,10 @@
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind, not_numbers};
 
-/// Fills the vector with a number for each item, and returns whether any is NaN.
+/// Returns whether any number is NaN.
 pub(crate) type Load<N> = Box<dyn Fn(&[u8], &mut Vec<N>) -> bool + Send + Sync>;
 
-/// Numbers are written by position, because appending would check the capacity for each.
+/// Appending would check the capacity for each item.
 #[inline(always)]
 pub(crate) fn load<S: Element, N: Copy + Default>(
     bytes: &[u8],
@@ -20,8 +20,7 @@ pub(crate) fn load<S: Element, N: Copy + Default>(
     }
 }
 
-/// Returns the loader of items as float64s, passed through `store`. Complex items give two numbers. 64-bit integers are
-/// rounded. `None` for long doubles and items that are not numbers.
+/// Passes float64s to `store`, two for a complex item. `None` for long doubles and items that are not numbers.
 pub(crate) fn reals<N: Copy + Default + 'static>(
     dtype: &DType,
     store: impl Fn(f64) -> N + Copy + Send + Sync + 'static,
@@ -72,7 +71,7 @@ fn load_and_ask<S: Element, N: Copy + Default>(
     has_nan
 }
 
-/// Returns the loader of little-endian integers, passed through `store`. `None` for other items.
+/// Passes little-endian integers to `store`. `None` for other items.
 pub(crate) fn integers<N: Copy + Default + 'static>(
     kind: &Kind,
     store: impl Fn(i128) -> N + Copy + Send + Sync + 'static,

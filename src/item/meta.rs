@@ -1,4 +1,4 @@
-//! The description of a tensor: dtype, shape and order of storage.
+//! Dtype, shape and order of a tensor.
 
 use super::dtype::DType;
 use crate::layout::shape::bytes_of;
@@ -22,8 +22,7 @@ impl Order {
         }
     }
 
-    /// Converts an index in a C-order view to an index in the tensor. Operators see a tensor in Fortran order with
-    /// reversed axes.
+    /// Operators see a tensor in Fortran order with reversed axes.
     pub(crate) fn index(self, mut index: Vec<usize>) -> Vec<usize> {
         if self == Self::Fortran {
             index.reverse();
@@ -32,20 +31,19 @@ impl Order {
     }
 }
 
-/// The description of a tensor without its items. Formats read it from headers, operators state it for outputs, and
-/// writers check it before any item.
+/// A tensor without its items. Formats read it from headers, operators state it for outputs, and writers check it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meta {
     /// The dtype, as stored.
     pub dtype: DType,
-    /// The dims, outermost axis first, in either order.
+    /// The dims, outermost axis first.
     pub shape: Vec<usize>,
     /// The order of storage.
     pub order: Order,
 }
 
 impl Meta {
-    /// Creates the description of a tensor in C order.
+    /// Creates a description in C order.
     pub fn new(dtype: DType, shape: Vec<usize>) -> Self {
         Self { dtype, shape, order: Order::C }
     }
@@ -56,17 +54,17 @@ impl Meta {
         Self { order, ..self }
     }
 
-    /// Returns the number of items. It cannot overflow, because formats refuse shapes that exceed memory.
+    /// The number of items, which cannot overflow, because formats refuse shapes that exceed memory.
     pub fn items(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Returns the bytes of all items.
+    /// The bytes of all items.
     pub fn bytes(&self) -> usize {
         self.items() * self.dtype.itemsize()
     }
 
-    /// Whether memory could address every item and stride ([`bytes_of`]).
+    /// Whether memory could address every item ([`bytes_of`]).
     pub fn is_addressable(&self) -> bool {
         bytes_of(&self.shape, self.dtype.itemsize()).is_some()
     }
@@ -75,7 +73,7 @@ impl Meta {
         self.order.view(&self.shape)
     }
 
-    /// Returns the storage as a tensor in C order: a tensor in Fortran order has its axes reversed.
+    /// The storage in C order, with reversed axes if in Fortran order.
     #[must_use]
     pub fn as_stored(&self) -> Self {
         let mut shape = self.shape.clone();

@@ -1,4 +1,4 @@
-//! Items: dtypes, their names and texts, values, casts, and the tensor that holds items.
+//! Items: dtypes, values, texts, casts, and tensors.
 
 #[cfg(feature = "files")]
 mod asked_names;

@@ -1,4 +1,4 @@
-//! NumPy's names and short descriptions of dtypes: parsing and printing.
+//! NumPy's names and descriptions of dtypes.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::item::python;
 use crate::item::time_unit::TimeUnit;
 use crate::layout::shape::bytes_of;
 
-/// Kinds with a name: kind, name in NumPy or ml_dtypes, and letter and bytes of the descr.
+/// Kind, name in NumPy or ml_dtypes, and letter and bytes of the descr.
 const NAMED: &[(Kind, &str, char, usize)] = &[
     (Kind::Bool, "bool", 'b', 1),
     (Kind::Int8, "int8", 'i', 1),
@@ -47,7 +47,6 @@ const NAMED: &[(Kind, &str, char, usize)] = &[
     (Kind::Narrow(Narrow::UInt2), "uint2", 'V', 1),
 ];
 
-/// Other names that NumPy users type.
 const ALIASES: &[(&str, &str)] = &[
     ("?", "bool"),
     ("half", "float16"),
@@ -66,11 +65,11 @@ const ALIASES: &[(&str, &str)] = &[
 const DATES: [(&str, &str); 2] = [("datetime64", "<M8"), ("timedelta64", "<m8")];
 
 impl DType {
-    /// Parses a name (`float32`, `bfloat16`, `str`) or a short NumPy description (`<f4`, `|S5`, `<M8[ns]`). `U` and `S`
-    /// without a number have width 0.
+    /// Parses a name (`float32`, `bfloat16`, `str`) or a NumPy description (`<f4`, `|S5`, `<M8[ns]`). Without a number
+    /// `U` and `S` have width 0.
     ///
     /// # Errors
-    /// The name is unknown, or means object arrays (`O`), which hold pickled Python objects.
+    /// The name is unknown or means object arrays (`O`), which hold pickled Python objects.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let unknown = || Error::new(Subject::Dtype, format!("unknown dtype {}", python::repr_str(text)));
         let name = ALIASES.iter().find(|(alias, _)| *alias == text).map_or(text, |(_, name)| name);
@@ -98,8 +97,7 @@ impl DType {
             'V' if plain && size == 2 && order == Some('<') => Kind::BFloat16,
             'V' if plain && !digits.is_empty() => Kind::Void(size),
             'V' => return Err(unknown()),
-            // ml_dtypes writes `<f1`, which NumPy cannot load; files get the void `<V1` instead, like the other types
-            // of this size
+            // ml_dtypes writes `<f1`, which NumPy cannot load; files get the void `<V1`
             'f' if plain && size == 1 => Kind::Narrow(Narrow::Float8E5M2),
             _ if !plain || digits.is_empty() => return Err(unknown()),
             _ => {
@@ -111,15 +109,15 @@ impl DType {
         Ok(Self { big: order == Some('>') && units(&kind).0 > 1, kind })
     }
 
-    /// Returns the names of all numeric kinds, portable ones first.
+    /// The names of all numeric kinds, portable ones first.
     pub fn names() -> impl Iterator<Item = &'static str> {
         let wide = |kind: &Kind| matches!(kind, Kind::LongDouble(_) | Kind::ComplexLongDouble(_));
         let usual = NAMED.iter().filter(move |(kind, ..)| !wide(kind));
         usual.chain(NAMED.iter().filter(move |(kind, ..)| wide(kind))).map(|(_, name, ..)| *name)
     }
 
-    /// Returns dtypes that a void of `bytes` bytes may be, most usual first. If NumPy has no name for some of that
-    /// size, only those are returned: NumPy would have named the others.
+    /// Dtypes that a void of `bytes` bytes may be, most usual first. If NumPy has no name for some, these alone are
+    /// returned, because NumPy would have named the others.
     #[cfg_attr(not(feature = "cli"), allow(dead_code))]
     pub(crate) fn names_of_size(bytes: usize) -> impl Iterator<Item = &'static str> {
         const USUAL: [&str; 4] = ["float8_e4m3fn", "float8_e5m2", "float32", "float64"];
@@ -133,8 +131,7 @@ impl DType {
         usual.chain(names().filter(move |name| !is_usual(name)))
     }
 
-    /// Returns the name that [`DType::parse`] accepts: NumPy's, or NumPy's description for strings, dates, void and
-    /// fields.
+    /// The name for [`DType::parse`]: NumPy's, or a description for strings, dates, void and fields.
     pub fn name(&self) -> String {
         match NAMED.iter().find(|(k, ..)| *k == self.kind) {
             Some((_, name, ..)) => (*name).to_owned(),
@@ -143,7 +140,7 @@ impl DType {
         }
     }
 
-    /// Returns the `descr` of a `.npy` header: a quoted description, or a list of fields, as Python prints it.
+    /// The `descr` of a `.npy` header, as Python prints it.
     pub fn descr(&self) -> String {
         let Kind::Struct(s) = &self.kind else { return format!("'{}'", self.short()) };
         let mut parts = Vec::new();
@@ -195,7 +192,6 @@ impl DType {
 }
 
 impl fmt::Display for DType {
-    /// Prints the [name](DType::name), and the byte order if big-endian.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name())?;
         if self.big && !self.name().starts_with('>') { f.write_str(" (big-endian)") } else { Ok(()) }
@@ -208,7 +204,6 @@ mod tests {
 
     #[test]
     fn names_and_descriptions() {
-        // typed, name, descr, bytes
         let rows = [
             ("bool", "bool", "'|b1'", 1),
             ("|b1", "bool", "'|b1'", 1),
@@ -246,7 +241,6 @@ mod tests {
     }
 
     impl Kind {
-        /// Names carry a byte order only for strings and dates.
         fn into_dtype(self, big: bool) -> DType {
             let keeps = matches!(self, Kind::Str(_) | Kind::Datetime(_) | Kind::Timedelta(_));
             DType { big: big && keeps, kind: self }

@@ -1,10 +1,9 @@
-//! The ml_dtypes types of at most 8 bits: their values, and the bits of the nearest value.
+//! The ml_dtypes types of at most 8 bits.
 
 use crate::error::{Error, malformed};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::float16::nearest_magnitude;
 
-/// The bit layout of a narrow float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FloatLayout {
     signed: bool,
@@ -14,14 +13,14 @@ struct FloatLayout {
     specials: Specials,
 }
 
-/// The bits of a narrow float that are not finite numbers.
+/// The bits without a finite number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Specials {
-    /// The highest exponent is infinity and NaN, as in IEEE 754.
+    /// As in IEEE 754.
     Ieee,
-    /// All bits set except the sign are NaN; no infinity.
+    /// NaN has all bits set except the sign; no infinity.
     OneNan,
-    /// The bits of -0 are NaN; no infinity.
+    /// NaN has the bits of -0; no infinity.
     NegativeZero,
     None,
 }
@@ -43,13 +42,12 @@ impl FloatLayout {
         }
     }
 
-    /// Returns the bits, without a sign, of the number nearest to a finite value, ties to even, with an unlimited
-    /// exponent. Bits beyond [`Self::largest`] mean that the value is too large. Without a mantissa no neighbour is
-    /// even, and ties go away from zero, as in IEEE 754 for one digit.
+    /// Returns bits without a sign, ties to even, beyond [`Self::largest`] if the value is too large. Without a
+    /// mantissa no neighbour is even, and ties go away from zero, as in IEEE 754 for one digit.
     fn nearest(self, value: f64) -> u32 {
         let size = value.abs();
         match self.mantissa {
-            // half a unit carries into the exponent, the only field
+            // half a unit carries into the exponent
             0 => ((size.to_bits() + (1 << 51)) >> 52).saturating_sub((1023 - self.bias) as u64) as u32,
             mantissa => nearest_magnitude(size, mantissa, 1 - self.bias) as u32,
         }
@@ -81,7 +79,7 @@ impl Narrow {
         self.layout().is_none()
     }
 
-    /// Returns the number of low bits that hold the item. Other bits are ignored.
+    /// The number of low bits of the item. Other bits are ignored.
     pub fn bits(self) -> u32 {
         match (self.layout(), self) {
             (Some(layout), _) => u32::from(layout.signed) + layout.exponent + layout.mantissa,
@@ -90,13 +88,12 @@ impl Narrow {
         }
     }
 
-    /// Items per byte in packed storage; 1 if items do not fill a byte evenly.
+    /// In packed storage; 1 if items do not fill a byte.
     pub(crate) fn items_in_byte(self) -> usize {
         8 / self.bits() as usize
     }
 
-    /// Returns the item of an unpacked byte. The bits above the item must be zeros, or copies of the sign of a signed
-    /// integer; otherwise the byte means something else.
+    /// The bits above the item must be zeros or copies of the sign; otherwise the byte means something else.
     #[inline]
     pub(crate) fn item_in(self, byte: u8) -> Option<u8> {
         let bits = self.bits();
@@ -107,8 +104,7 @@ impl Narrow {
         (is_signed && byte as i8 >> (bits - 1) == -1).then_some(byte & ((1 << bits) - 1))
     }
 
-    /// Turns unpacked bytes into items. The error is the place of the first invalid byte; from there on bytes are
-    /// unchanged.
+    /// The error is the place of the first invalid byte; bytes from there on are unchanged.
     pub(crate) fn take_items(self, bytes: &mut [u8]) -> Result<(), usize> {
         for (place, byte) in bytes.iter_mut().enumerate() {
             *byte = self.item_in(*byte).ok_or(place)?;
@@ -125,7 +121,7 @@ impl Narrow {
         malformed!("byte {place} is {byte:#04x}, which is no {name}{packed}")
     }
 
-    /// Returns the value of an item, exactly.
+    /// The exact value.
     pub fn value(self, item: u8) -> f64 {
         let bits = self.bits();
         let item = u32::from(item) & ((1 << bits) - 1);
@@ -144,7 +140,7 @@ impl Narrow {
             Specials::OneNan if magnitude == (1 << (exponent + mantissa)) - 1 => f64::NAN,
             Specials::NegativeZero if negative && magnitude == 0 => f64::NAN,
             Specials::Ieee | Specials::OneNan | Specials::NegativeZero | Specials::None => {
-                // a type without a mantissa has neither zero nor subnormals
+                // without a mantissa there are neither zero nor subnormals
                 let subnormal = power == 0 && mantissa > 0;
                 let whole = if subnormal { fraction } else { (1 << mantissa) + fraction };
                 let power = if subnormal { 1 } else { power as i32 };
@@ -154,15 +150,13 @@ impl Narrow {
         if negative { -value } else { value }
     }
 
-    /// Returns the item nearest to `value`, ties to even, as ml_dtypes converts a float32 (ml_dtypes rounds a float64
-    /// twice).
+    /// Returns the nearest item, ties to even, as ml_dtypes converts a float32 (it rounds a float64 twice).
     ///
-    /// - A value beyond the largest number becomes infinity, else NaN, else the largest number, as the type has them.
-    /// - NaN loses its sign if the type's NaN has none, and becomes a zero if the type has no NaN; -0 becomes +0 if
-    ///   there is no -0.
-    /// - `float8_e8m0fnu` has neither zero nor a sign: values below its smallest number become that number; zero, -0
-    ///   and negative numbers become NaN.
-    /// - An integer type drops the fraction and clamps; NaN becomes 0.
+    /// - Beyond the largest number: infinity, else NaN, else the largest number.
+    /// - NaN loses its sign if the type's NaN has none, and becomes zero without a NaN; -0 becomes +0 without a -0.
+    /// - `float8_e8m0fnu` has neither zero nor sign: small values become its smallest number; zero and negative numbers
+    ///   become NaN.
+    /// - Integer types drop the fraction and clamp; NaN becomes 0.
     ///
     /// ```
     /// use tensorop::item::dtype::Narrow;
@@ -183,7 +177,7 @@ impl Narrow {
             Specials::Ieee => sign | top | 1 << (mantissa - 1),
             Specials::OneNan => sign | ones,
             Specials::NegativeZero => ones + 1,
-            // ml_dtypes turns the NaN into -0 for these types
+            // as in ml_dtypes, NaN becomes -0
             Specials::None => layout.sign(value.is_sign_positive()),
         };
         let nearest = if value.is_finite() { layout.nearest(value) } else { u32::MAX };
@@ -198,7 +192,7 @@ impl Narrow {
         code as u8
     }
 
-    /// Whether a finite value is in the range of [`Self::encode`]. `float8_e8m0fnu` has only positive values.
+    /// Whether a finite value is in the range of [`Self::encode`].
     pub fn holds(self, value: f64) -> bool {
         match self.layout() {
             None => self.range().is_some_and(|(least, most)| (least as f64..=most as f64).contains(&value)),
@@ -211,8 +205,7 @@ impl Narrow {
         self.layout().is_some_and(|layout| layout.specials == Specials::Ieee)
     }
 
-    /// Returns a mask and a value: exactly the infinite and NaN items equal the value under the mask. `None` if all
-    /// items are finite.
+    /// Infinite and NaN items equal the value under the mask. `None` if all items are finite.
     pub(crate) fn special_bits(self) -> Option<(u8, u8)> {
         let FloatLayout { signed, exponent, mantissa, specials, .. } = self.layout()?;
         let magnitude = (1_u32 << (exponent + mantissa)) - 1;
@@ -226,7 +219,7 @@ impl Narrow {
         Some((mask as u8, special as u8))
     }
 
-    /// Returns the minimum and maximum of an integer type, or `None` for floats.
+    /// The range of an integer type; `None` for floats.
     pub fn range(self) -> Option<(i64, i64)> {
         match self {
             Narrow::Int4 => Some((-8, 7)),
@@ -237,7 +230,7 @@ impl Narrow {
         }
     }
 
-    /// Returns a number that orders items by value: neighbours differ by one, and +0 equals -0. `None` for NaN.
+    /// A number that orders items: neighbours differ by one, +0 equals -0. `None` for NaN.
     pub fn ordinal(self, item: u8) -> Option<i64> {
         let bits = self.bits();
         let item = u32::from(item) & ((1 << bits) - 1);

@@ -1,4 +1,4 @@
-//! Parses decimal text into an item: exactly for integers, rounded once for floats.
+//! Parses decimal text: integers exactly, floats rounded once.
 
 use std::cmp::Ordering;
 use std::str::FromStr;
@@ -13,16 +13,16 @@ pub enum Misfit {
     Malformed,
     /// The dtype holds no numbers.
     NotNumeric,
-    /// The dtype holds integers, and the number has a fraction.
+    /// The dtype has no fractions.
     Fraction,
-    /// The number is beyond the dtype's integers, or not positive where all numbers of the dtype are.
+    /// Beyond the integers, or not positive for a positive dtype.
     OutOfRange,
     /// The nearest float is infinite.
     TooLarge,
 }
 
-/// Parses a number in JSON's notation into the first bytes of `out`, which must hold at least one item of `dtype`, in
-/// the byte order of `dtype`. Floats are rounded once from the decimal text, ties to even.
+/// Parses a JSON number into the first bytes of `out`, in the byte order of `dtype`. Floats are rounded once, ties to
+/// even.
 ///
 /// ```
 /// use tensorop::{DType, item::parse::{Misfit, parse_number}};
@@ -31,7 +31,6 @@ pub enum Misfit {
 /// assert_eq!(item, [0, 125]);
 /// assert_eq!(parse_number("300", &DType::parse("uint8").unwrap(), &mut item), Err(Misfit::OutOfRange));
 /// ```
-///
 ///
 /// # Errors
 /// The dtype cannot hold the number.
@@ -61,8 +60,8 @@ fn special(text: &str) -> Option<f64> {
     }
 }
 
-/// Writes a float without digits to the first bytes of `out`; a NaN is the standard quiet one. Returns false and writes
-/// nothing if `text` is not such a float or `dtype` does not have it.
+/// Writes `NaN` or an infinity to the first bytes of `out`. Returns false if `text` is another or `dtype` does not have
+/// it.
 pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
     let Some(value) = special(text) else { return false };
     match_kind!(dtype.kind(), {
@@ -74,7 +73,7 @@ pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
         },
         complex T => false,
         Kind::Narrow(narrow) => {
-            // many narrow types have no infinity, and some no NaN
+            // narrow types may lack infinity or NaN
             let item = narrow.encode(value);
             let found = narrow.value(item);
             let has = found == value || found.is_nan() && value.is_nan();
@@ -87,10 +86,10 @@ pub fn parse_special(text: &str, dtype: &DType, out: &mut [u8]) -> bool {
     })
 }
 
-/// Parses a decimal text that is an integer, such as 125 for `12.50e1`. More than 20 digits are out of range.
+/// Parses an integer, also in the form `12.50e1`.
 ///
 /// # Errors
-/// The text is not a number, has a fraction or is out of range.
+/// The number has a fraction, more than 20 digits, or is malformed.
 pub fn parse_integer(text: &str) -> Result<i128, Misfit> {
     if let Ok(value) = text.parse::<i64>() {
         return Ok(value.into());
@@ -114,10 +113,10 @@ pub fn parse_integer(text: &str) -> Result<i128, Misfit> {
     Ok(if text.starts_with('-') { -value } else { value })
 }
 
-/// Returns the float64 nearest to a decimal text.
+/// Returns the nearest float64.
 ///
 /// # Errors
-/// The text is not a number or the float is infinite.
+/// The number is malformed or too large.
 pub fn parse_f64(text: &str) -> Result<f64, Misfit> {
     parse_finite::<f64>(text)
 }
@@ -125,7 +124,7 @@ pub fn parse_f64(text: &str) -> Result<f64, Misfit> {
 fn parse_finite<F: FromStr + Into<f64>>(text: &str) -> Result<f64, Misfit> {
     match text.parse::<F>().map(F::into) {
         Ok(value) if value.is_finite() => Ok(value),
-        // the standard library also parses names of infinities and NaN; a number has no `n`
+        // the standard library parses `inf` and `NaN`; a number has no `n`
         Ok(_) if !text.contains(['n', 'N']) => Err(Misfit::TooLarge),
         Ok(_) | Err(_) => Err(Misfit::Malformed),
     }
@@ -141,14 +140,13 @@ fn parse_float<T: Float>(text: &str) -> Result<T, Misfit> {
     if item.wide().is_finite() { Ok(item) } else { Err(Misfit::TooLarge) }
 }
 
-/// Returns a float64 that `encode` maps to the same item as the decimal number.
-///
-/// The nearest float64 is on the same side of a midpoint of two items as the number, unless it equals that midpoint;
-/// then the digits decide. A midpoint has few bits, and its float64 neighbours are not midpoints.
+/// Returns a float64 that `encode` maps to the item of the decimal number. It is the nearest float64, unless that
+/// equals a midpoint of two items; then the digits decide. A midpoint has few bits, and its neighbours are not
+/// midpoints.
 fn beside_midpoint<T: PartialEq>(text: &str, encode: impl Fn(f64) -> T) -> Result<f64, Misfit> {
     let value = parse_f64(text)?;
     let (down, up) = (value.next_down(), value.next_up());
-    // a midpoint of two float16s, the longest of these types, ends with 41 zeros
+    // midpoints of float16s, the longest type here, end with 41 zeros
     if value == 0.0 || value.to_bits().trailing_zeros() < 41 || encode(down) == encode(up) {
         return Ok(value);
     }
@@ -159,10 +157,10 @@ fn beside_midpoint<T: PartialEq>(text: &str, encode: impl Fn(f64) -> T) -> Resul
     })
 }
 
-/// Parses an item of a narrow type: the nearest float, or the integer itself.
+/// Parses an item of a narrow type.
 ///
 /// # Errors
-/// The type cannot hold the number; zero and negative numbers are out of range for a type without them.
+/// The type cannot hold the number.
 pub fn parse_narrow(text: &str, narrow: Narrow) -> Result<u8, Misfit> {
     if let Some((least, most)) = narrow.range() {
         let value = fit::<i64>(parse_integer(text)?)?;
@@ -187,8 +185,7 @@ fn fit<T: TryFrom<i128>>(value: i128) -> Result<T, Misfit> {
     T::try_from(value).map_err(|_| Misfit::OutOfRange)
 }
 
-/// The digits of a decimal text that parses as a float64, without its sign: `0.{head}{tail} × 10^point`, with no zero
-/// at either end.
+/// `0.{head}{tail} × 10^point`, without sign and without zeros at either end.
 struct ScaledDigits<'a> {
     head: &'a [u8],
     tail: &'a [u8],
@@ -226,7 +223,6 @@ impl<'a> ScaledDigits<'a> {
 mod tests {
     use super::*;
 
-    /// Returns the item as a little-endian number.
     fn item(text: &str, dtype: &str) -> Result<u64, Misfit> {
         let mut out = [0; 8];
         parse_number(text, &DType::parse(dtype).unwrap(), &mut out).map(|()| u64::from_le_bytes(out))
@@ -335,7 +331,7 @@ mod tests {
             ("0", "float8_e8m0fnu", Err(OutOfRange)),
             ("-2", "float8_e8m0fnu", Err(OutOfRange)),
             ("x", "float8_e8m0fnu", Err(Malformed)),
-            // not halfway between two items, but so near that the nearest float64 is
+            // so near to a midpoint that the nearest float64 is the midpoint
             ("1.18749999999999983346", "float8_e4m3fn", Ok(0x39)),
             ("1.18750000000000016654", "float8_e4m3fn", Ok(0x3a)),
             ("1.06250000000000016654", "float8_e4m3fn", Ok(0x39)),

@@ -1,4 +1,4 @@
-//! Prints items as JSON. Tensors in JSON, reports and statistics share this, so that they print an item alike.
+//! Prints items as JSON, for tensors, reports and statistics alike.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use super::time_unit::TimeUnit;
 use crate::error::{Advice, Error, ErrorKind};
 use crate::memory;
 
-/// Appends one item in the notation of `data` in a JSON tensor.
+/// Appends an item of a JSON tensor.
 ///
 /// # Errors
 /// JSON cannot hold the item; a part may have been appended.
@@ -21,15 +21,14 @@ pub fn write_item(out: &mut Vec<u8>, dtype: &DType, item: &[u8]) -> io::Result<(
     written
 }
 
-/// Returns a float64 in JSON: the fewest digits that read back to it, or a string.
+/// Returns a float64 in JSON, a string if it is not finite.
 pub fn float(value: f64) -> String {
     let mut text = Vec::new();
     write_item(&mut text, &Kind::Float64.into(), &value.to_le_bytes()).expect("a float has a text");
     String::from_utf8(text).expect("the text of a float is ASCII")
 }
 
-/// Appends a character of a JSON string. DEL and the C1 control characters are escaped too, since a terminal may obey
-/// them.
+/// DEL and the C1 control characters are escaped too, since a terminal may obey them.
 pub(crate) fn escape(c: char, out: &mut Vec<u8>) {
     match c {
         '"' | '\\' => out.extend_from_slice(&[b'\\', c as u8]),
@@ -45,7 +44,7 @@ pub(crate) fn escape_code(point: u32, out: &mut Vec<u8>) {
     write!(out, "\\u{point:04x}").expect("writing into memory does not fail");
 }
 
-/// Writes items into a buffer, which the user empties.
+/// The user empties the buffer.
 pub(crate) struct ItemWriter<'a> {
     kind: &'a Kind,
     swaps: Vec<Swap>,
@@ -110,9 +109,8 @@ impl<'a> ItemWriter<'a> {
         self.text(itoa::Buffer::new().format(value));
     }
 
-    /// Writes NaN and infinities as strings, other floats with the fewest digits that read back. Floats of at most 16
-    /// bits are written as the equal float32: with fewer digits, readers that do not know the dtype would read another
-    /// number (65500 for 65504).
+    /// Floats of at most 16 bits are written as the equal float32: with fewer digits, readers that do not know the
+    /// dtype would read another number (65500 for 65504).
     fn float(&mut self, value: f64, size: usize) {
         match value {
             v if v.is_nan() => self.text("\"NaN\""),
@@ -123,7 +121,7 @@ impl<'a> ItemWriter<'a> {
         }
     }
 
-    /// Writes ISO text if the year has four digits, else the ticks, which always read back.
+    /// Writes ISO text for four-digit years, else ticks, which always read back.
     fn date(&mut self, ticks: i64, unit: TimeUnit) {
         if ticks == datetime::NAT {
             self.text("\"NaT\"");
@@ -141,7 +139,7 @@ impl<'a> ItemWriter<'a> {
         let mut after_high = false;
         self.text("\"");
         for point in points {
-            // an escaped code point takes at most 16 bytes
+            // no code point takes more bytes
             memory::reserve(&mut self.out, 16).map_err(Error::from)?;
             match (char::from_u32(point), point) {
                 (Some(c), _) => escape(c, &mut self.out),

@@ -1,33 +1,33 @@
-//! Prints values as Python does, for headers and texts.
+//! Prints values as Python does.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-/// Returns Python's `repr` of a tuple of integers.
+/// Python's `repr` of a tuple.
 pub fn tuple(dims: &[usize]) -> String {
     let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
     if dims.len() == 1 { format!("({},)", dims[0]) } else { format!("({})", dims.join(", ")) }
 }
 
-/// Returns Python's `repr` of a `str`.
+/// Python's `repr` of a `str`.
 pub fn repr_str(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len() + 2);
     repr_code_points(text.chars().map(u32::from), &mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Appends Python's `repr` of a `str`, and returns its number of characters. Surrogates and invalid code points are
-/// escaped like unprintable characters.
+/// Appends Python's `repr` of a `str`, and returns its length in characters. Invalid code points are escaped like
+/// unprintable ones.
 pub fn repr_code_points(text: impl Iterator<Item = u32> + Clone, out: &mut Vec<u8>) -> usize {
     repr(text, is_printable, out)
 }
 
-/// Appends Python's `repr` of a `bytes`, and returns its number of characters.
+/// Appends Python's `repr` of a `bytes`, and returns its length in characters.
 pub fn repr_bytes(text: &[u8], out: &mut Vec<u8>) -> usize {
     out.push(b'b');
     1 + repr(text.iter().map(|&byte| byte.into()), |_| false, out)
 }
 
-/// Beyond ASCII only characters that `is_shown` accepts are not escaped.
+/// ASCII does not need `is_shown`.
 fn repr(text: impl Iterator<Item = u32> + Clone, is_shown: fn(char) -> bool, out: &mut Vec<u8>) -> usize {
     let has = |quote: u8| text.clone().any(|code| code == u32::from(quote));
     let quote = if has(b'\'') && !has(b'"') { b'"' } else { b'\'' };
@@ -47,7 +47,7 @@ fn repr(text: impl Iterator<Item = u32> + Clone, is_shown: fn(char) -> bool, out
     width
 }
 
-/// Appends a `str` as Python prints it. Code points that UTF-8 cannot hold are escaped.
+/// Appends a `str`, with escapes where UTF-8 has no code point.
 pub fn print_code_points(text: impl Iterator<Item = u32>, out: &mut Vec<u8>) {
     for code in text {
         match char::from_u32(code) {
@@ -89,7 +89,7 @@ fn escape_code(code: u32, out: &mut Vec<u8>) -> usize {
     2 + digits
 }
 
-/// Python's `str.isprintable` for one character.
+/// Python's `str.isprintable`.
 fn is_printable(c: char) -> bool {
     use GeneralCategory as G;
     let unprintable = matches!(

@@ -13,9 +13,8 @@ use crate::error::{Error, ErrorKind, Result, Subject};
 use crate::layout::shape::{MAX_RANK, bytes_of, coordinates};
 use crate::memory;
 
-/// Items that `{:?}` shows.
 const SHOWN_ITEMS: usize = 6;
-/// Bytes of one item that `{:?}` shows: strings and void items have any length.
+/// Strings and void items have any length.
 const SHOWN_BYTES: usize = 64;
 
 /// A dense tensor in memory, in C order.
@@ -36,7 +35,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// Creates a tensor from its items in C order and in the byte order of `dtype`.
+    /// Creates a tensor from items in C order and in the byte order of `dtype`.
     ///
     /// ```
     /// use tensorop::{DType, Tensor};
@@ -45,9 +44,8 @@ impl Tensor {
     /// # Ok::<(), tensorop::Error>(())
     /// ```
     ///
-    ///
     /// # Errors
-    /// All are about [`Subject::Data`]: more than 64 axes, a shape that exceeds memory, or a wrong number of bytes.
+    /// The rank exceeds 64, the shape exceeds memory, or the number of bytes is wrong (all [`Subject::Data`]).
     pub fn new(dtype: DType, shape: Vec<usize>, bytes: Vec<u8>) -> Result<Self> {
         let refuse = |message: String| Err(Error::new(Subject::Data, message));
         if shape.len() > MAX_RANK {
@@ -62,27 +60,27 @@ impl Tensor {
         }
     }
 
-    /// Returns the dtype, the shape, and the order, which is always C.
+    /// The dtype, the shape, and the order, which is C.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// Returns the dtype of the items.
+    /// The dtype of the items.
     pub fn dtype(&self) -> &DType {
         &self.meta.dtype
     }
 
-    /// Returns the dims, outermost axis first.
+    /// The dims, outermost axis first.
     pub fn shape(&self) -> &[usize] {
         &self.meta.shape
     }
 
-    /// Returns the items in C order, each [`DType::itemsize`] bytes long, in the dtype's byte order.
+    /// The items in C order and in the dtype's byte order.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Returns the number of items.
+    /// The number of items.
     pub fn items(&self) -> usize {
         self.meta.items()
     }
@@ -92,7 +90,7 @@ impl Tensor {
         (self.meta, self.bytes)
     }
 
-    /// Clones the tensor, with an error instead of an abort if memory is short.
+    /// Clones the tensor, or returns an error if memory is short.
     ///
     /// # Errors
     /// [`ErrorKind::Memory`].
@@ -102,10 +100,10 @@ impl Tensor {
         Ok(Self { meta: self.meta.clone(), bytes })
     }
 
-    /// Casts all items to another dtype without loss.
+    /// Casts all items to another dtype.
     ///
-    /// Floats and complex numbers become the nearest value of `dtype`, ties to even. Integers and bool must be exact,
-    /// and so must shortened strings and dates in another unit. A change of byte order is a cast too.
+    /// Conversions to floats round to nearest, ties to even. Integers, bool, strings and dates must be exact. Another
+    /// byte order is a cast too.
     ///
     /// ```
     /// use ndarray::array;
@@ -120,18 +118,16 @@ impl Tensor {
     ///
     ///
     /// # Errors
-    /// No cast exists between the dtypes ([`Subject::Dtype`]), `dtype` cannot hold an item, whose index is given, or
-    /// [`ErrorKind::Memory`].
+    /// No cast exists ([`Subject::Dtype`]), an item does not fit, or [`ErrorKind::Memory`].
     pub fn cast(&self, dtype: &DType) -> Result<Self> {
         self.cast_with(Cast::new(self.dtype(), dtype, false)?)
     }
 
-    /// Casts all items like [`cast`](Self::cast), but accepts losses: fractions and imaginary parts are dropped,
-    /// numbers out of range are clamped, NaN becomes the integer 0, strings are cut, dates are rounded down to the new
-    /// unit.
+    /// Casts like [`cast`](Self::cast), but accepts losses: fractions and imaginary parts are dropped, numbers are
+    /// clamped, NaN becomes the integer 0, strings are cut, dates are rounded down.
     ///
     /// # Errors
-    /// No cast exists between the dtypes ([`Subject::Dtype`]), or [`ErrorKind::Memory`].
+    /// No cast exists ([`Subject::Dtype`]), or [`ErrorKind::Memory`].
     pub fn cast_lossy(&self, dtype: &DType) -> Result<Self> {
         self.cast_with(Cast::new(self.dtype(), dtype, true)?)
     }
@@ -145,8 +141,8 @@ impl Tensor {
         Self::new(cast.to().clone(), self.shape().to_vec(), bytes)
     }
 
-    /// Reinterprets the bits as another dtype of the same itemsize, such as the void items that NumPy's files have for
-    /// bfloat16. Bytes are unchanged, except that a negative int4 or int2 loses its sign bits above the item.
+    /// Reinterprets the bits as a dtype of the same itemsize, such as the void items that NumPy's files have for
+    /// bfloat16. A negative int4 or int2 loses its sign bits above the item.
     ///
     /// ```
     /// use tensorop::{DType, Tensor};
@@ -156,10 +152,8 @@ impl Tensor {
     /// # Ok::<(), tensorop::Error>(())
     /// ```
     ///
-    ///
     /// # Errors
-    /// All are about [`Subject::Dtype`]: another itemsize, a big-endian order that `dtype` cannot have, or a byte with
-    /// more bits than `dtype` has.
+    /// The itemsize differs, the byte order is impossible, or a byte has too many bits (all [`Subject::Dtype`]).
     pub fn view_as(mut self, dtype: &DType) -> Result<Self> {
         let (stored, itemsize) = (self.dtype(), dtype.itemsize());
         let refuse = |message: String| Error::new(Subject::Dtype, message);
@@ -177,7 +171,7 @@ impl Tensor {
         Ok(Self { meta: Meta { dtype, ..self.meta }, bytes: self.bytes })
     }
 
-    /// Copies the items into an array in C order. Either byte order is read; a bool is true for any byte except 0.
+    /// Copies the items into an array in C order. A bool is true for any byte except 0.
     ///
     /// ```
     /// use ndarray::array;
@@ -189,9 +183,8 @@ impl Tensor {
     /// # Ok::<(), tensorop::Error>(())
     /// ```
     ///
-    ///
     /// # Errors
-    /// The dtype is not `T`'s ([`Subject::Dtype`]), [`ErrorKind::Memory`], or ndarray does not support the shape.
+    /// The dtype is not `T`'s ([`Subject::Dtype`]), memory is short, or ndarray does not support the shape.
     pub fn to_array<T: Element>(&self) -> Result<ArrayD<T>> {
         let wanted = T::dtype();
         if !self.meta.dtype.same_kind(&wanted) {
@@ -223,7 +216,7 @@ impl fmt::Debug for Tensor {
             let mut text = Vec::new();
             match write_item(&mut text, self.dtype(), shown) {
                 Ok(()) => f.write_str(&String::from_utf8_lossy(&text))?,
-                // JSON has no form for void items, long doubles and invalid Unicode
+                // JSON lacks void items, long doubles and invalid Unicode
                 Err(_) => write!(f, "{:02x?}", &item[..item.len().min(SHOWN_BYTES)])?,
             }
             if shown.len() < item.len() {
@@ -234,7 +227,7 @@ impl fmt::Debug for Tensor {
     }
 }
 
-/// Copies an array of any layout into a little-endian tensor in C order.
+/// Copies an array of any layout, little-endian and in C order.
 ///
 /// ```
 /// use ndarray::array;
@@ -242,7 +235,6 @@ impl fmt::Debug for Tensor {
 /// let tensor = Tensor::from(&array![[1_u16, 2], [3, 4]].t());
 /// assert_eq!((tensor.shape(), tensor.bytes()), (&[2, 2][..], &[1, 0, 3, 0, 2, 0, 4, 0][..]));
 /// ```
-///
 ///
 /// # Panics
 /// The array has more than 64 axes, or more bytes than memory can have, as a broadcast view may.
@@ -287,7 +279,7 @@ mod tests {
         ($($type:ty: $($item:expr),+;)+) => {$({
             let items: [$type; 6] = [$($item),+];
             let (little, big): (Vec<_>, Vec<_>) = items.map(|item| (item.to_le_bytes(), item.to_be_bytes())).into_iter().unzip();
-            // bfloat16 is stored as raw bytes and has no big-endian form
+            // bfloat16 has no big-endian form
             let big = if <$type>::dtype() == <$type>::dtype().big_endian() { &little } else { &big };
             round_trip(items, &little.concat(), &big.concat());
         })+};

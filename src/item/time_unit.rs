@@ -1,13 +1,13 @@
-//! Units of time: the length of a tick of a date or of a difference of dates.
+//! Units of time.
 
 use std::fmt;
 
-/// A unit of time: a number of named units, or the generic unit.
+/// A number of named units, or NumPy's generic unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TimeUnit {
-    /// Named units per tick; at least 1.
+    /// At least 1.
     pub count: u32,
-    /// The named unit; `None` is NumPy's generic unit.
+    /// `None` is the generic unit.
     pub base: Option<TimeBase>,
 }
 
@@ -35,8 +35,8 @@ pub(super) const DAY: i128 = 86_400;
 /// Attoseconds per second.
 pub(super) const SECOND: i128 = 10_i128.pow(18);
 
-/// Each named unit with its code in dtype names, its plural, and its length. Years and months have no fixed number of
-/// seconds, so their length is in months; all others are in attoseconds.
+/// Unit, code, plural and length. Years and months have no fixed number of seconds, so their length is in months; all
+/// others are in attoseconds.
 const NAMED_UNITS: &[(TimeBase, &str, &str, i128)] = &[
     (TimeBase::Year, "Y", "years", 12),
     (TimeBase::Month, "M", "months", 1),
@@ -67,7 +67,7 @@ impl TimeBase {
 }
 
 impl TimeUnit {
-    /// Parses the brackets of a dtype's name, such as `[ns]` or `[25s]`; empty text is the generic unit.
+    /// Parses `[ns]` or `[25s]`; empty text is the generic unit.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if ["", "[generic]"].contains(&text) {
             return Some(Self { count: 1, base: None });

@@ -1,32 +1,32 @@
-//! The look of a report: terminal colours, and how option names are written.
+//! Terminal colours and option names in reports.
 
-/// The look of a report. The caller decides on colours, because only the program knows its terminal and `NO_COLOR`.
+/// The look of a report. Only the program knows its terminal and `NO_COLOR`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     colour: bool,
     option_names: OptionNames,
 }
 
-/// How a report writes the names of tolerances, limits and other options.
+/// How options are written.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OptionNames {
-    /// As struct fields: `rtol 0.5`.
+    /// `rtol 0.5`.
     #[default]
     Fields,
-    /// As command-line options: `--rtol 0.5`.
+    /// `--rtol 0.5`.
     CommandLine,
-    /// As Python keyword arguments: `rtol=0.5`.
+    /// `rtol=0.5`, for Python.
     Keywords,
 }
 
 impl Style {
-    /// Returns the default style: no colours, options as fields.
+    /// Returns the default style.
     pub fn plain() -> Self {
         Self::default()
     }
 
-    /// Turns colours on or off.
+    /// Sets whether there are colours.
     #[must_use]
     pub fn with_colour(self, colour: bool) -> Self {
         Self { colour, ..self }
@@ -49,7 +49,7 @@ impl Style {
         }
     }
 
-    /// Writes an option whose value needs quotes in a shell or in Python.
+    /// For values that need quotes in a shell or in Python.
     #[cfg(feature = "cli")]
     pub(crate) fn quoted_option(self, field: &str, value: &str) -> String {
         match self.option_names {
@@ -75,7 +75,7 @@ impl Style {
     }
 }
 
-/// The colours of a report, by meaning. All are readable on dark and light terminals.
+/// All are readable on dark and light terminals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Colour {
     #[default]
@@ -87,7 +87,7 @@ pub(crate) enum Colour {
 }
 
 impl Colour {
-    /// The parameter of the escape sequence "select graphic rendition".
+    /// The parameter of "select graphic rendition".
     fn code(self) -> Option<&'static str> {
         match self {
             Colour::Plain => None,

@@ -1,18 +1,16 @@
-//! JSON fragments for reports. Objects keep the order of their members.
+//! JSON fragments. Objects keep the order of their members.
 
 pub(crate) use crate::item::print::float;
 use crate::item::print::{escape, escape_code};
 
-/// How control characters with a short JSON escape are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escapes {
     Short,
-    /// All control characters by number: `\u000a`. `info` has written member names this way since its first release,
-    /// and users may compare its output byte by byte.
+    /// `\u000a`. `info` has written member names this way since its first release, and users may compare its output.
     Numbers,
 }
 
-/// Escapes DEL and the C1 control characters too, which JSON allows but a terminal may obey.
+/// DEL and the C1 control characters are escaped too, since a terminal may obey them.
 pub(crate) fn string(text: &str, escapes: Escapes) -> String {
     let mut out = vec![b'"'];
     for c in text.chars() {

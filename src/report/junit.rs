@@ -1,7 +1,4 @@
-//! Reports as JUnit XML, for CI services.
-//!
-//! A report is a `testsuite` with a `testcase` for each test. A test that did not pass has one `failure`, `error` or
-//! `skipped` element. Only elements and attributes that all dialects share are written. Every time is 0, because some
+//! Reports as JUnit XML, with the elements and attributes that all dialects share. Every time is 0, because some
 //! readers require one.
 
 use std::fmt::Write as _;
@@ -9,23 +6,28 @@ use std::io::{self, Seek, Write};
 
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
-/// Test cases beyond this many bytes go to a temporary file.
+/// Larger reports go to a temporary file.
 const MEMORY: usize = 1 << 22;
 
-/// The result of a test in a report.
+/// The result of a test.
 #[derive(Clone, Copy, Debug)]
 pub enum JunitResult<'a> {
-    /// The test passed.
     Passed,
-    /// The test failed; `kind` is a word for the kind of failure.
-    Failure { kind: &'a str, message: &'a str },
+    Failure {
+        kind: &'a str,
+        message: &'a str,
+    },
     /// The test could not be read.
-    Error { message: &'a str },
-    /// The test was not run, or its result does not count.
-    Skipped { message: &'a str },
+    Error {
+        message: &'a str,
+    },
+    /// The test was not run, or does not count.
+    Skipped {
+        message: &'a str,
+    },
 }
 
-/// A JUnit report. Its head has the counts of all tests, so it is written at the end.
+/// A JUnit report, written at the end because its head has the counts.
 #[derive(Debug)]
 pub struct JunitReport {
     cases: SpooledTempFile,
@@ -41,7 +43,7 @@ impl JunitReport {
         Self { cases: spooled_tempfile(MEMORY), tests: 0, failures: 0, errors: 0, skipped: 0 }
     }
 
-    /// Adds a test. Readers group tests by their class, such as `check.Slice`, at the dots.
+    /// Adds a test. Readers group tests by class, such as `check.Slice`.
     ///
     /// # Errors
     /// A temporary file cannot be written.
@@ -69,7 +71,7 @@ impl JunitReport {
         writeln!(self.cases, "{case}>{element}</testcase>")
     }
 
-    /// Writes the report with `suite` as the name of its test suite.
+    /// Writes the report.
     ///
     /// # Errors
     /// `out` fails, or a temporary file cannot be read.
@@ -86,8 +88,7 @@ impl JunitReport {
     }
 }
 
-/// Escapes text for an attribute or an element. XML 1.0 cannot represent most control characters, so they become Rust
-/// escapes: `\u{1b}`.
+/// XML 1.0 cannot represent most control characters, so they become Rust escapes: `\u{1b}`.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,7 +1,5 @@
-//! Shared parts of the reports of [`diff`](mod@crate::diff) and [`info`](crate::info): tables, JSON, JUnit XML,
-//! colours.
-//!
-//! The library writes a report; the program chooses its [`Style`].
+//! Shared parts of the reports of [`diff`](mod@crate::diff) and [`info`](crate::info). The program chooses their
+//! [`Style`].
 
 mod colour;
 pub(crate) mod json;
@@ -17,7 +15,7 @@ pub(crate) use self::{
 };
 use crate::item::print::float;
 
-/// Escapes control characters, which names in files may contain and a terminal may obey.
+/// Names in files may contain control characters, which a terminal may obey.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return text.into();
@@ -34,7 +32,7 @@ pub(crate) fn full_name(file: &str, member: Option<&str>) -> String {
     format!("{}{member}", printable(file))
 }
 
-/// Turns a float in JSON into the form people type: NaN and infinities without quotes, no trailing `.0`.
+/// NaN and infinities without quotes, no trailing `.0`.
 pub(crate) fn bare(text: &str) -> &str {
     let text = text.trim_matches('"');
     text.strip_suffix(".0").unwrap_or(text)
@@ -45,20 +43,19 @@ pub(crate) fn four_digits(value: f64) -> String {
     told_from(value, None)
 }
 
-/// Rounds to four digits, or to as many as keep `value` visibly on its side of `limit`: a number beyond a limit must
-/// not look as if it were within.
+/// Rounds to four digits, or to as many as keep `value` visibly on its side of `limit`.
 pub(crate) fn told_from(value: f64, limit: Option<f64>) -> String {
     let rounded = rounded_on_its_side(value, 4, limit);
     if rounded == 0.0 { "0".to_owned() } else { bare(&float(rounded)).to_owned() }
 }
 
-/// Prints a cosine or correlation. One whose first four digits are 1 or -1 is printed by its distance: 1-5.1e-7.
+/// A value with the digits of 1 or -1 is printed by its distance: 1-5.1e-7.
 pub(crate) fn near_one(value: f64, limit: Option<f64>) -> String {
     let rest = 1.0 - value.abs();
     if rounded_on_its_side(value, 4, None).abs() != 1.0 || rest <= 0.0 {
         return told_from(value, limit);
     }
-    // the subtraction is exact for a limit near 1; any other limit differs visibly anyway
+    // exact for a limit near 1; any other differs visibly
     let rest = rounded_on_its_side(rest, 2, limit.map(|limit| 1.0 - limit.abs()));
     if value > 0.0 { format!("1-{rest:e}") } else { format!("-1+{rest:e}") }
 }
@@ -66,7 +63,7 @@ pub(crate) fn near_one(value: f64, limit: Option<f64>) -> String {
 fn rounded_on_its_side(value: f64, digits: usize, limit: Option<f64>) -> f64 {
     let round = |value: f64, digits: usize| format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
     let is_told = |digits: &usize| {
-        // the limit may be a decimal fraction subtracted from 1, so it is rounded too
+        // the limit may be a difference from 1, so it is rounded too
         let differs = |limit: f64| round(value, *digits).partial_cmp(&limit) == value.partial_cmp(&limit);
         limit.is_none_or(|limit| differs(limit) && (value == limit || round(value, *digits) != round(limit, *digits)))
     };

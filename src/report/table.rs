@@ -28,21 +28,19 @@ impl Column {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Heading {
-    /// Each heading is coloured, but not the spaces between headings.
     Words(Colour),
     Line(Colour),
 }
 
-/// Rows of cells in columns. A column whose cells are all empty is omitted, with its heading. A table without rows
-/// shows all headings.
+/// A column whose cells are all empty is omitted. A table without rows shows all headings.
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
     pub columns: Vec<Column>,
-    /// One cell for each column. A row of a single cell is a heading of the rows below it, and widens no column.
+    /// A row of a single cell is a heading of the rows below it.
     pub rows: Vec<Vec<Cow<'a, str>>>,
     pub heading: Heading,
     pub indent: usize,
-    /// The maximum width of a column. A single long name would otherwise make all lines too long for a screen.
+    /// A longer cell does not widen its column, because it would make all lines too long for a screen.
     pub widest: usize,
 }
 
@@ -64,9 +62,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// `None` if the column is omitted.
     fn width(&self, n: usize) -> Option<usize> {
-        // a row of a single cell takes the whole line
         let rows = self.rows.iter().filter(|row| row.len() > 1 || self.columns.len() == 1);
         let cells = rows.filter_map(|row| row.get(n)).map(|cell| cell.chars().count());
         let (text, widest) = cells.fold((false, 0), |(text, widest), width| {
@@ -76,8 +72,7 @@ impl Table<'_> {
             .then(|| widest.max(self.columns.get(n).map_or(0, |column| column.heading.chars().count())))
     }
 
-    /// Each cell comes with its right alignment, column width and colour. Spaces are written only before the next text,
-    /// so that no line ends with spaces.
+    /// Spaces are written only before the next text, so that no line ends with spaces.
     fn line<'c>(&self, cells: impl Iterator<Item = (&'c str, bool, usize, Colour)>, style: Style) -> String {
         const GAP: usize = 2;
         let mut line = String::new();

@@ -1,5 +1,5 @@
-//! Writes deflated archives member by member, because the offset of a member depends on all bytes before it. The record
-//! before a member is written last, into the room left for it, when checksum and sizes are known.
+//! Writes deflated archives member by member, because an offset depends on all bytes before it. The record before a
+//! member is written when its checksum and sizes are known.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -12,11 +12,11 @@ use crate::error::{Result, malformed};
 use crate::format::interface::Items;
 use crate::storage::platform::write_at;
 
-/// zlib's default level, also that of NumPy's `savez_compressed`.
+/// Also the level of NumPy's `savez_compressed`.
 const LEVEL: u32 = 6;
 
-/// Bytes deflated at a time. The compressed bytes depend on how the input is divided, and the size of windows depends
-/// on the number of threads, so the division is fixed.
+/// The compressed bytes depend on how the input is divided, and windows on the number of threads, so the division is
+/// fixed.
 const CHUNK: usize = 1 << 18;
 
 pub(super) fn write(mut archive: ArchiveWriter, file: &File, items: &mut Items<'_>) -> Result<()> {
@@ -38,13 +38,12 @@ pub(super) fn write(mut archive: ArchiveWriter, file: &File, items: &mut Items<'
     }
     archive.end = at;
     archive.directory = directory.len() as u64;
-    // sizes that exceed a file were refused before; this is about compressed bytes that grew
+    // compressed bytes may exceed the input
     at.checked_add(archive.directory).ok_or_else(|| malformed!("more bytes than a file can have"))?;
     directory.extend(archive.closing());
     Ok(write_at(file, &directory, at)?)
 }
 
-/// Deflates pieces of any size in chunks of one size.
 struct Chunks<'a> {
     encoder: DeflateEncoder<&'a File>,
     chunk: Vec<u8>,

@@ -1,4 +1,4 @@
-//! A window over the front of an archive, so that records and headers are read a page at a time.
+//! Reads records and headers a page at a time.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
@@ -8,11 +8,9 @@ use rawzip::ReaderAt;
 use crate::parallel::locked;
 use crate::storage::read_at::{Identity, ReadAt, Section, Stamp};
 
-/// Archives of small members have many records and headers per page.
 const AHEAD: u64 = 1 << 12;
 
-/// The bytes that rawzip may read: the whole file while it searches the directory, later those before the directory. A
-/// buffer saves several system calls per record and header.
+/// The bytes that rawzip may read: the whole file for the directory, then those before the directory.
 #[derive(Clone, Debug)]
 pub(super) struct FileFront {
     file: Arc<dyn ReadAt>,
@@ -33,8 +31,7 @@ impl FileFront {
         &self.file
     }
 
-    /// Buffers the bytes from `at` on, unless enough for a record and a header are buffered. The checksum of a member
-    /// is computed from bytes read anew, which reveals a file that changes meanwhile.
+    /// Member checksums are computed from bytes read anew, which reveals a file that changes meanwhile.
     pub(super) fn look_ahead(&self, at: u64) -> io::Result<()> {
         let end = |bytes: u64| at.saturating_add(bytes).min(self.len);
         let mut ahead = locked(&self.ahead);

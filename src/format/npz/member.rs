@@ -1,4 +1,4 @@
-//! A member of an archive, and its content read from front to back.
+//! A member of an archive and its content.
 
 use std::io::{self, BufReader, Read};
 use std::sync::Arc;
@@ -13,16 +13,13 @@ use crate::storage::read_at::{ReadAt, Section};
 
 #[derive(Clone, Debug)]
 pub(super) struct ArchiveMember {
-    /// The file name with its suffix.
     pub(super) full_name: String,
-    /// The length of the tensor's name in the file name: without the suffix, unless another file has that name.
+    /// Without the suffix, unless another file has that name.
     pub(super) name_bytes: usize,
-    /// The offset of its record.
     pub(super) at: u64,
     pub(super) crc: u32,
     pub(super) method: CompressionMethod,
     pub(super) encrypted: bool,
-    /// Another member has the same name, so this one is refused.
     pub(super) is_repeated: bool,
     pub(super) found: ZipArchiveEntryWayfinder,
 }
@@ -41,7 +38,7 @@ impl ArchiveMember {
     }
 }
 
-/// The content of a member. The last bytes come with a check of size and checksum.
+/// Checks size and checksum with the last bytes.
 ///
 /// rawzip's verifying reader reports a wrong checksum only at a read after the last byte, which a reader of a known
 /// number of bytes never makes.

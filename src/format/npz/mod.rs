@@ -1,8 +1,7 @@
 //! NumPy's `.npz`: a ZIP archive of `.npy` files, stored or deflated.
 //!
-//! The directory at the end is authoritative, and the records of members must agree with it. A file that begins like a
-//! `.npy` is a tensor under any name. A file whose beginning cannot be read is listed as an unreadable tensor. Other
-//! files are attachments; folders are ignored. Overlapping members are harmless in reading.
+//! The directory at the end is authoritative, and records must agree with it. A file that begins like a `.npy`, or is
+//! unreadable, is a tensor; other files are attachments. Overlapping members are harmless.
 
 mod deflate;
 mod front;

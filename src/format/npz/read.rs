@@ -1,7 +1,7 @@
-//! Reads archives: the directory, the records of members, and their content.
+//! Reads archives.
 //!
-//! The record before a member repeats the directory, and programs differ in which they believe. An archive in which the
-//! two differ is refused.
+//! The record before a member repeats the directory, and programs disagree on which to believe. If the two differ, the
+//! archive is refused.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
@@ -20,38 +20,32 @@ use crate::parallel::{Threads, made_once};
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::Source;
 
-/// Bytes read at a time of a header. Most headers have 128 bytes.
+/// Most headers have 128 bytes.
 const HEADER_BUFFER: usize = 1 << 9;
-/// Bytes read at a time of deflated items: enough to make the cost of system calls negligible.
+/// Makes the cost of system calls negligible.
 const ITEMS_BUFFER: usize = 1 << 16;
 
-/// An archive whose directory has been read.
+/// An archive with its directory.
 #[derive(Clone, Debug)]
 pub struct Archive {
-    /// Tensors, and files that may be tensors but cannot be read.
+    /// Tensors, and unreadable files.
     pub(super) members: Vec<ArchiveMember>,
-    /// Files that are not tensors.
     pub(super) others: Vec<ArchiveMember>,
-    /// The beginning of each member is read once.
     begun: Vec<OnceLock<BegunMember>>,
-    /// The file up to the directory.
     zip: ZipArchive<FileFront>,
 }
 
-/// The beginning of a member that agrees with the directory.
 #[derive(Clone, Debug)]
 struct BegunMember {
-    /// The offset of the content.
     at: u64,
     header: Header,
 }
 
 impl Archive {
-    /// Reads the directory of an archive.
+    /// Reads the directory.
     ///
     /// # Errors
-    /// The file is not one complete archive, its directory is inconsistent, a name is not UTF-8, it has more than
-    /// [`MAX_MEMBERS`] members, or reading fails.
+    /// The archive is malformed, has more than [`MAX_MEMBERS`] members or cannot be read.
     pub fn read(file: Arc<dyn ReadAt>) -> Result<Archive> {
         let len = file.size()?;
         let mut buffer = vec![0; ITEMS_BUFFER];
@@ -126,12 +120,11 @@ impl Archive {
         Ok(archive.with_names())
     }
 
-    /// Names tensors as NumPy does: by their files without the suffix, unless another file has that name.
     fn with_names(mut self) -> Self {
         let files = self.members.iter().chain(&self.others);
         let names: HashSet<_> = files.map(|member| &*member.full_name).collect();
-        // A file without the suffix keeps its name. If `a` is such a file, `a.npy` keeps its whole name, and so does
-        // `a.npy.npy` beside these two.
+        // NumPy drops the suffix unless a file `a` exists; then `a.npy` keeps it, and so does `a.npy.npy` beside these
+        // two.
         let is_taken = |name: &str| {
             let mut name = name;
             loop {
@@ -152,13 +145,11 @@ impl Archive {
         self
     }
 
-    /// Whether a file without the suffix begins like a `.npy` or is unreadable. Opening an unreadable one as a tensor
-    /// gives the reason.
+    /// Opening an unreadable file as a tensor gives the reason.
     fn may_be_tensor(&self, member: &ArchiveMember) -> Result<bool> {
         let front = self.zip.get_ref();
         front.look_ahead(member.at)?;
         let at = match self.content_at(member).map_err(|error| (error.kind(), error)) {
-            // a length beyond the file is damage
             Err((FileError::Io(kind), error)) if kind != io::ErrorKind::UnexpectedEof => return Err(error),
             Err(_) => return Ok(true),
             Ok(at) => at,
@@ -179,7 +170,7 @@ impl Archive {
         Ok(MemberContent::new(section.by(threads), member, ITEMS_BUFFER))
     }
 
-    /// The content is preceded by method, size and checksum.
+    /// Preceded by method, size and checksum.
     pub(super) fn open_stored(&self, n: usize, threads: Threads) -> Result<impl Read> {
         let member = &self.others[n];
         let section = Section::new(Arc::clone(self.file()), self.content_at(member)?, member.stored());
@@ -188,12 +179,12 @@ impl Archive {
         Ok(io::Cursor::new(front).chain(section.by(threads)))
     }
 
-    /// Returns the names of the tensors, in directory order.
+    /// Returns tensor names in directory order.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.members.iter().map(ArchiveMember::name)
     }
 
-    /// Returns all bytes from the record of a member up to the next record.
+    /// Returns all bytes up to the next record.
     pub(super) fn raw(&self, n: usize) -> Section<Arc<dyn ReadAt>> {
         let at = self.members[n].at;
         let all = self.members.iter().chain(&self.others);
@@ -206,14 +197,10 @@ impl Archive {
         self.members.iter().any(|member| member.method == CompressionMethod::DEFLATE)
     }
 
-    /// Returns the header of a member and, if the member is stored, the offset of its items.
+    /// Returns the header, and the offset of stored items.
     ///
     /// # Errors
-    /// The member is encrypted, in another compression, inconsistent with the directory, not a valid `.npy`, or
-    /// unreadable.
-    ///
-    /// # Panics
-    /// `n` is out of range.
+    /// The member is malformed, unsupported or unreadable.
     pub fn header(&self, n: usize) -> Result<(Header, Option<u64>)> {
         let BegunMember { at, header } = self.begin(n)?;
         let is_stored = self.members[n].method == CompressionMethod::STORE;
@@ -231,23 +218,18 @@ impl Archive {
         })
     }
 
-    /// Returns the items of a member. Messages call it `label`. `threads` may share the checksum and concurrent
-    /// requests to a server.
+    /// Returns the items.
     ///
     /// A stored member is read once for its checksum and then by position, because windows are read in any order and an
-    /// output cannot be undone after a late mismatch. A deflated member is a stream that checks itself before its last
-    /// bytes.
+    /// output cannot be undone after a mismatch. A deflated stream checks itself before its last bytes.
     ///
     /// # Errors
-    /// As for [`header`](Self::header), or the checksum of a stored member is wrong.
-    ///
-    /// # Panics
-    /// `n` is out of range.
+    /// The member is malformed, unsupported or unreadable.
     pub fn source(&self, n: usize, label: String, threads: Threads) -> Result<Source> {
         let (member, file) = (&self.members[n], self.file());
         let BegunMember { at, header } = self.begin(n)?;
         let (at, Header { meta, offset, bytes }) = (*at, header.clone());
-        // from a server the content is read once, and checked as it arrives
+        // a server sends the content once, and it is checked as it arrives
         if member.method == CompressionMethod::STORE && !file.costs_requests() {
             let found = checksum(&**file, at, member.size(), threads)?.sum();
             same_crc(found, member.crc).map_err(|message| malformed!("{message}"))?;
@@ -262,7 +244,6 @@ impl Archive {
         self.zip.get_ref().file()
     }
 
-    /// Checks the record before a member against the directory, and returns the offset of the content.
     fn content_at(&self, member: &ArchiveMember) -> Result<u64> {
         ensure!(!member.is_repeated, "the ZIP archive has several members of the name {:?}", member.full_name);
         ensure!(
@@ -282,7 +263,7 @@ impl Archive {
             entry => entry.map_err(failed)?,
         };
         let (at, end) = (entry.compressed_data_range().0, self.zip.directory_offset());
-        // between record and content are the name and the extra fields, at most 64 KiB each
+        // the name and the extra fields have at most 64 KiB each
         let mut buffer = vec![0; (at - member.at) as usize - LOCAL_BYTES];
         let local = entry.local_header(&mut buffer).map_err(failed)?;
         // an archive written to a pipe has sizes and checksum after the member
@@ -324,8 +305,7 @@ fn known_archive<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<&'s
     }
 }
 
-/// Of several members with one name only the first is kept, marked as repeated, because programs differ in which one
-/// they read.
+/// Programs disagree on which of several members with one name to read.
 fn unrepeated(mut entries: Vec<ArchiveMember>) -> Vec<ArchiveMember> {
     let mut names = HashSet::with_capacity(entries.len());
     let twice = entries.iter().filter(|entry| !names.insert(&*entry.full_name));
@@ -342,7 +322,7 @@ fn unrepeated(mut entries: Vec<ArchiveMember>) -> Vec<ArchiveMember> {
     entries
 }
 
-/// Deflated items, opened at the first read and closed after the last, so that only the member being read takes memory.
+/// Opened at the first read and closed after the last, so that only the member being read takes memory.
 struct LazyContent {
     file: Arc<dyn ReadAt>,
     member: ArchiveMember,

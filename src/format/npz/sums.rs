@@ -1,4 +1,4 @@
-//! Checksums of the bytes written to an archive, computed from the pieces as they are written.
+//! Checksums of written bytes, merged from the pieces.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -7,11 +7,10 @@ use flate2::Crc;
 
 use crate::parallel::locked;
 
-/// Checksums of the bytes written to a file. Adjacent pieces are merged at once, so there are about as many entries as
-/// threads that write.
+/// Checksums of a file's bytes. Adjacent pieces are merged at once, so there are about as many as threads.
 #[derive(Debug, Default)]
 pub struct WrittenSums {
-    /// By the offset of the first byte.
+    /// By offset.
     runs: Mutex<BTreeMap<u64, SummedRun>>,
 }
 
@@ -22,7 +21,7 @@ struct SummedRun {
 }
 
 impl WrittenSums {
-    /// Adds bytes that were written at offset `at`.
+    /// Adds bytes written at `at`.
     pub fn add(&self, bytes: &[u8], at: u64) {
         if bytes.is_empty() {
             return;
@@ -44,10 +43,7 @@ impl WrittenSums {
         }
     }
 
-    /// Returns the checksum of `len` bytes at offset `at`.
-    ///
-    /// # Panics
-    /// These bytes are not exactly one written run.
+    /// Returns the checksum of exactly one written run, or panics.
     pub fn sum_of(&self, at: u64, len: u64) -> Crc {
         let mut sum = Crc::new();
         if len > 0 {
@@ -70,7 +66,6 @@ mod tests {
         whole.update(&bytes);
         for piece in [1, 7, 250, 999, 1000, 4000] {
             let pieces: Vec<_> = bytes.chunks(piece).enumerate().map(|(n, bytes)| (n * piece, bytes)).collect();
-            // from the front, from the back, and in steps that reach every piece
             let step = [389, 401].into_iter().find(|step| pieces.len() % step != 0).expect("two primes");
             let count = pieces.len();
             type Order<'a> = &'a dyn Fn(usize) -> usize;

@@ -89,7 +89,6 @@ impl Reader for NpzReader {
     }
 }
 
-/// Writes `.npz`, for the dtypes of `.npy`.
 #[derive(Debug)]
 pub(in crate::format) struct NpzWriter;
 
@@ -105,7 +104,7 @@ impl Writer for NpzWriter {
             return Ok(Layout::Sequence(Box::new(writer)));
         }
         let place = |(n, (_, meta)): (usize, &(&str, &Meta))| ItemsPlace::bytewise(writer.items_at(n), meta);
-        // everything around the items depends on their checksums, so there is no header
+        // items determine everything around them, so the layout has no header
         let places = Places::new(Vec::new(), tensors.iter().enumerate().map(place).collect());
         Ok(Layout::Places(Places { bytes: writer.len(), seal: Some(Box::new(writer)), ..places }))
     }

@@ -1,7 +1,7 @@
-//! Writes archives: the layout, and the records around the members.
+//! Writes archives.
 //!
-//! rawzip writes only front to back. Stored members have a known offset for every item, so this module lets all threads
-//! write items by position.
+//! rawzip writes only front to back. Stored members have a known offset for every item, so here all threads write items
+//! by position.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -20,34 +20,30 @@ const CENTRAL: u32 = 0x0201_4b50;
 const END_64: u32 = 0x0606_4b50;
 const LOCATOR_64: u32 = 0x0706_4b50;
 
-/// Lengths without the variable parts.
 pub(super) const CENTRAL_BYTES: usize = 46;
 pub(super) const END_64_BYTES: usize = 56;
 pub(super) const LOCATOR_64_BYTES: usize = 20;
 
-/// The flag for names in UTF-8.
 const UTF_8: u16 = 1 << 11;
 
-/// Versions of the format with and without 64-bit sizes.
 const VERSION_64: u16 = 45;
 const VERSION: u16 = 20;
 
-/// 1980-01-01, the first day that the format can express.
+/// 1980-01-01, the format's first day.
 const DATE: u16 = 1 << 5 | 1;
 
-/// The layout of an archive. Stored members are written by position: first all items, in any order and by any thread,
-/// then everything around them ([`finish`](Self::finish)).
+/// The layout of an archive. Items are written in any order by any thread, then everything around them by
+/// [`finish`](Self::finish).
 #[derive(Clone, Debug)]
 pub struct ArchiveWriter {
     pub(super) members: Vec<NewMember>,
-    /// The offset of the directory.
     pub(super) end: u64,
-    /// The bytes of the directory without its end records.
+    /// Without the end records.
     pub(super) directory: u64,
 }
 
-/// Returns the names that get no suffix: `a` and `a.npy`, if both exist. NumPy prefers a file of the exact name, and
-/// would take a file `a.npy` with the tensor `a` for `a.npy`.
+/// Returns the names without a suffix: `a` and `a.npy`, if both exist. NumPy prefers the exact file name, and would
+/// take `a.npy` with the tensor `a` for `a.npy`.
 fn whole_names<'a>(names: &HashSet<&'a str>) -> HashSet<&'a str> {
     let shorter = |name: &'a str| name.strip_suffix(ENDING).filter(|shorter| names.contains(shorter));
     // a shortest name that has the suffix would be ambiguous
@@ -60,14 +56,11 @@ fn whole_names<'a>(names: &HashSet<&'a str>) -> HashSet<&'a str> {
 
 #[derive(Clone, Debug)]
 pub(super) struct NewMember {
-    /// The file name with its suffix.
     pub(super) name: String,
     pub(super) header: Vec<u8>,
-    /// The bytes of its items.
+    /// In bytes.
     pub(super) items: u64,
-    /// The offset of its record.
     pub(super) at: u64,
-    /// Its deflated size.
     pub(super) deflated: Option<u64>,
 }
 
@@ -80,8 +73,7 @@ impl NewMember {
         self.deflated.unwrap_or(self.size())
     }
 
-    /// Sizes of 32 ones mean 64-bit sizes elsewhere. For a deflated member this is decided before its bytes exist,
-    /// which may exceed its size a little.
+    /// A deflated member may exceed its size a little, which is not known in time.
     fn is_large(&self) -> bool {
         const MORE: u64 = 1 << 24;
         let more = if self.deflated.is_some() { MORE } else { 0 };
@@ -102,7 +94,6 @@ impl NewMember {
         for short in [if wide { VERSION_64 } else { VERSION }, flags, self.method(), 0, DATE] {
             out.extend(short.to_le_bytes());
         }
-        // if one size has 64 bits, both 32-bit fields are all ones
         let sizes = [self.stored(), self.size()].map(|size| if self.is_large() { u32::MAX } else { narrow(size) });
         for long in [crc, sizes[0], sizes[1]] {
             out.extend(long.to_le_bytes());
@@ -123,7 +114,7 @@ impl NewMember {
     }
 
     pub(super) fn central(&self, crc: u32) -> Vec<u8> {
-        /// A regular Unix file, writable by its owner and readable by all.
+        /// A regular Unix file, mode 644.
         const UNIX: u16 = 3 << 8;
         const MODE: u32 = 0o100_644 << 16;
         let mut wide = if self.is_large() { vec![self.size(), self.stored()] } else { Vec::new() };
@@ -160,11 +151,10 @@ fn wide_field(numbers: &[u64]) -> Vec<u8> {
 }
 
 impl ArchiveWriter {
-    /// Lays out an archive. Each member is its name without the suffix `.npy`, its header and the bytes of its items.
+    /// Lays out an archive: names without `.npy`, headers and bytes of items.
     ///
     /// # Errors
-    /// A name is empty, too long, repeated or has a NUL, or there are more than [`MAX_MEMBERS`] members or more bytes
-    /// than a file can have.
+    /// A name is invalid or repeated, or there are more than [`MAX_MEMBERS`] members or too many bytes for a file.
     pub fn new(members: Vec<(String, Vec<u8>, u64)>) -> Result<ArchiveWriter> {
         ensure!(members.len() <= MAX_MEMBERS, "{} members, at most {MAX_MEMBERS} are written", members.len());
         let mut names = HashSet::with_capacity(members.len());
@@ -200,16 +190,13 @@ impl ArchiveWriter {
         Ok(ArchiveWriter { members: laid, end: at, directory })
     }
 
-    /// Returns the offset of the items of member `n`.
-    ///
-    /// # Panics
-    /// `n` is out of range.
+    /// Returns the offset of a member's items.
     pub fn items_at(&self, n: usize) -> u64 {
         let member = &self.members[n];
         member.at + member.local_bytes() + member.header.len() as u64
     }
 
-    /// Returns the length of the whole file.
+    /// Returns the file's length.
     #[expect(clippy::len_without_is_empty, reason = "no archive has no bytes")]
     pub fn len(&self) -> u64 {
         self.end + self.directory + self.closing().len() as u64
@@ -225,7 +212,7 @@ impl ArchiveWriter {
             out.extend(END_64.to_le_bytes());
             out.extend((END_64_BYTES as u64 - 12).to_le_bytes());
             out.extend([VERSION_64, VERSION_64].map(u16::to_le_bytes).as_flattened());
-            // the numbers of this disk and of the directory's disk
+            // this disk and the directory's disk
             out.extend([0; 8]);
             for number in [count, count, self.directory, self.end] {
                 out.extend(number.to_le_bytes());
@@ -244,13 +231,10 @@ impl ArchiveWriter {
         out
     }
 
-    /// Writes everything around the items. `written` has the checksums of the items.
+    /// Writes everything around the items, whose checksums `written` has.
     ///
     /// # Errors
     /// Writing fails, or memory is short.
-    ///
-    /// # Panics
-    /// `written` lacks items of a member.
     pub fn finish(&self, file: &File, written: &WrittenSums) -> Result<()> {
         let mut directory = memory::with_capacity(usize::try_from(self.directory)?)?;
         for (n, member) in self.members.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Items in another file than the message.
+//! Items in another file.
 
 use std::fs::File;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::storage::source::wrong_length;
 pub(super) struct Elsewhere {
     location: String,
     offset: u64,
-    /// `None` if the dims determine it: ONNX Runtime treats a missing length and 0 alike.
+    /// ONNX Runtime treats a missing length and 0 alike.
     length: Option<u64>,
 }
 
@@ -54,7 +54,6 @@ fn without_dots(location: &str) -> &str {
     rest
 }
 
-/// Values of `data_location`: in the message, in another file.
 const DEFAULT: i32 = 0;
 pub(super) const EXTERNAL: i32 = 1;
 

@@ -6,13 +6,10 @@ use super::wire::{Fields, Varints, WireField, field};
 use crate::format::interface::Confidence;
 use crate::layout::shape::MAX_RANK;
 
-/// Returns how certain it is that a file with these first bytes is a TensorProto: all visible fields must be valid in
-/// one, and its data type must be known. An unknown data type suggests a later version of ONNX, which the reader
-/// refuses by number.
+/// All visible fields must be valid in a TensorProto. An unknown data type suggests a later version of ONNX.
 ///
 /// Text cannot match: the key of the data type is a control character that JSON forbids and other texts do not use.
 pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
-    /// Data types beyond this number are not expected in ONNX.
     const MAX_LATER: u64 = 127;
     let (mut fields, mut sure, mut dims) = (Fields(begin), Confidence::No, 0);
     for (field, value) in &mut fields {
@@ -46,7 +43,7 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     if rest.is_empty() || is_cut { sure } else { Confidence::No }
 }
 
-/// Whether a file with these first bytes is a TensorProto of a known data type.
+/// Whether a file is certainly a TensorProto.
 pub fn looks_like_onnx(begin: &[u8]) -> bool {
     sure(begin, None) == Confidence::Certain
 }

@@ -1,5 +1,4 @@
-//! A TensorProto in a file. Its fields are located by position; all except `raw_data` are kept in memory in wire
-//! format.
+//! A TensorProto in a file. All fields except `raw_data` are kept in wire format.
 
 use super::wire::{Fields, MAX_BEFORE, WireField, field};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
@@ -10,16 +9,14 @@ use prost::encoding::WireType;
 /// Protobuf's limit.
 pub(super) const MAX_MESSAGE: u64 = i32::MAX as u64;
 
-/// A `Segment` has two int64.
+/// Two int64.
 const LONGEST_SEGMENT: u64 = 22;
 
 #[derive(Debug)]
 pub(super) struct Message {
     /// Offset and length of `raw_data`.
     pub(super) raw: Option<(u64, u64)>,
-    /// The other relevant fields, each complete.
     bytes: Vec<u8>,
-    /// Items per field number.
     counts: [usize; field::DATA_LOCATION as usize + 1],
 }
 
@@ -41,7 +38,7 @@ impl Message {
             file.read_at(run, *begin)?;
             rest = others;
         }
-        // these fields were complete when they were located
+        // these fields were complete before
         let changed = || Error::from_kind(ErrorKind::Changed, "was changed while it was read");
         let mut counts = [0; field::DATA_LOCATION as usize + 1];
         let mut fields = Fields(&bytes);
@@ -120,14 +117,13 @@ fn text(bytes: &[u8]) -> Result<&str> {
 #[derive(Default)]
 struct FoundFields {
     raw: Option<(u64, u64)>,
-    /// Begin and end of the other relevant fields; adjacent fields share a run.
+    /// Other fields; adjacent ones share a run.
     runs: Vec<(u64, u64)>,
 }
 
-/// The largest element kind of a sequence or an optional. The kind has the field number of a tensor's data type.
+/// Element kinds have the field number of a tensor's data type.
 const MAX_KINDS: u64 = 5;
 
-/// Distinguishes a segment from a small tensor in a sequence or an optional.
 fn is_segment(file: &dyn ReadAt, start: u64, length: u64) -> Result<bool> {
     if length > LONGEST_SEGMENT {
         return Ok(false);
@@ -135,12 +131,11 @@ fn is_segment(file: &dyn ReadAt, start: u64, length: u64) -> Result<bool> {
     let mut value = vec![0; length as usize];
     file.read_at(&mut value, start)?;
     let mut fields = Fields(&value);
-    // a segment has two numbers; a tensor has its dims there or items besides
     let are_numbers = fields.by_ref().all(|(field, _)| field.number <= 2 && field.wire == WireType::Varint);
     Ok(are_numbers && fields.0.is_empty())
 }
 
-/// The name of a sequence or an optional has the field number of a tensor's dims.
+/// Names have the field number of a tensor's dims.
 fn is_name(file: &dyn ReadAt, start: u64, length: u64) -> Result<bool> {
     const LONGEST: u64 = 1 << 10;
     if length > LONGEST {
@@ -158,15 +153,12 @@ fn no_tensor() -> Error {
     )
 }
 
-/// Locates all fields of a file.
-///
-/// A sequence and an optional use the field numbers of a tensor's dims, data type and segment for their name, element
-/// kind and elements. A file is not a tensor if it has a segment and no dims, or neither numeric dims nor items.
+/// A sequence and an optional reuse the field numbers of dims, data type and segment for name, element kind and
+/// elements. A file is not a tensor if it has a segment and no dims, or neither numeric dims nor items.
 fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
     let mut window = FileWindow { file, size: file.size()?, buffer: Vec::new(), begin: 0 };
     ensure!(window.size > 0, "an empty file, expected an ONNX TensorProto");
     let (mut found, mut begin, mut has_type) = (FoundFields::default(), 0, false);
-    // dims that cannot be a name were seen; only fields of an empty sequence were seen
     let (mut has_dims, mut may_be_sequence) = (false, true);
     while begin < window.size {
         let not_a_tensor = || format!("not an ONNX TensorProto at byte {begin}");
@@ -190,7 +182,6 @@ fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
             _ => may_be_sequence = false,
         }
         match number {
-            // a sequence has its tensors in the field of a segment
             field::SEGMENT if !has_dims || !is_segment(file, start, length)? => return Err(no_tensor()),
             field::SEGMENT => bail!("a segment of a larger tensor, expected a whole one"),
             field::RAW_DATA if found.raw.is_some() => bail!("raw_data occurs twice"),
@@ -217,10 +208,10 @@ struct FileWindow<'a> {
 }
 
 impl FileWindow<'_> {
-    /// Few, because a skipped value is likely to follow.
+    /// A skipped value is likely to follow.
     const BUFFER: u64 = 1 << 14;
 
-    /// Returns the bytes from `at` on, enough for the key and length of a field. `at` must not decrease.
+    /// `at` must not decrease.
     fn at(&mut self, at: u64) -> Result<&[u8]> {
         if self.begin + (self.buffer.len() as u64) < self.size.min(at + MAX_BEFORE as u64) {
             self.buffer.resize((self.size - at).min(Self::BUFFER) as usize, 0);

@@ -1,8 +1,6 @@
-//! ONNX TensorProto, `.pb`: dims, a data type, and items in `raw_data` (little-endian, C order), in typed fields, or in
-//! another file.
+//! ONNX TensorProto, `.pb`: items are in `raw_data` (little-endian, C order), in typed fields, or in another file.
 //!
-//! Fields are located by position, and `raw_data` is not read. The other values are decoded from wire format on demand,
-//! with prost's varints.
+//! `raw_data` is only located. Other values are decoded from wire format on demand.
 
 mod external;
 mod look;

@@ -1,7 +1,6 @@
-//! Reads ONNX models of one operator, as in tests of runtimes.
+//! Reads ONNX models of one operator.
 //!
-//! A model is not parsed into a tree. Its bytes are walked once for the node and once for the inputs, so that a model
-//! takes no more memory than its file.
+//! The bytes are walked without a tree, so that a model takes no more memory than its file.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,73 +13,59 @@ use crate::error::{Result, ensure, malformed};
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttributeValue {
-    /// An integer or a bool.
     Int(i64),
-    /// A list of integers.
     Ints(Vec<i64>),
-    /// A float.
     Float(f32),
-    /// A string.
     Text(String),
-    /// A type that no operator here uses.
     Other,
 }
 
-/// Inputs of a node and outputs of a graph.
 const MAX_NAMES: usize = 1 << 16;
 
 /// An input of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeInput<'a> {
-    /// An omitted optional input.
     Absent,
-    /// An input of the graph, which a test stores in a file.
+    /// A test stores it in a file.
     Graph {
-        /// Its number among the inputs of the graph.
         number: usize,
-        /// The TensorProto to use without such a file.
+        /// Used without a file.
         default: Option<&'a [u8]>,
     },
-    /// A TensorProto in the model: an initialiser or a Constant.
+    /// An initialiser or a Constant.
     Proto(&'a [u8]),
-    /// Integers of a Constant.
+    /// A Constant.
     Ints {
-        /// The numbers.
         items: Vec<i64>,
-        /// Whether the Constant is a list, not a scalar.
+        /// False for a scalar.
         is_list: bool,
     },
-    /// A Constant with an attribute that no operator here uses.
+    /// An unsupported Constant.
     Other(&'a str),
 }
 
 /// An output of the graph.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GraphOutput<'a> {
-    /// The output of the node with this number.
     Node(usize),
-    /// An input of the graph, an initialiser, or a Constant.
+    /// An input, initialiser or Constant.
     Given(NodeInput<'a>),
 }
 
 /// A model of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model<'a> {
-    /// The opset of the node's domain.
     pub opset: u64,
-    /// The operator, prefixed by a foreign domain: `ai.onnx.ml::Scaler`.
+    /// With a foreign domain: `ai.onnx.ml::Scaler`.
     pub operator: String,
-    /// The attributes of the node.
     pub attributes: BTreeMap<String, AttributeValue>,
-    /// The inputs of the node; empty for several nodes.
+    /// Empty for several nodes.
     pub inputs: Vec<NodeInput<'a>>,
-    /// Whether all outputs of the graph are tensors.
     pub gives_tensors: bool,
-    /// The outputs of the graph; empty for several nodes.
+    /// Empty for several nodes.
     pub outputs: Vec<GraphOutput<'a>>,
-    /// The number of outputs of the node.
     pub node_outputs: usize,
-    /// The number of nodes that are not Constants.
+    /// Without Constants.
     pub nodes: usize,
 }
 
@@ -88,8 +73,7 @@ impl<'a> Model<'a> {
     /// Reads a model.
     ///
     /// # Errors
-    /// The bytes are not a ModelProto; the graph, a node, an output or the opset is missing; or an input or output has
-    /// no source.
+    /// The model is malformed, or an input or output has no source.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut graph = None;
         let mut opsets = Vec::new();
@@ -144,7 +128,6 @@ impl<'a> Model<'a> {
             }
         }
         ensure!(!output_names.is_empty(), "the graph has no outputs");
-        // values passed between several nodes are not resolved
         let (inputs, outputs) = match nodes {
             0 | 1 => (values(graph, &names, "the input", "of the node")?, outputs(graph, &output_names, &made)?),
             _ => (Vec::new(), Vec::new()),
@@ -165,8 +148,7 @@ fn outputs<'a>(graph: &'a [u8], names: &[&str], made: &[&str]) -> Result<Vec<Gra
     Ok(names.iter().map(output).collect())
 }
 
-/// Finds the values of names in one walk, because a hostile model may have many of both. Messages call a name "`what`
-/// NAME `of`".
+/// One walk, because a hostile model may have many names and values.
 fn values<'a>(graph: &'a [u8], names: &[&str], what: &str, of: &str) -> Result<Vec<NodeInput<'a>>> {
     ensure!(names.len() <= MAX_NAMES, "{} names {of}, expected at most {MAX_NAMES}", names.len());
     let mut found: HashMap<&str, Option<NodeInput<'a>>> = names.iter().map(|&name| (name, None)).collect();
@@ -204,7 +186,6 @@ fn values<'a>(graph: &'a [u8], names: &[&str], what: &str, of: &str) -> Result<V
     names.iter().map(made).collect()
 }
 
-/// A value without a type is a tensor.
 fn is_tensor(value: &[u8]) -> Result<bool> {
     let mut found = true;
     for field in fields(value, "an output")? {
@@ -244,7 +225,7 @@ fn constant(node: &[u8]) -> Result<NodeInput<'_>> {
 fn attribute(bytes: &[u8]) -> Result<(String, AttributeValue)> {
     use AttributeValue::{Float, Int, Ints, Other, Text};
     let (mut name, mut value, mut ints) = ("", None, Vec::new());
-    // an empty list has no field and is recognised by its type
+    // an empty list has a type but no field
     let mut is_ints = false;
     for field in fields(bytes, "an attribute")? {
         match field {
@@ -279,7 +260,6 @@ enum Value<'a> {
     Fixed(&'a [u8]),
 }
 
-/// The length of the whole message is checked first.
 fn fields<'a>(bytes: &'a [u8], what: &str) -> Result<impl Iterator<Item = (u32, Value<'a>)>> {
     let mut all = Fields(bytes);
     let has_group = all.by_ref().any(|(field, _)| matches!(field.wire, WireType::StartGroup | WireType::EndGroup));
@@ -313,7 +293,7 @@ fn varint_of(message: &[u8], number: u32, what: &str) -> Result<Option<u64>> {
     Ok(fields(message, what)?.filter_map(of_field).last())
 }
 
-/// Returns the TensorProtos of a SequenceProto.
+/// Splits a SequenceProto.
 ///
 /// # Errors
 /// The bytes are not a sequence of tensors.

@@ -35,7 +35,6 @@ pub(super) mod field {
         pub(in crate::format::onnx) const INTS: u32 = 8;
         pub(in crate::format::onnx) const TYPE: u32 = 20;
     }
-    /// TensorProto and ValueInfoProto number their names differently.
     pub(in crate::format::onnx) const TENSOR_NAME: u32 = 8;
     pub(in crate::format::onnx) mod value {
         pub(in crate::format::onnx) const NAME: u32 = 1;
@@ -47,7 +46,7 @@ pub(super) mod field {
         pub(in crate::format::onnx) const ITEM: u32 = 1;
         pub(in crate::format::onnx) const SHAPE: u32 = 2;
     }
-    /// The number in TensorShapeProto and in its dims.
+    /// Of TensorShapeProto and its dims.
     pub(in crate::format::onnx) const DIM: u32 = 1;
     pub(in crate::format::onnx) mod sequence {
         pub(in crate::format::onnx) const KIND: u32 = 2;
@@ -57,7 +56,6 @@ pub(super) mod field {
 
 pub(super) const OF_TENSORS: u64 = 1;
 
-/// AttributeProto's types.
 #[derive(Clone, Copy)]
 pub(super) enum AttributeKind {
     Float = 1,

@@ -1,4 +1,4 @@
-//! Writes ONNX models of one operator, for other runtimes.
+//! Writes ONNX models of one operator.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::types::data_type;
 use crate::error::{Result, malformed};
 use crate::item::dtype::DType;
 
-/// Returns a SequenceProto of TensorProtos.
+/// Returns a SequenceProto.
 pub fn write_sequence(tensors: &[Vec<u8>]) -> Vec<u8> {
     let mut out = Vec::new();
     put_number(field::sequence::KIND, OF_TENSORS, &mut out);
@@ -21,30 +21,23 @@ pub fn write_sequence(tensors: &[Vec<u8>]) -> Vec<u8> {
 /// The type of an input or output.
 #[derive(Clone, Debug)]
 pub struct ValueType<'a> {
-    /// The dtype.
     pub dtype: &'a DType,
-    /// The dims; `None` leaves them open.
+    /// `None` leaves the dims open.
     pub shape: Option<&'a [usize]>,
-    /// Whether it is a sequence of tensors.
     pub is_sequence: bool,
 }
 
 /// A model of one node.
 #[derive(Clone, Debug)]
 pub struct NodeModel<'a> {
-    /// The operator.
     pub operator: &'a str,
-    /// The opset.
     pub opset: u64,
-    /// The attributes.
     pub attributes: &'a BTreeMap<String, AttributeValue>,
-    /// The inputs; `None` for an omitted one.
+    /// `None` for an omitted input.
     pub inputs: &'a [Option<ValueType<'a>>],
-    /// The outputs.
     pub outputs: &'a [ValueType<'a>],
 }
 
-/// The first model format with an opset.
 fn ir_version(opset: u64) -> u64 {
     match opset {
         0..=8 => 3,
@@ -62,8 +55,7 @@ fn ir_version(opset: u64) -> u64 {
 }
 
 impl NodeModel<'_> {
-    /// Returns the model. Inputs are named `input_0`, `input_1` and so on, without numbers for omitted ones; outputs
-    /// are named `output_0` and so on.
+    /// Returns the model. Present inputs are `input_0`, `input_1` and so on.
     ///
     /// # Errors
     /// ONNX lacks a dtype or an attribute.
@@ -155,7 +147,7 @@ impl ValueType<'_> {
     }
 }
 
-/// Zeros are written too, because proto2, which ONNX uses, has field presence.
+/// proto2 distinguishes 0 from a missing field.
 fn put_number(number: u32, value: u64, out: &mut Vec<u8>) {
     encoding::uint64::encode(number, &value, out);
 }

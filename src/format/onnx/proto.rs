@@ -1,4 +1,4 @@
-//! Reads a TensorProto: the tensor and the location of its items.
+//! Reads a TensorProto.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -21,35 +21,32 @@ use crate::storage::source::{Source, wrong_length};
 /// A TensorProto in a file.
 #[derive(Clone, Debug)]
 pub struct Proto {
-    /// The name, which may be empty.
     pub name: String,
-    /// Items are little-endian, strings as wide as the longest.
+    /// Little-endian; strings are as wide as the longest.
     pub meta: Meta,
-    /// The offset of the items, if they are in `raw_data`.
+    /// Of `raw_data`.
     pub offset: Option<u64>,
-    /// The stored size of the items; for typed fields, their size in memory.
+    /// Of stored items, or of decoded typed fields.
     pub bytes: u64,
     items: ProtoItems,
 }
 
 #[derive(Clone, Debug)]
 enum ProtoItems {
-    /// At this offset of the file.
     Raw(u64),
-    /// Decoded from a typed field.
     Typed(Vec<u8>),
     External(Elsewhere),
 }
 
 impl Proto {
-    /// Reads the message without `raw_data`. The position of the file is not used.
+    /// Reads everything except `raw_data`.
     ///
     /// # Errors
-    /// The file is not a valid TensorProto of a known data type, its items do not match the dims, or reading fails.
+    /// The message is malformed or unsupported, or reading fails.
     pub fn read(file: &dyn ReadAt) -> Result<Self> {
         let message = Message::read(file)?;
         let shape = shape(&message)?;
-        // a message without the field was refused before
+        // a missing field was refused before
         let number = message.int32(field::DATA_TYPE).context("no data_type")?;
         let (meta, items) = if number == STRING {
             ensure!(message.raw.is_none(), "raw_data, expected string_data for STRING");
@@ -79,8 +76,7 @@ impl Proto {
         Ok(Self { name: message.name()?.to_owned(), meta, offset, bytes, items })
     }
 
-    /// Returns the items from `file`, from memory, or from another file in `folder`. Items that share bytes come as a
-    /// stream. Messages call it `label`.
+    /// Returns the items, which may be in another file in `folder`.
     ///
     /// # Errors
     /// The other file is not a regular file in `folder`, has too few bytes, or cannot be opened.
@@ -119,7 +115,6 @@ impl ProtoItems {
     }
 }
 
-/// Refuses dims that exceed memory.
 fn shape(message: &Message) -> Result<Vec<usize>> {
     let count = message.count(field::DIMS);
     ensure!(count <= MAX_RANK, "{count} dims, expected at most {MAX_RANK}");

@@ -46,7 +46,7 @@ impl Reader for OnnxReader {
     }
 }
 
-/// Writes a TensorProto: little-endian, C order, packed. Strings vary in length and are written front to back.
+/// Strings vary in length and are written front to back.
 #[derive(Debug)]
 pub(in crate::format) struct OnnxWriter;
 

@@ -11,7 +11,7 @@ use crate::item::meta::Meta;
 use crate::layout::shape::{bytes_of, coordinates};
 use crate::memory;
 
-/// Fields that may hold items, in the order of precedence in messages.
+/// In the order of precedence in messages.
 const TYPED: &[(u32, &str)] = &[
     (field::FLOAT_DATA, "float_data"),
     (field::INT32_DATA, "int32_data"),
@@ -39,7 +39,7 @@ impl Message {
     pub(super) fn typed_items(&self, data_type: &DataType, meta: &Meta) -> Result<Vec<u8>> {
         let DataType { name, field, .. } = *data_type;
         let (items, bits) = (meta.items(), bits(&meta.dtype));
-        // several items of 2 or 4 bits share a number, an item of 6 bits does not
+        // items of 2 or 4 bits share a number
         let group = if matches!(bits, 2 | 4) { 8 / bits as usize } else { 1 };
         let numbers = match field {
             field::FLOAT_DATA => meta.bytes() / size_of::<f32>(),

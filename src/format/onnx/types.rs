@@ -6,7 +6,6 @@ use super::wire::field::{DOUBLE_DATA, FLOAT_DATA, INT32_DATA, INT64_DATA, UINT64
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, match_kind, not_numbers};
 
-/// ONNX strings are read as [`Kind::Str`] and written from [`Kind::Str`] or [`Kind::Bytes`].
 pub(super) const STRING: i32 = 8;
 
 #[derive(Clone, Debug)]
@@ -14,7 +13,7 @@ pub(super) struct DataType {
     pub(super) number: i32,
     pub(super) name: &'static str,
     pub(super) kind: Kind,
-    /// The typed field for items.
+    /// The typed field.
     pub(super) field: u32,
 }
 
@@ -22,7 +21,6 @@ const fn row(number: i32, name: &'static str, kind: Kind, field: u32) -> DataTyp
     DataType { number, name, kind, field }
 }
 
-/// All except strings.
 pub(super) static DATA_TYPES: &[DataType] = &[
     row(1, "FLOAT", Kind::Float32, FLOAT_DATA),
     row(2, "UINT8", Kind::UInt8, INT32_DATA),
@@ -61,13 +59,11 @@ pub(super) fn data_type(dtype: &DType) -> Option<i32> {
 }
 
 impl DataType {
-    /// `None` for strings and unknown numbers.
     pub(super) fn numbered(number: i32) -> Option<&'static Self> {
         DATA_TYPES.iter().find(|known| known.number == number)
     }
 
-    /// Returns the valid numbers of a typed field: values, or the bits of floats and packed items. Packed items of 2 or
-    /// 4 bits are the low 8 bits of any number.
+    /// The valid numbers of a typed field. Packed items of 2 or 4 bits are the low 8 bits of any number.
     pub(super) fn range(&self) -> RangeInclusive<i128> {
         // these kinds have no varint field
         let none = RangeInclusive::new(1, 0);

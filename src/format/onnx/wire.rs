@@ -1,16 +1,10 @@
-//! Protobuf on the wire: walks the fields of a message.
-//!
-//! - `look` checks the first bytes of a file.
-//! - `message` locates fields by position and decodes values on demand, so that a message takes no more memory than its
-//!   bytes.
-//! - [`foreign`](crate::format::foreign) recognises an ONNX model.
+//! Protobuf fields in wire format. Values are decoded on demand, so that a message takes no more memory than its bytes.
 
 use prost::DecodeError;
 use prost::encoding::{WireType, decode_key, decode_varint};
 
 use crate::error::{Error, Result, ensure, malformed};
 
-/// The maximum length of key and length.
 pub(super) const MAX_BEFORE: usize = 2 * VARINT;
 const VARINT: usize = 10;
 
@@ -32,16 +26,16 @@ pub(super) mod field {
     pub(in crate::format::onnx) const METADATA_PROPS: u32 = 16;
 }
 
-/// A field, whose value may extend beyond the available bytes.
+/// The value may extend beyond the available bytes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::format) struct WireField {
     pub number: u32,
     pub wire: WireType,
-    /// The length of the key, and of the length if there is one.
+    /// The length of key and length.
     pub before: usize,
-    /// The length of the value; 0 for the ends of a group, which ONNX does not use.
+    /// 0 for the ends of a group, which ONNX does not use.
     pub length: u64,
-    /// The value of a varint; 0 for other types.
+    /// 0 for other types.
     pub varint: u64,
 }
 
@@ -69,21 +63,20 @@ impl WireField {
         Ok(field)
     }
 
-    /// Whether `bytes`, which [`read`](Self::read) refuses, may begin with a truncated field.
+    /// Whether `bytes`, which [`read`](Self::read) refuses, may be truncated.
     pub(super) fn is_cut(bytes: &[u8]) -> bool {
         let mut rest = bytes;
-        // a key of two bytes may be cut; TensorProto has no longer keys
+        // TensorProto's keys have at most two bytes
         bytes.len() == 1 || decode_key(&mut rest).is_ok() && rest.len() < VARINT
     }
 
-    /// `None` if the value extends beyond `bytes`.
+    /// `None` if the value is truncated.
     #[inline]
     pub(in crate::format) fn split(self, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
         bytes.get(self.before..)?.split_at_checked(usize::try_from(self.length).ok()?)
     }
 
-    /// Whether the wire type is valid for TensorProto's field of this number, alone or packed. `None` for unknown
-    /// fields.
+    /// `None` for unknown fields; numbers may be packed.
     pub(super) fn fits(self) -> Option<bool> {
         use WireType::{LengthDelimited, SixtyFourBit, ThirtyTwoBit, Varint};
         let expected: &[WireType] = match self.number {
@@ -103,8 +96,7 @@ impl WireField {
         Some(expected.contains(&self.wire))
     }
 
-    /// Counts the items in a value: packed numbers by their bytes, other fields as one. Varints are counted by their
-    /// last bytes, and checked when they are decoded.
+    /// Varints are counted by their last bytes, and checked when they are decoded.
     pub(super) fn items(self, value: &[u8]) -> Result<usize> {
         let fixed = match self.number {
             field::FLOAT_DATA => size_of::<f32>(),
@@ -121,7 +113,7 @@ impl WireField {
     }
 }
 
-/// Iterates over fields and values. It stops before an incomplete field, which remains.
+/// Stops before an incomplete field, which remains.
 #[derive(Clone, Debug)]
 pub(in crate::format) struct Fields<'a>(pub(in crate::format) &'a [u8]);
 

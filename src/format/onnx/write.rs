@@ -18,7 +18,7 @@ use crate::memory;
 /// Checks that ONNX has a data type.
 ///
 /// # Errors
-/// The dtype is a date, void, structured, long double, float8_e3m4, float8_e4m3 or float8_e4m3b11fnuz.
+/// ONNX lacks dates, void, structured, long double, float8_e3m4, float8_e4m3 and float8_e4m3b11fnuz.
 pub fn check(dtype: &DType) -> Result<(), Error> {
     if data_type(dtype).is_some() {
         return Ok(());
@@ -27,12 +27,10 @@ pub fn check(dtype: &DType) -> Result<(), Error> {
     Err(dtype.advise(Error::new(Subject::Output, message).advising(Advice::WriteNpy)))
 }
 
-/// Returns everything before the items, like `onnx.numpy_helper.from_array`. The items follow little-endian, in C
-/// order, packed below 8 bits. An empty name is omitted.
+/// Returns everything before the items, like `onnx.numpy_helper.from_array`.
 ///
 /// # Errors
-/// The dtype is a string or has no data type, or the tensor has more than [`MAX_RANK`] axes or 2 GiB or more,
-/// protobuf's limit.
+/// Strings, an unsupported dtype, more than [`MAX_RANK`] axes, or 2 GiB, protobuf's limit.
 pub fn write_header(meta: &Meta, name: &str) -> Result<Vec<u8>> {
     let Meta { dtype, shape, .. } = meta;
     let mut out = begin(dtype, shape)?;
@@ -46,12 +44,11 @@ pub fn write_header(meta: &Meta, name: &str) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Returns a TensorProto of strings without trailing NULs. Bytes are written unchanged. An empty name is omitted.
-/// `shape` has as many items as `tensor`.
+/// Returns a TensorProto of strings, without trailing NULs.
 ///
 /// # Errors
-/// Items are not strings or not UTF-8, the shape has another number of items, more than [`MAX_RANK`] axes, or 2 GiB or
-/// more, protobuf's limit.
+/// Items are not strings or not UTF-8, the shape has another number of items, more than [`MAX_RANK`] axes, or 2 GiB,
+/// protobuf's limit.
 pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec<u8>> {
     let dtype = tensor.dtype();
     ensure!(data_type(dtype) == Some(STRING), "items of dtype {}, expected strings", dtype.name());
@@ -68,7 +65,6 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
                 .collect(),
         };
         let text = text.map_err(|why| malformed!("the string at {:?}: {why}", coordinates(n, shape)))?;
-        // key and length take fewer bytes
         memory::reserve(&mut out, text.len() + 16)?;
         encoding::string::encode(field::STRING_DATA, &text, &mut out);
         within_limit(out.len() as u64)?;

@@ -1,4 +1,4 @@
-//! Addresses in a build without the feature `remote`: every function fails.
+//! Without the feature `remote` every function fails.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(in crate::format) fn object(_: &str, _: RequestOptions) -> Result<Arc<dyn Re
     Err(no_network())
 }
 
-/// Fails in this build.
+/// Fails.
 ///
 /// # Errors
 /// Always.

@@ -14,7 +14,7 @@ use crate::storage::remote::{Address, BucketTarget, Client, ListedNames, RemoteO
 use crate::storage::requests::RequestOptions;
 use crate::storage::target::Target;
 
-/// The size of the first request. Most headers fit in it.
+/// Most headers fit in the first request.
 const FIRST_BYTES: u64 = 1 << 16;
 
 pub(in crate::format) fn object(address: &str, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
@@ -23,7 +23,7 @@ pub(in crate::format) fn object(address: &str, requests: RequestOptions) -> Resu
     found.map(|object| Arc::new(object) as Arc<dyn ReadAt>).ok_or_else(not_found)
 }
 
-/// Returns a short text that identifies the version of an object, or of a store's metadata.
+/// Returns the version of an object, or of a store's metadata.
 ///
 /// # Errors
 /// Neither exists, or the request fails.
@@ -53,8 +53,7 @@ pub(in crate::format) fn target_at(
     BucketTarget::resolve(client, &address, label, format.all_marks(), no_clobber).map(Target::Bucket)
 }
 
-/// Opens an address. A store is recognised by its name or a trailing slash; an address without an object is also tried
-/// as a store.
+/// A store is recognised by its name or a trailing slash; an address without an object is also tried as a store.
 pub(in crate::format) fn open(options: &OpenOptions, text: &str, after: Option<String>) -> Result<Input> {
     let context = || options.label.clone();
     let client = Client::shared(options.requests).with_context(context)?;
@@ -124,7 +123,6 @@ fn open_store(
     }
 }
 
-/// Returns the first metadata key of a format that exists below an address.
 fn mark_at(client: &Arc<Client>, address: &Address, format: Format) -> Result<Option<&'static str>> {
     let root = RemoteStore::new(client, address.clone());
     for &mark in format.all_marks() {
@@ -135,7 +133,7 @@ fn mark_at(client: &Arc<Client>, address: &Address, format: Format) -> Result<Op
     Ok(None)
 }
 
-/// Replaces `error` if the bucket has objects with longer names, which suggests a folder.
+/// Objects with longer names suggest a folder.
 fn absent(client: &Client, address: &Address, error: Error) -> Error {
     let is_bucket = matches!(address, Address::Bucket { .. });
     let listed = if is_bucket { client.list(address, ListedNames::Some).ok() } else { None };

@@ -1,21 +1,19 @@
-//! The type of a number between two dtypes: float64, int64 or uint64, whichever holds every number of the source.
-//!
-//! float64 does not hold integers above 2^53, and loops over 128-bit integers are not vectorised. So 64-bit integers
-//! need [`Middle::rounded_to_odd`] on the way to 16-bit floats.
+//! The type that numbers pass through in a cast: float64, int64 or uint64, which holds every number of the source.
+//! float64 does not hold integers above 2^53, and loops over 128-bit integers are not vectorised.
 
 use crate::item::element::Element;
 
 pub(super) trait Middle: Copy + Default + PartialEq {
     fn float(self) -> f64;
     fn single(self) -> f32;
-    /// Returns the number rounded to odd: the last bit is set if any bit was cut off. It rounds to any float of at most
-    /// 16 bits as the number itself does. Rounding to nearest twice would be wrong if the first rounding ended halfway
-    /// between two narrow floats.
+    /// Rounds to odd: the last bit is set if any bit was cut off. The result rounds to any float of at most 16 bits as
+    /// the number does. Rounding to nearest twice would fail if the first result were halfway between two narrow
+    /// floats.
     fn rounded_to_odd(self) -> f64;
     fn exact<T: Integer>(self) -> (T, bool);
     /// Drops the fraction.
     fn whole(self) -> i128;
-    /// Returns the shortest text that reads back to the same item, without `.0`: to the same float32 if `is_single`.
+    /// Returns the shortest text that reads back to the item, as a float32 if `is_single`, without `.0`.
     fn text(self, is_single: bool) -> String;
 }
 
@@ -86,13 +84,13 @@ middles! {
 pub(super) trait Integer: Element + As<f64> + As<i64> + As<u64> {
     const LEAST: i128;
     const LARGEST: i128;
-    /// One more than the maximum, which is the smallest float out of range.
+    /// The smallest float out of range.
     const END: f64;
     fn is_negative(self) -> bool;
 }
 
 pub(super) trait As<M> {
-    /// Drops a fraction and clamps, NaN becoming 0; keeps the low bits of an integer.
+    /// Clamps floats, NaN becoming 0; keeps the low bits of integers.
     fn of(number: M) -> Self;
     fn back(self) -> M;
 }

@@ -1,8 +1,7 @@
 //! Casts between dtypes: floats are rounded once, integers are exact or refused.
 //!
-//! A run of items is read into float64, int64 or uint64, whichever holds every number of the source, and written from
-//! there. So each dtype has one loop on either side, instead of one for each pair. Large casts to 8 bits use a table if
-//! 16 bits of each item determine the result.
+//! A run of items is read into float64, int64 or uint64, which holds every number of the source, and written from
+//! there. So each dtype has one loop on either side, instead of one for each pair.
 
 mod middle;
 mod numbers;
@@ -26,33 +25,31 @@ use crate::item::encoding::{Swap, code_points, unpadded};
 use crate::item::python;
 use crate::item::time_unit::TimeUnit;
 
-/// Numbers per run: few enough for the L1 cache (two runs of 8 bytes are 8 KiB, and the items on either side take as
-/// much), and enough that the call per run costs nothing.
+/// Few enough numbers for the L1 cache (two runs of 8 bytes are 8 KiB, and the items on either side take as much), and
+/// enough to make the cost of the calls negligible.
 const RUN: usize = 512;
-/// Reads numbers, big-endian if the flag is set.
 type LoadRun<'a, M> = dyn Fn(bool, &[u8], &mut [M]) + 'a;
 
-/// Characters of a string in a message.
 const SHOWN: usize = 40;
 
-/// The first item of a run that a [`Cast`] cannot convert.
+/// The first item of a run that cannot be cast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CastFailure {
-    /// The number of the item in the run, from 0.
+    /// Its number in the run.
     pub item: usize,
-    /// One line that begins with the value.
+    /// A line that begins with the value.
     pub why: String,
 }
 
-/// A cast of items from one dtype to another.
+/// A cast between dtypes.
 ///
-/// - To floats and complex numbers: nearest, ties to even, rounded once. Numbers that are too large become infinity,
-///   NaN or the largest number, as the type has them ([`Narrow::encode`](crate::item::dtype::Narrow::encode)), unless
-///   [`Overflow`] says otherwise. -0 stays -0, NaN becomes a quiet NaN of the same sign.
+/// - To floats and complex numbers: nearest, ties to even, rounded once. Numbers that are too large are treated as in
+///   [`Narrow::encode`](crate::item::dtype::Narrow::encode), or by [`Overflow`]. NaN becomes a quiet NaN of the same
+///   sign.
 /// - To integers and bool: exact or an error. A lossy cast drops fractions and clamps; NaN becomes 0, and a bool is
-///   true for all except zero.
-/// - Complex to real: the real part. An imaginary part other than zero is an error unless lossy.
-/// - Strings to another width, and dates to another unit: exact or an error; if lossy, cut and rounded down.
+///   true except for zero.
+/// - Complex to real: an imaginary part other than zero is an error unless lossy.
+/// - Strings to another width, dates to another unit: exact or an error; if lossy, cut and rounded down.
 /// - Any dtype to its other byte order.
 ///
 /// ```
@@ -84,7 +81,6 @@ pub struct Cast {
 enum CastPlan {
     Swap(Vec<Swap>),
     Numbers,
-    /// The values of all bytes.
     NarrowIntegers(ByteValues),
     NarrowFloats(ByteValues),
     /// The bytes of a character.
@@ -97,10 +93,10 @@ enum CastPlan {
 }
 
 impl Cast {
-    /// Prepares a cast between two dtypes, including string widths and date units.
+    /// Prepares a cast.
     ///
     /// # Errors
-    /// No values are cast between these dtypes.
+    /// No values are cast between the dtypes.
     pub fn new(from: &DType, to: &DType, lossy: bool) -> Result<Self, Error> {
         let refused = |why: &str| {
             let message = format!("{} is not cast to {}{why}", from.name(), to.name());
@@ -119,7 +115,7 @@ impl Cast {
                 (&Kind::Datetime(from), &Kind::Datetime(to)) if from.base.is_some() && to.base.is_some() => {
                     CastPlan::Ticks { from, to, dates: true }
                 }
-                // NaT is the same in all units, so 0 shows whether the units have a fixed ratio
+                // NaT is the same in all units, so 0 is tested instead
                 (&Kind::Timedelta(from), &Kind::Timedelta(to)) if datetime::rescale(0, from, to, false).is_some() => {
                     CastPlan::Ticks { from, to, dates: false }
                 }
@@ -140,7 +136,7 @@ impl Cast {
         Ok(Self { from: from.clone(), to: to.clone(), lossy, plan, overflow, special, table })
     }
 
-    /// Sets the treatment of finite numbers that are too large for the target.
+    /// Sets the treatment of numbers that are too large.
     #[must_use]
     pub fn with_overflow(self, overflow: Overflow) -> Self {
         Self { overflow, ..self }
@@ -151,26 +147,25 @@ impl Cast {
         matches!(&self.plan, CastPlan::Swap(swaps) if swaps.is_empty())
     }
 
-    /// Returns the target dtype.
+    /// The target dtype.
     pub fn to(&self) -> &DType {
         &self.to
     }
 
-    /// Returns the itemsize before the cast.
+    /// The itemsize before the cast.
     pub fn from_size(&self) -> usize {
         self.from.itemsize()
     }
 
-    /// Returns the itemsize after the cast.
+    /// The itemsize after the cast.
     pub fn to_size(&self) -> usize {
         self.to.itemsize()
     }
 
-    /// Casts `items.len() / from_size()` items and resizes `out` to the result. Returns the finite items that became
-    /// infinite or NaN.
+    /// Casts `items`, and resizes `out`. Returns the finite items that became infinite or NaN.
     ///
     /// # Errors
-    /// The first item that the dtype cannot hold; `out` is then unspecified. A failed allocation is an error of item 0.
+    /// The first item that the dtype cannot hold, or item 0 if memory is short; `out` is then unspecified.
     pub fn apply(&self, items: &[u8], out: &mut Vec<u8>) -> Result<Overflowed, CastFailure> {
         let (count, size) = (items.len() / self.from_size().max(1), self.to_size());
         let enough = count.checked_mul(size).filter(|len| out.try_reserve(len.saturating_sub(out.len())).is_ok());
@@ -180,7 +175,7 @@ impl Cast {
         self.apply_to(items, out)
     }
 
-    /// [`apply`](Self::apply) for an `out` of the right length.
+    /// `out` must have the right length.
     pub(crate) fn apply_to(&self, items: &[u8], out: &mut [u8]) -> Result<Overflowed, CastFailure> {
         let (per, size) = (self.from_size().max(1), self.to_size());
         let count = items.len() / per;
@@ -239,10 +234,8 @@ impl Cast {
         }
     }
 
-    /// Casts numbers through `M`, which holds every number of the source.
-    ///
     /// Each run takes two vectorised loops, one for the dtype on either side. One loop for each pair of dtypes would be
-    /// hundreds of loops. The numbers in between stay in the L1 cache.
+    /// hundreds. The numbers in between stay in the L1 cache.
     fn numbers<M: Middle>(
         &self,
         items: &[u8],
@@ -253,7 +246,6 @@ impl Cast {
         let [ins, outs] = [&self.from, &self.to].map(|dtype| numbers_of(dtype).expect("numbers are cast to numbers"));
         let [size, to_size] = [self.from_size() / ins, self.to_size() / outs];
         let (drops, adds) = (ins > outs, ins < outs);
-        // complex to complex is cast part by part
         let parts = ins.min(outs);
         let (ins, outs) = (1 + usize::from(drops), 1 + usize::from(adds));
         let text = |number: M| number.text(size < size_of::<f64>());
@@ -273,7 +265,7 @@ impl Cast {
                 }
             }
             load(self.from.is_big_endian(), chunk, &mut run);
-            // the limit lets the compiler see that all indices are in the run
+            // lets the compiler see that all indices are in the run
             let (first, count) = (number * RUN, (chunk.len() / (ins * size)).min(RUN));
             let mut imaginary = None;
             if drops {
@@ -292,7 +284,7 @@ impl Cast {
             if table.is_none()
                 && let Err(at) = store(&self.to, &run[..sure], place, self.lossy)
             {
-                // an item has two numbers only if all numbers fit, so `at` counts items
+                // items have two numbers only if all fit, so `at` counts items
                 return Err(CastFailure { item: first + at, why: self.misfit(run[at], &text(run[at])) });
             }
             if let Some(special) = self.special.as_ref().filter(|special| special.is_in(place)) {

@@ -1,4 +1,4 @@
-//! Reads and writes the numbers of a cast: items, or the parts of complex items.
+//! Reads and writes the numbers of a cast.
 
 use half::{bf16, f16};
 
@@ -6,7 +6,7 @@ use super::middle::{As, Integer, Middle};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind, not_numbers};
 
-/// Returns the numbers per item: two if complex; `None` if items are not numbers.
+/// Two for complex items, `None` for items that are not numbers.
 pub(super) fn numbers_of(dtype: &DType) -> Option<usize> {
     match_kind!(dtype.kind(), {
         number T => Some(<T as Element>::SIZE / <<T as Element>::Part as Element>::SIZE),
@@ -15,9 +15,9 @@ pub(super) fn numbers_of(dtype: &DType) -> Option<usize> {
     })
 }
 
-/// Writes a run of numbers; the error is the place of the first that does not fit.
+/// The error is the place of the first misfit.
 ///
-/// Inlined into the loop over runs, its own loops compile to 7 % more instructions.
+/// Inlined into the loop over runs, its loops compile to 7 % more instructions.
 #[inline(never)]
 pub(super) fn store<M: Middle>(dtype: &DType, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize> {
     match_kind!(dtype.kind(), {
@@ -32,7 +32,7 @@ pub(super) trait CastNumber: Element {
 
     fn number(self) -> Self::Middle;
 
-    /// The error is the place of the first number that does not fit.
+    /// The error is the place of the first misfit.
     fn write<M: Middle>(big: bool, run: &[M], out: &mut [u8], lossy: bool) -> Result<(), usize>;
 }
 
@@ -116,7 +116,7 @@ pub(super) fn load<T: CastNumber>(big: bool, bytes: &[u8], run: &mut [T::Middle]
     }
 }
 
-/// The value of each byte of a narrow type: a lookup is faster than decoding the item.
+/// A lookup is faster than decoding an item.
 pub(super) type ByteValues = Box<[f64; 256]>;
 
 pub(super) fn values_of(narrow: Narrow) -> ByteValues {
@@ -127,13 +127,13 @@ pub(super) fn load_narrow<M: Middle>(bytes: &[u8], run: &mut [M], values: &ByteV
     bytes.iter().zip(run).for_each(|(&item, place)| *place = number(values[usize::from(item)]));
 }
 
-/// Replaces a NaN by the standard NaN of its sign, since a payload of 10 bits means nothing in another type.
+/// A payload of 10 bits means nothing in another type.
 #[inline(always)]
 fn plain_nan(value: f64) -> f64 {
     if value.is_nan() { f64::NAN.copysign(value) } else { value }
 }
 
-/// The byte order is checked once per run, so that both loops are vectorised.
+/// As in [`load`], the byte order is checked once per run.
 fn put<T: Element, M: Copy>(big: bool, run: &[M], out: &mut [u8], item: impl Fn(M) -> T) {
     let words = T::chunks_mut(out).iter_mut().zip(run);
     if big {
@@ -147,10 +147,8 @@ fn put<T: Element, M: Copy>(big: bool, run: &[M], out: &mut [u8], item: impl Fn(
     }
 }
 
-/// Unless `lossy`, the error is the place of the first number that does not fit.
-///
-/// The check follows the loop, because a loop with an early exit is not vectorised. A run with a misfit is rare, so a
-/// second pass is acceptable.
+/// The error is the place of the first misfit. It is looked for after the loop, because a loop with an early exit is
+/// not vectorised.
 fn put_exact<T: Element, M: Middle>(
     big: bool,
     run: &[M],

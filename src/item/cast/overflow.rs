@@ -1,36 +1,33 @@
-//! Finds the numbers that become infinite or NaN in a cast to smaller floats, and replaces or refuses them.
-//!
-//! They are rare, so a branchless, vectorised loop over the written words first checks for any infinity or NaN. Only a
-//! run with such words is checked number by number.
+//! Finds the numbers that become infinite or NaN in a cast, and replaces or refuses them. They are rare, so a
+//! branchless, vectorised loop over the written words first looks for any.
 
 use super::middle::Middle;
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::float16::{bf16_from_f64, f16_from_f64};
 
-/// The treatment of a finite number that is too large for its target. A type without zero and sign treats zero and
-/// negative numbers alike.
+/// The treatment of numbers that are too large. A type without zero and sign treats zero and negative numbers alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
-    /// Becomes infinite, or NaN in a type without infinity.
+    /// Infinite, or NaN in a type without infinity.
     #[default]
     Special,
-    /// Becomes the nearest finite number.
+    /// The nearest finite number.
     Saturate,
-    /// Is an error.
+    /// An error.
     Refuse,
 }
 
-/// The finite items of a run that became infinite or NaN.
+/// The finite items that became infinite or NaN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overflowed {
     /// Their count.
     pub items: usize,
-    /// The number of the first in the run, from 0.
+    /// The number of the first in the run.
     pub first: Option<usize>,
 }
 
 impl Overflowed {
-    /// Items must come in order; a complex item may come once per part.
+    /// A complex item may come once per part.
     fn add(&mut self, item: usize, last: &mut Option<usize>) {
         if *last != Some(item) {
             self.items += 1;
@@ -40,7 +37,7 @@ impl Overflowed {
     }
 }
 
-/// Returns the word for items that overflow a float dtype: `infinite` or `NaN`.
+/// The word for items that overflow: `infinite` or `NaN`.
 pub fn overflow_name(dtype: &DType) -> &'static str {
     match dtype.kind() {
         Kind::Narrow(narrow) if !narrow.has_infinity() => "NaN",
@@ -61,11 +58,11 @@ pub fn is_floats(dtype: &DType) -> bool {
     }
 }
 
-/// The words of infinity and NaN of a float dtype, or of the parts of a complex dtype.
+/// Infinities and NaNs of a float dtype, or of a complex part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpecialWords {
     size: usize,
-    /// A word is infinite or NaN if it equals `special` under this mask.
+    /// A word is special if it equals `special` under this mask.
     mask: u32,
     special: u32,
     least: u32,
@@ -73,7 +70,7 @@ pub(super) struct SpecialWords {
 }
 
 impl SpecialWords {
-    /// `None` if no finite number of `from` overflows.
+    /// `None` if no finite number overflows.
     pub(super) fn of_cast(from: &DType, to: &DType) -> Option<Self> {
         let reach = reach(from)?;
         let (size, mask, special, largest, overflows) = match to.kind() {
@@ -98,7 +95,7 @@ impl SpecialWords {
         (!holds_all).then_some(Self { size: 1, mask, special, least, largest })
     }
 
-    /// Big-endian items are read as little-endian words.
+    /// For big-endian items read as little-endian words.
     fn swapped(self) -> Self {
         let swap = |word: u32| word.swap_bytes() >> (32 - 8 * self.size);
         let Self { size, mask, special, least, largest } = self;
@@ -113,9 +110,8 @@ impl SpecialWords {
         }
     }
 
-    /// Counts the finite items that became infinite or NaN, or replaces their numbers. Number `n` is a part of item
-    /// `item(n)`; an item has `parts` numbers in the run. With [`Overflow::Refuse`] the error is the place of the
-    /// first.
+    /// Counts or replaces the numbers. Number `n` is a part of item `item(n)`, which has `parts` numbers. The error of
+    /// [`Overflow::Refuse`] is the place of the first.
     pub(super) fn settle<M: Middle>(
         &self,
         run: &[M],
@@ -126,7 +122,6 @@ impl SpecialWords {
         found: &mut Overflowed,
     ) -> Result<(), usize> {
         let mut last = None;
-        // a complex item is finite if both parts are
         let is_finite = |n: usize| (0..parts).all(|part| run[n / parts * parts + part].float().is_finite());
         for (n, (word, number)) in items.chunks_mut(self.size).zip(run).enumerate() {
             let mut bytes = [0; 4];
@@ -151,7 +146,7 @@ impl SpecialWords {
 
 macro_rules! any_word {
     ($($name:ident: $word:ty;)+) => {$(
-        /// Words have the width of items, which keeps vectors full.
+        /// Words of the width of items keep vectors full.
         fn $name(items: &[u8], mask: $word, special: $word) -> bool {
             let mut any = false;
             for &word in items.as_chunks().0 {
@@ -168,7 +163,7 @@ any_word! {
     any_u32: u32;
 }
 
-/// Returns the largest finite magnitude of a dtype, or `None` if it has no numbers.
+/// The largest finite magnitude of a dtype.
 fn reach(dtype: &DType) -> Option<f64> {
     Some(match dtype.kind() {
         Kind::Bool => 1.0,

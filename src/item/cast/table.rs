@@ -1,4 +1,4 @@
-//! Casts to 8-bit items through a table: each item has a 16-bit key, and the table holds the result for each key.
+//! Casts to 8-bit items by a table over 16-bit keys.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use crate::item::dtype::{DType, Kind};
 
 const KEYS: usize = 1 << 16;
 
-/// Building a table takes as long as casting [`KEYS`] items without it.
+/// A table takes as long to build as [`KEYS`] items take to cast.
 const WORTH_A_TABLE: usize = 2 * KEYS;
 
 #[derive(Debug)]
@@ -15,28 +15,25 @@ pub(super) struct ByteTable {
     key: TableKey,
     /// The dtype whose 65,536 items are the keys.
     keys: DType,
-    /// The items before the table existed.
+    /// Items before the table existed.
     seen: AtomicUsize,
-    /// Results by key; `None` if a key cannot be cast.
+    /// `None` if a key cannot be cast.
     items: OnceLock<Option<Box<[u8; KEYS]>>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum TableKey {
+    /// The item itself.
     Item,
-    /// A float32 rounded to odd to a bfloat16: the upper half of its bits, with the last bit set if any lower bit is.
-    /// It rounds to any float with at most 6 bits of mantissa as the float32 does.
-    Single {
-        is_big: bool,
-    },
-    /// A float64 likewise.
-    Double {
-        is_big: bool,
-    },
+    /// A float32 rounded to odd to a bfloat16, which rounds to any float with at most 6 bits of mantissa as the float32
+    /// does.
+    Single { is_big: bool },
+    /// Likewise a float64.
+    Double { is_big: bool },
 }
 
 impl ByteTable {
-    /// `None` where no table applies or the cast is faster without it, as between integers.
+    /// `None` where a table is impossible or slower, as between integers.
     pub(super) fn of_cast(from: &DType, to: &DType) -> Option<Self> {
         let is_narrow = matches!(to.kind(), Kind::Narrow(_));
         let is_narrow_float = matches!(to.kind(), Kind::Narrow(narrow) if !narrow.is_integer());
@@ -53,8 +50,7 @@ impl ByteTable {
         Some(Self { key, keys, seen: AtomicUsize::new(0), items: OnceLock::new() })
     }
 
-    /// Returns the table if `count` more items make it worthwhile and every key can be cast. `cast` casts items without
-    /// a table, and returns `None` if one fails.
+    /// `cast` casts items without a table.
     pub(super) fn items(
         &self,
         count: usize,
