@@ -74,7 +74,7 @@ impl DType {
             if let Some((_, name)) = neighbours().find(|(neighbour, _)| *neighbour == text) {
                 return Self::parse(name);
             }
-            match meant(text).as_slice() {
+            match suggestions(text).as_slice() {
                 [] => Err(refused),
                 [names @ .., last] => {
                     let list =
@@ -87,7 +87,7 @@ impl DType {
     }
 }
 
-fn meant(text: &str) -> Vec<&'static str> {
+fn suggestions(text: &str) -> Vec<&'static str> {
     const LEAST: f64 = 0.8;
     let lower = text.to_lowercase();
     let known = || DType::names().chain(neighbours().map(|(neighbour, _)| neighbour));

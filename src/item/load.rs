@@ -49,13 +49,13 @@ fn load_reals<S: Element, N: Copy + Default>(
     store: impl Fn(f64) -> N + Send + Sync + 'static,
 ) -> Load<N> {
     Box::new(move |bytes, out| match big {
-        true => load_and_ask(bytes, out, S::from_big, &number, &store),
-        false => load_and_ask(bytes, out, S::from_little, &number, &store),
+        true => load_and_check(bytes, out, S::from_big, &number, &store),
+        false => load_and_check(bytes, out, S::from_little, &number, &store),
     })
 }
 
 #[inline(always)]
-fn load_and_ask<S: Element, N: Copy + Default>(
+fn load_and_check<S: Element, N: Copy + Default>(
     bytes: &[u8],
     out: &mut Vec<N>,
     read: impl Fn(S::Bytes) -> S,

@@ -62,13 +62,13 @@ pub(crate) fn near_one(value: f64, limit: Option<f64>) -> String {
 
 fn rounded_on_its_side(value: f64, digits: usize, limit: Option<f64>) -> f64 {
     let round = |value: f64, digits: usize| format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
-    let is_told = |digits: &usize| {
+    let is_distinct = |digits: &usize| {
         // the limit may be a difference from 1, so it is rounded too
         let differs = |limit: f64| round(value, *digits).partial_cmp(&limit) == value.partial_cmp(&limit);
         limit.is_none_or(|limit| differs(limit) && (value == limit || round(value, *digits) != round(limit, *digits)))
     };
     // 17 digits are exact
-    (digits..=17).find(is_told).map_or(value, |digits| round(value, digits))
+    (digits..=17).find(is_distinct).map_or(value, |digits| round(value, digits))
 }
 
 #[cfg(test)]
