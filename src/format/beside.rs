@@ -23,7 +23,7 @@ pub(super) fn join(folder: &Path, name: &str) -> PathBuf {
 
 pub(super) fn open_beside(path: &Path, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
     if let Some(address) = as_address(path) {
-        return super::remote::object(address, requests);
+        return super::objects::object(address, requests);
     }
     // Opening a pipe may block for ever. Links are followed, because download caches link the files of a model
     // elsewhere.

@@ -41,6 +41,11 @@ pub mod npy_header;
 mod npy_literal;
 pub mod npz;
 mod numbered;
+#[cfg(feature = "remote")]
+mod objects;
+#[cfg(not(feature = "remote"))]
+#[path = "no_objects.rs"]
+mod objects;
 pub mod onnx;
 pub mod open;
 pub mod opened;

@@ -5,8 +5,8 @@ mod no_servers;
 #[cfg(feature = "remote")]
 mod servers;
 
+pub(super) use self::imp::target_at;
 pub use self::imp::version_at;
-pub(super) use self::imp::{object, target_at};
 #[cfg(not(feature = "remote"))]
 use self::no_servers as imp;
 #[cfg(feature = "remote")]

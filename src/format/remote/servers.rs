@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::content::{Content, ContentSource};
 use crate::format::glob::Glob;
+use crate::format::objects::{FIRST_BYTES, not_found};
 use crate::format::open::{Input, OpenOptions};
 use crate::format::table::Format;
 use crate::storage::key_store::KeyStore;
@@ -13,15 +14,6 @@ use crate::storage::read_at::{Part, ReadAt};
 use crate::storage::remote::{Address, BucketTarget, Client, ListedNames, RemoteObject, RemoteStore};
 use crate::storage::requests::RequestOptions;
 use crate::storage::target::Target;
-
-/// Most headers fit in the first request.
-const FIRST_BYTES: u64 = 1 << 16;
-
-pub(in crate::format) fn object(address: &str, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
-    let client = Client::shared(requests)?;
-    let found = RemoteObject::open(&client, Address::parse(address)?, Part::First(FIRST_BYTES))?;
-    found.map(|object| Arc::new(object) as Arc<dyn ReadAt>).ok_or_else(not_found)
-}
 
 /// Returns the version of an object, or of a store's metadata.
 ///
@@ -144,8 +136,4 @@ fn absent(client: &Client, address: &Address, error: Error) -> Error {
         first.name
     );
     Error::from_kind(ErrorKind::Io(std::io::ErrorKind::NotFound), message)
-}
-
-fn not_found() -> Error {
-    Error::from_kind(ErrorKind::Io(std::io::ErrorKind::NotFound), "404 Not Found")
 }
