@@ -1,4 +1,4 @@
-//! Decides whether `diff` accepts tensors of ACTUAL that do not pass, by its options and the environment.
+//! Decides whether `diff` accepts tensors that do not pass.
 
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -37,24 +37,17 @@ pub(super) struct AcceptOptions {
     pub dry_run: bool,
 }
 
-/// The treatment of tensors of ACTUAL that do not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Acceptance {
-    /// They are a difference.
     Never,
-    /// They are a difference from a golden file, and the report says how to accept them.
+    /// The report says how to accept them.
     Offered,
-    /// They are written to EXPECTED.
     Written,
-    /// The files that they would be written to are reported.
+    /// `--dry-run`: the files that would be written are reported.
     Reported,
 }
 
 impl AcceptOptions {
-    /// Returns the treatment of tensors that do not pass.
-    ///
-    /// # Errors
-    /// The environment has an unknown value, and EXPECTED is a golden file.
     pub(super) fn acceptance(&self, io: &Io, expected: &Located) -> Result<Acceptance> {
         let is_file = !matches!(expected.place, Place::Stdin | Place::Json(_) | Place::Object(_));
         let updates = self.golden && rewrite::updates_golden(io.environment.update_golden.as_deref())? && is_file;
@@ -68,12 +61,11 @@ impl AcceptOptions {
 }
 
 impl Acceptance {
-    /// Returns whether a difference is accepted.
     pub(super) fn is_given(self) -> bool {
         matches!(self, Self::Written | Self::Reported)
     }
 
-    /// Adds to the error of an EXPECTED that is not there how it is made, if it can be.
+    /// Appends how to make a missing EXPECTED to its error, if a file can be made.
     pub(super) fn offer_to_make(self, [expected, actual]: [&Located; 2], error: anyhow::Error) -> anyhow::Error {
         let is_folder =
             |located: &Located| located.is_whole() && matches!(located.place, Place::Folder(_) | Place::Store(..));
@@ -87,7 +79,6 @@ impl Acceptance {
         }
     }
 
-    /// Returns the line that ends a report on a difference.
     pub(super) fn hint(self) -> Option<String> {
         (self == Self::Offered).then(|| format!("{UPDATE_GOLDEN}=1 accepts ACTUAL"))
     }

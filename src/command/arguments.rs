@@ -1,4 +1,4 @@
-//! The arguments of a command line as far as the processes that make parts of one output must agree on them.
+//! The command-line arguments that must be the same in all processes that make parts of one output.
 
 use std::any::Any;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::storage::requests::RequestOptions;
 use crate::storage::stage;
 use crate::storage::target::Target;
 
-/// The arguments that say how an output is made and not what it holds: parts that differ in them fit together.
+/// Arguments that do not change the content of the output, so parts may differ in them.
 const NOT_COMPARED_BY_PARTS: [&str; 13] = [
     "part",
     "finish",
@@ -35,40 +35,32 @@ const NOT_COMPARED_BY_PARTS: [&str; 13] = [
     "no_sign_request",
 ];
 
-/// What a command line asks for.
+/// The arguments that matter beyond their sub-command.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// The sub-command.
     command: String,
-    /// The options and operands that were typed, in the order of the grammar.
     typed: Vec<Argument>,
-    /// Whether nothing is told of progress.
     pub(super) is_quiet: bool,
 }
 
-/// An option or operand that was typed.
 #[derive(Clone, Debug)]
 struct Argument {
-    /// The long name of the option, or the role of the operand.
     key: String,
-    /// Its values; none of an option without one.
     values: Vec<ArgumentValue>,
 }
 
 #[derive(Clone, Debug)]
 enum ArgumentValue {
     Text(String),
-    /// What is read: an operand, or the file of a list.
+    /// An operand, or the file of a list.
     Operand {
-        /// The name that it gets in the output, if one was typed.
         name: Option<String>,
         located: Located,
     },
 }
 
 impl Arguments {
-    /// Returns the arguments of a parsed command line that asks for a part, or for all to be put in place, or says which
-    /// format it reads; of any other, whether progress is told. An operand is known by the type that it was parsed into.
+    /// Collects arguments only for `--part`, `--finish` and `--from`.
     pub(super) fn of(matches: &ArgMatches, sub_command: fn(&str) -> Option<Command>) -> Self {
         let Some((name, matches)) = matches.subcommand() else { return Self::default() };
         let is_set = |id| matches.try_get_one(id).ok().flatten().copied().unwrap_or_default();
@@ -84,7 +76,7 @@ impl Arguments {
                 continue;
             }
             let raw: Vec<_> = matches.try_get_raw(id).ok().flatten().into_iter().flatten().collect();
-            // a default that was typed is what it is without
+            // typing the default is the same as omitting the option
             if arg.get_action().takes_values() && raw == arg.get_default_values() {
                 continue;
             }
@@ -105,29 +97,19 @@ impl Arguments {
         found
     }
 
-    /// Returns whether an operand is standard input, if the command line says which format it reads.
+    /// False without `--part`, `--finish` and `--from`.
     pub(super) fn reads_stdin(&self) -> bool {
         let is_stdin =
             |value: &ArgumentValue| matches!(value, ArgumentValue::Operand { located, .. } if located.is_stdin());
         self.typed.iter().flat_map(|argument| &argument.values).any(is_stdin)
     }
 
-    /// Refuses standard input, which every part would read.
-    ///
-    /// # Errors
-    /// An operand is standard input.
     pub(super) fn refuse_stdin(&self) -> Result<()> {
         ensure!(!self.reads_stdin(), "--part: standard input cannot be read by every part: name a file");
         Ok(())
     }
 
-    /// Returns the record of what `of` parts of an output are made from: the version of the program, the command, the number
-    /// of parts, the options, and the operands by what they are. An operand is its file, whatever links lead there and
-    /// wherever the program runs, with the text behind it and a stamp that changes when the file does; one on the command line
-    /// is its value, without its blanks.
-    ///
-    /// # Errors
-    /// An operand is the output, lies in it or has it in itself, is a pipe or a device, or is not there.
+    /// Records operands by real path, suffix and a stamp that changes with the file, and inline JSON without blanks.
     pub(super) fn record(&self, of: usize, target: &Target, requests: RequestOptions) -> Result<Record> {
         let mut record = Record::default();
         record.add("tensorop", Some(env!("CARGO_PKG_VERSION")), None);
@@ -168,11 +150,6 @@ impl Arguments {
     }
 }
 
-/// Returns the file that an operand is, with the text behind it, and its stamp. Messages call the operand by `key`; the parts
-/// make `output`, which is that of `target`.
-///
-/// # Errors
-/// Those of [`Arguments::record`].
 fn file_recorded(
     located: &Located,
     key: &str,
@@ -190,14 +167,13 @@ fn file_recorded(
         refuse_own(target, output, path, &real)?;
     }
     let stamp = stage::stamp(&real).with_context(label)?;
-    // where machines have the folder of the output under different names, what lies in it is the same
+    // machines may mount the output's folder under different names, so paths inside it are relative
     let from_there = output.and_then(Path::parent).and_then(|folder| real.strip_prefix(folder).ok());
     let behind = &path.as_os_str().as_encoded_bytes()[file.as_os_str().len()..];
     let value = format!("{}{}", text_of(from_there.unwrap_or(&real)), String::from_utf8_lossy(behind));
     Ok((value, Some(stamp)))
 }
 
-/// Refuses an operand that parts of the output would change while others read it.
 fn refuse_own(target: &Target, output: &Path, path: &Path, real: &Path) -> Result<()> {
     let (label, path) = (target.label(), path.display());
     let found = fs::metadata(real).with_context(|| path.to_string())?;
@@ -209,7 +185,6 @@ fn refuse_own(target: &Target, output: &Path, path: &Path, real: &Path) -> Resul
     Ok(())
 }
 
-/// Returns what messages call an argument: the long name of an option, or the role of an operand.
 fn key_of(arg: &Arg) -> String {
     match arg.get_long() {
         Some(long) => format!("--{long}"),
@@ -220,7 +195,7 @@ fn key_of(arg: &Arg) -> String {
     }
 }
 
-/// Returns a path as a text that no other path gives.
+/// Different paths never give the same text.
 fn text_of(path: &Path) -> String {
     path.to_str().map_or_else(|| format!("{path:?}"), str::to_owned)
 }
@@ -229,7 +204,6 @@ fn with_commas(numbers: &[i64]) -> String {
     numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Returns JSON without the blanks between its tokens.
 fn without_blanks(json: &str) -> String {
     let (mut in_string, mut is_escaped) = (false, false);
     let keep = |&c: &char| {
@@ -241,7 +215,6 @@ fn without_blanks(json: &str) -> String {
     json.chars().filter(keep).collect()
 }
 
-/// Returns the values of an argument, if they are of that type.
 fn values<T: Any + Clone + Send + Sync>(matches: &ArgMatches, id: &str) -> Vec<T> {
     matches.try_get_many(id).ok().flatten().into_iter().flatten().cloned().collect()
 }
@@ -251,13 +224,11 @@ mod tests {
     use super::*;
     use crate::command::{grammar, sub_command};
 
-    /// Returns the arguments of a command line, whose words are parted by blanks.
     fn arguments(line: &str) -> Arguments {
         let words = std::iter::once("tensorop").chain(line.split(' '));
         Arguments::of(&grammar().try_get_matches_from(words).expect("a command line"), sub_command)
     }
 
-    /// Returns what was typed, as a command line of long names.
     fn typed(line: &str) -> String {
         let Arguments { command, typed, .. } = arguments(line);
         let values = |values: Vec<ArgumentValue>| {
@@ -302,7 +273,7 @@ mod tests {
         assert_eq!(without_blanks("{\"a b\\\" \": [1,\n 2 ]}"), "{\"a b\\\" \":[1,2]}");
     }
 
-    /// An option that is new belongs in this list if it changes the output, and in that of [`IRRELEVANT`] ones otherwise.
+    /// A new option belongs in this list if it changes the output, and otherwise in [`NOT_COMPARED_BY_PARTS`].
     #[test]
     fn each_option_is_relevant_to_parts_or_not() {
         let relevant = "add after allow_zero at axes axis batch_dims before byte_order cast chunks codec compress data delimiter \

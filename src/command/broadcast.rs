@@ -43,7 +43,6 @@ Examples:
   tensorop broadcast '[[1],[2]]' --shape 2,3";
 
 impl Broadcast {
-    /// Resolves the shape and writes DATA repeated to it.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
         let list = |list, option| operation.reader.index_list(list, option);

@@ -1,4 +1,4 @@
-//! The sub-command `check`, which runs tests of operators, here or by what another runtime has written.
+//! The sub-command `check`, which tests operators, here or by the outputs of another runtime.
 
 use std::collections::HashSet;
 use std::io::Write as _;
@@ -177,7 +177,6 @@ fn layouts() -> Vec<OptionWord<CaseLayout>> {
 }
 
 impl Check {
-    /// Judges all tests and prints the report, or writes the program's own.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         if let Some(folder) = &self.export {
             return self.export(io, folder);
@@ -211,7 +210,7 @@ impl Check {
             report.flush()?;
             return Ok(found);
         }
-        // where no path could be read there is nothing to report
+        // no path could be read, so there is nothing to report
         if found != Outcome::Done && report.is_empty() {
             return Ok(found);
         }
@@ -231,7 +230,6 @@ impl Check {
         })
     }
 
-    /// Returns whether the results are good enough for a status of 0. Says so if only the number of tests is not.
     fn is_good(&self, io: &Io, report: &CheckReport<'_>) -> bool {
         if report.has_failed() {
             return false;
@@ -251,7 +249,7 @@ impl Check {
         is_good
     }
 
-    /// Returns the options for comparing the outputs of a test. The command line goes before the test's own tolerances.
+    /// The command line takes precedence over the test's own tolerances.
     fn options(&self, id: &str, own: Tolerances) -> Options {
         Options {
             atol: ByName::last(&self.atol, id).copied().or(own.atol),
@@ -261,11 +259,7 @@ impl Check {
         }
     }
 
-    /// Calls `take` for each selected test, and adds the ids of all tests to `seen`. A path that cannot be read is reported, and
-    /// the others are still read. A test with an id that has occurred before is broken.
-    ///
-    /// # Errors
-    /// A pattern that matches no test, or an operator that none has, before the first call; those of `take`.
+    /// An unreadable path does not stop the others, and a repeated id makes a test broken.
     fn each(&self, io: &Io, seen: &mut HashSet<String>, take: &mut TakeLoaded<'_>) -> Result<Outcome> {
         let found: Vec<_> = match self.paths.is_empty() {
             true => vec![Tests::own()],
@@ -278,7 +272,7 @@ impl Check {
                 Err(error) => outcome = complain(&io.stderr, &error.into()),
             }
         }
-        // a path that cannot be read may have had tests with these ids and operators
+        // an unreadable path may have tests with these ids and operators
         if outcome == Outcome::Done {
             self.check_matches(&tests)?;
         }
@@ -309,24 +303,18 @@ impl Check {
         Ok(outcome)
     }
 
-    /// Returns whether `--only` and `--exclude` take the test with an id.
     fn takes_id(&self, id: &str) -> bool {
         let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(id));
         (self.only.is_empty() || matches(&self.only)) && !matches(&self.exclude)
     }
 
-    /// Returns whether `--class` and `--operator` take a test.
     fn takes(&self, test: &KnownTest) -> bool {
         let is_operator = |name: &String| is_same_operator(name, &test.operator);
         (self.class.is_empty() || self.class.contains(&test.class))
             && (self.operator.is_empty() || self.operator.iter().any(is_operator))
     }
 
-    /// Checks that each pattern matches the id of a test, and that some test has each operator. Tests are read only to find
-    /// their operators.
-    ///
-    /// # Errors
-    /// The first pattern, or else the first operator, that none has.
+    /// Reads tests only if `--operator` is used.
     fn check_matches(&self, tests: &[Tests]) -> Result<()> {
         let mut unmatched: Vec<_> = (self.only.iter().map(|glob| ("--only", glob)))
             .chain(self.exclude.iter().map(|glob| ("--exclude", glob)))
@@ -359,7 +347,7 @@ impl Check {
         Ok(())
     }
 
-    /// Writes the program's own vectors to a folder, which must have nothing in it: ids of another version would stay.
+    /// The folder must be empty, since ids of another version would stay.
     fn export(&self, io: &Io, folder: &Path) -> Result<Outcome> {
         let place = || format!("--export {}", folder.display());
         match std::fs::read_dir(folder) {
@@ -394,10 +382,8 @@ impl Check {
     }
 }
 
-/// Takes a test by its id, as it was read.
 type TakeLoaded<'a> = dyn FnMut(&str, LoadedTest) -> crate::error::Result<()> + 'a;
 
-/// Returns the operator, version and class of a test, if they could be read.
 fn about(test: &LoadedTest) -> Option<&KnownTest> {
     match test {
         Ok(loaded) => Some(&loaded.about),
@@ -405,13 +391,12 @@ fn about(test: &LoadedTest) -> Option<&KnownTest> {
     }
 }
 
-/// Returns whether two names are those of one operator, written in different ways: `scatter-nd` and `ScatterND`.
+/// `scatter-nd` and `ScatterND` are the same operator.
 fn is_same_operator(a: &str, b: &str) -> bool {
     let letters = |text: &str| text.replace(['-', '_'], "").to_lowercase();
     letters(a) == letters(b)
 }
 
-/// Names results of another runtime that belong to no test.
 fn warn_of(io: &Io, folder: &Path, unclaimed: &[String]) {
     const MAX_NAMED: usize = 5;
     if unclaimed.is_empty() {

@@ -1,4 +1,4 @@
-//! The tests that are known to fail, which `check --expect` reads.
+//! The list of tests that are known to fail, for `check --expect`.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -6,18 +6,12 @@ use std::path::Path;
 use super::listed_names::listed_names;
 use crate::error::{Context, Result, malformed};
 
-/// The tests that are known to fail.
 pub(super) struct KnownFailures {
-    /// The file that lists them.
     file: String,
     ids: BTreeSet<String>,
 }
 
 impl KnownFailures {
-    /// Reads a file of ids, one on each line.
-    ///
-    /// # Errors
-    /// The file cannot be read, or is not UTF-8.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let file = path.display().to_string();
         let place = || format!("--expect {file}");
@@ -26,17 +20,14 @@ impl KnownFailures {
         Ok(Self { ids: listed_names(&text).map(str::to_owned).collect(), file: file.clone() })
     }
 
-    /// Returns the path of the file.
     pub(super) fn file(&self) -> &str {
         &self.file
     }
 
-    /// Returns whether a test is known to fail.
     pub(super) fn has(&self, id: &str) -> bool {
         self.ids.contains(id)
     }
 
-    /// Returns the ids that no test has, each with a message.
     pub(super) fn without_tests<'a>(
         &'a self,
         tests: &'a HashSet<String>,

@@ -17,19 +17,16 @@ use crate::report::json::{self, Escapes};
 use crate::report::junit::{JunitReport, JunitResult};
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
 
-/// A test that was judged.
 pub(super) struct Judged<'a> {
     pub id: &'a str,
-    /// The operator, version and class, if they could be read.
     pub about: Option<KnownTest>,
     pub verdict: TestVerdict,
 }
 
-/// The tests of an operator that passed or failed.
 #[derive(Clone, Copy, Default)]
 struct OperatorCounts {
     passed: usize,
-    /// In the order of [`Failure::ALL`].
+    /// In the order of [`CaseFailure::ALL`].
     failed: [usize; CaseFailure::ALL.len()],
 }
 
@@ -39,34 +36,30 @@ impl OperatorCounts {
     }
 }
 
-/// The report on all tests so far. The exit status must be right even if nobody reads the report: once standard output is
-/// closed, nothing more is printed, and the tests go on.
+/// If standard output is closed, the tests go on, because the exit status must be right even if nobody reads the
+/// report.
 pub(super) struct CheckReport<'a> {
     out: BufWriter<Box<dyn Write + 'a>>,
     is_closed: bool,
     style: Style,
     is_quiet: bool,
-    /// The verdicts of the tests that are listed. If empty, failed and broken tests are, and with JSON all.
+    /// If empty: failed and broken tests, and with JSON all tests.
     listed: &'a [VerdictKind],
     known: Option<&'a KnownFailures>,
     counts: [usize; VerdictKind::ALL.len()],
-    /// How many of the tests that failed are known to fail.
     known_failures: usize,
-    /// How many tests passed that are known to fail.
     unexpected_passes: usize,
     operators: BTreeMap<String, OperatorCounts>,
-    /// How many tests were unsupported for the same reason.
     unsupported: BTreeMap<String, usize>,
-    /// The objects of the listed tests, if JSON is wanted, and whether there is any.
+    /// The JSON of the listed tests, and whether there are any.
     json: Option<(SpooledTempFile, bool)>,
     junit: Option<JunitReport>,
 }
 
-/// The bytes of JSON that are kept in memory before they go to a temporary file.
+/// Longer JSON goes to a temporary file.
 const MEMORY: usize = 1 << 22;
 
 impl<'a> CheckReport<'a> {
-    /// Returns a report on no tests so far.
     pub(super) fn new(
         io: &'a Io,
         is_quiet: bool,
@@ -92,26 +85,20 @@ impl<'a> CheckReport<'a> {
         }
     }
 
-    /// Returns how many tests have a verdict.
     pub(super) fn count(&self, kind: VerdictKind) -> usize {
         self.counts[kind as usize]
     }
 
-    /// Returns whether no test has been added.
     pub(super) fn is_empty(&self) -> bool {
         self.counts.iter().all(|&count| count == 0)
     }
 
-    /// Returns whether a test is broken, has failed and is not known to fail, or has passed and is.
+    /// A pass counts if the test is known to fail.
     pub(super) fn has_failed(&self) -> bool {
         let unexpected = self.count(VerdictKind::Failed) - self.known_failures + self.unexpected_passes;
         unexpected + self.count(VerdictKind::Broken) > 0
     }
 
-    /// Adds a test.
-    ///
-    /// # Errors
-    /// Printing fails for another reason than a closed pipe.
     pub(super) fn add(&mut self, judged: &Judged<'_>) -> Result<()> {
         let Judged { id, about, verdict } = judged;
         let (kind, known) = (verdict.kind(), self.known.filter(|known| known.has(id)));
@@ -163,7 +150,6 @@ impl<'a> CheckReport<'a> {
         }
     }
 
-    /// Prints the line of a test.
     fn line(&mut self, colour: Colour, kind: VerdictKind, id: &str, reason: Option<&str>) -> Result<()> {
         let word = self.style.paint(colour, kind.name());
         let reason = reason.map_or_else(String::new, |reason| format!(": {}", printable(reason)));
@@ -207,10 +193,6 @@ impl<'a> CheckReport<'a> {
         junit.add(&class, judged.id, result).context("the report")
     }
 
-    /// Prints the rest of the report after the last test. Returns the report as JUnit XML, if there is one.
-    ///
-    /// # Errors
-    /// Those of [`add`](Self::add).
     pub(super) fn finish(&mut self) -> Result<Option<JunitReport>> {
         let counts = VerdictKind::ALL.map(|kind| (kind.name(), self.count(kind)));
         if let Some((mut json, _)) = self.json.take() {
@@ -244,7 +226,6 @@ impl<'a> CheckReport<'a> {
         Ok(self.junit.take())
     }
 
-    /// Prints a table with a line for each operator.
     fn print_operators(&mut self) -> Result<()> {
         if self.operators.is_empty() {
             return Ok(());
@@ -267,10 +248,6 @@ impl<'a> CheckReport<'a> {
         self.print(&String::from_utf8_lossy(&text))
     }
 
-    /// Prints a text, unless standard output has been closed.
-    ///
-    /// # Errors
-    /// Printing fails for another reason than a closed pipe.
     pub(super) fn print(&mut self, text: &str) -> Result<()> {
         if self.is_closed {
             return Ok(());
@@ -279,10 +256,6 @@ impl<'a> CheckReport<'a> {
         self.unless_closed(printed)
     }
 
-    /// Flushes standard output.
-    ///
-    /// # Errors
-    /// Those of [`print`](Self::print).
     pub(super) fn flush(&mut self) -> Result<()> {
         if self.is_closed {
             return Ok(());
@@ -297,7 +270,6 @@ impl<'a> CheckReport<'a> {
     }
 }
 
-/// Returns the key of a failure in the JSON object of an operator.
 fn key(failure: CaseFailure) -> &'static str {
     match failure {
         CaseFailure::NoResult => "no_result",
@@ -305,7 +277,6 @@ fn key(failure: CaseFailure) -> &'static str {
     }
 }
 
-/// Returns the JSON object of a test.
 fn object(id: &str, about: Option<&KnownTest>, verdict: &TestVerdict, is_known: bool) -> String {
     let text = |text: &str| json::string(text, Escapes::Short);
     let (failure, difference) = match verdict {

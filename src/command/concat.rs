@@ -75,7 +75,6 @@ Examples:
 The memory and the threads do not depend on the number of operands.";
 
 impl Concat {
-    /// Checks that the operands fit together and writes them one after the other.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let (destination, reader) = settle(io, &self.options, self.in_place)?;
         let operands = &self.data;
@@ -121,7 +120,6 @@ impl Concat {
         destination.put(fill, report)
     }
 
-    /// Appends rows to the file of DATA.
     fn append(
         &self,
         reader: &OperandReader<'_>,
@@ -151,7 +149,7 @@ impl Concat {
     }
 }
 
-/// Returns the axis of a tensor along which more items can follow those that are stored.
+/// The axis along which items can be appended without moving others.
 fn outermost(meta: &Meta) -> i64 {
     match meta.order {
         Order::C => 0,
@@ -159,10 +157,7 @@ fn outermost(meta: &Meta) -> i64 {
     }
 }
 
-/// Returns the tensors that an operand stands for: the one that it means, or all that its pattern matches, sorted by name.
-///
-/// # Errors
-/// There is no such tensor, or several and none is named.
+/// A pattern gives all matching tensors, in natural order of their names.
 fn members(input: Arc<Input>) -> Result<Vec<Member>> {
     if input.member().is_none() {
         return Ok(vec![Member::chosen(input)?]);

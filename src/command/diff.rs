@@ -1,4 +1,4 @@
-//! The sub-command `diff`, which compares two tensors, or many by their names.
+//! The sub-command `diff`, which compares two tensors, or many by name.
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -133,7 +133,6 @@ pub(super) struct Diff {
 
 const REPORT: &str = "Report";
 
-/// The name of the report as JUnit XML.
 const JUNIT_SUITE: &str = "tensorop diff";
 
 const EXAMPLES: &str = "\
@@ -170,7 +169,6 @@ psnr_db and snr_db are -Infinity, and without any error Infinity.
 
 Exit status: 0 the same, 1 different, 2 any error, also if one of several tensors cannot be read.";
 
-/// The lines of a report on several tensors that a terminal gets.
 const TERMINAL_LINES: usize = 40;
 
 fn sort_keys() -> Vec<OptionWord<SortKey>> {
@@ -183,14 +181,13 @@ fn sort_keys() -> Vec<OptionWord<SortKey>> {
     ]
 }
 
-/// Prints something to standard output, as far as somebody reads it.
+/// Ignores a closed pipe.
 pub(super) fn print(io: &Io, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = BufWriter::new(io.stdout.clone());
     unless_closed(write(&mut out).and_then(|()| out.flush())).context("standard output")
 }
 
 impl Diff {
-    /// Compares, and prints the report.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let shapes = self.dumps.shapes()?;
         let reader =
@@ -219,7 +216,6 @@ impl Diff {
         }
     }
 
-    /// Returns what `--dtype` asks for.
     pub(super) fn asked(&self) -> AskedDTypes<'_> {
         AskedDTypes::new(&self.input.dtype, Reinterpret::Unsigned)
     }
@@ -228,7 +224,7 @@ impl Diff {
         if self.keywords { io.style().with_option_names(OptionNames::Keywords) } else { io.style() }
     }
 
-    /// Prints lines about the files that were written: after the report, or, beside a JSON object, on standard error.
+    /// With `--json` the lines go to standard error, so that standard output is one object.
     pub(super) fn tell(&self, io: &Io, lines: &[String]) -> Result<Outcome> {
         for line in lines {
             match self.json {
@@ -239,13 +235,11 @@ impl Diff {
         Ok(Outcome::Done)
     }
 
-    /// Returns the tolerances and limits for the tensor of that name.
     pub(super) fn options(&self, name: &str) -> Options {
         let axes = self.dumps.axes(name);
         Options { shown: self.max_mismatch, worst: self.worst, axes, ..self.passing.options(name) }
     }
 
-    /// Returns the form of a report on several tensors.
     pub(super) fn form(&self, io: &Io) -> ReportForm {
         let screen = || io.stdout.is_terminal().then_some(TERMINAL_LINES);
         match (self.json, self.summary) {
@@ -261,7 +255,6 @@ impl Diff {
         Effort { limits, quantiles: self.json, of_files: false, permutations: true }
     }
 
-    /// Compares two tensors.
     fn two(&self, run: Run<'_>, acceptance: Acceptance, found: &[Member; 2]) -> Result<Outcome> {
         let Run { io, limits, .. } = run;
         let asked = self.asked();
@@ -275,7 +268,7 @@ impl Diff {
             return explain_two(run, [&expected, &actual], &options, self.json);
         }
         if acceptance.is_given() || self.map || self.heatmap.is_some() {
-            // the items may be needed again, which a pipe gives only once, and a server by as many requests as before
+            // a pipe gives its items only once, and a server would get as many requests again
             for source in [&mut expected, &mut actual] {
                 source.hold(Hold::Local, limits.threads)?;
             }
@@ -294,7 +287,7 @@ impl Diff {
         let progress = |bytes| meter.add(bytes);
         let difference = diff::compare_sources(&mut expected, &mut actual, &options, effort, &progress)?;
         meter.finish();
-        // what cannot be accepted is an error before the report is printed
+        // errors of accepting come before the report
         let accepts = acceptance.is_given() && !difference.equal();
         let kept = self.passing.ignore_dtype.then(|| expected.dtype().clone());
         let mut changes =
@@ -302,11 +295,11 @@ impl Diff {
         let changes = accepts.then(&mut changes).transpose()?;
         let void = [expected.dtype(), actual.dtype()].into_iter().find(|dtype| dtype.is_ambiguous()).cloned();
         let style = self.style(io);
-        // what is accepted needs no table of what would have passed, but for who asks for the items
+        // the summary is enough for accepted tensors, unless `--worst` lists items
         let is_brief = changes.is_some() && self.worst.is_none();
         print(io, &mut |out| match (self.json, self.summary || is_brief) {
             (true, _) => difference.write_json(out),
-            // the line of the file that is written says it
+            // the line about the written file is enough
             (false, true) if self.summary && changes.is_some() => Ok(()),
             (false, true) => writeln!(out, "{}", difference.summary(style)),
             (false, false) => difference.write_report(out, style).and_then(|()| match (difference.reason(), &void) {
@@ -332,7 +325,7 @@ impl Diff {
         let actual = match drawn {
             None => {
                 if let Some(path) = self.heatmap.as_ref().filter(|_| !self.summary) {
-                    // the report says what differs
+                    // the report gives the difference
                     let path = path.display().to_string();
                     self.tell(io, &[format!("no {}: another dtype or shape", printable(&path))])?;
                 }
@@ -344,7 +337,7 @@ impl Diff {
                 if changes.is_none() {
                     return self.end(io, acceptance, difference.equal());
                 }
-                // the picture has taken the sources
+                // drawing took both sources
                 let [_, actual] = open_two(found, asked.of(named.as_deref()))?;
                 actual
             }
@@ -355,7 +348,6 @@ impl Diff {
         }
     }
 
-    /// Returns the name of a single pair, which patterns are matched with: that of a member, if either side is one.
     fn name(&self, [expected, actual]: [&Source; 2]) -> Result<String> {
         let old = expected.member().or(actual.member()).unwrap_or_default();
         let name = self.members.renamed(old);
@@ -372,7 +364,6 @@ impl Diff {
         if self.keywords { "verbose=True" } else { "-v" }
     }
 
-    /// Writes how many files were left alone, or which.
     pub(super) fn write_left_alone(&self, out: &mut dyn Write, paths: &[String]) -> io::Result<()> {
         match paths.len() {
             0 => Ok(()),
@@ -382,7 +373,6 @@ impl Diff {
         }
     }
 
-    /// Compares tensors by name.
     fn many(&self, run: Run<'_>, acceptance: Acceptance, pairs: &NamedPairs) -> Result<Outcome> {
         let Run { io, limits, .. } = run;
         for (option, is_given) in [("--map", self.map), ("--heatmap", self.heatmap.is_some())] {
@@ -416,7 +406,7 @@ impl Diff {
         models.add_unlisted(unlisted::compare(pairs, labels, &self.members, &asked, how.options, how.effort));
         asked.finish()?;
         meter.finish();
-        // what cannot be accepted is an error before the report is printed
+        // errors of accepting come before the report
         let accepts = acceptance.is_given() && !models.equal();
         if let [first, ..] = models.different_unlisted()
             && accepts
@@ -431,7 +421,7 @@ impl Diff {
         renames.rule.iter().for_each(|rule| models.join(rule.text()));
         print(io, &mut |out| {
             if self.summary && !self.json && changes.is_some() {
-                // the lines of the files that are written say it
+                // the lines about the written files are enough
                 return Ok(());
             }
             models.write(out)?;
@@ -448,12 +438,12 @@ impl Diff {
         let outcome = match models.unreadable() {
             None if changes.is_none() => self.end(io, acceptance, models.equal())?,
             None => Outcome::from_verdict(models.equal()),
-            // a verdict on some of the tensors is none on the models
+            // verdicts on some tensors give none on the models
             Some(first) => {
                 let (count, of) =
                     (models.counts(|verdict| verdict == TensorVerdict::Unreadable), models.counts(|_| true));
                 let which = if count == 1 { "" } else { ", the first" };
-                // where the table has every reason, to say one again would look like another
+                // if the table has every reason, a repetition would look like another error
                 let reason = if models.has_all_lines() { String::new() } else { format!("{which}: {first}") };
                 complain(&io.stderr, &anyhow!("{count} of {of} tensors cannot be read{reason}"))
             }

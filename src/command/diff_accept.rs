@@ -1,4 +1,4 @@
-//! How `diff` ends: tensors of ACTUAL become those of EXPECTED, or the report says how they could.
+//! The end of `diff`: writes tensors of ACTUAL to EXPECTED, or reports how to accept them.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ use crate::format::collection::TensorPlace;
 use crate::storage::source::Source;
 
 impl Diff {
-    /// Accepts a tensor where nothing was expected so far.
+    /// Accepts ACTUAL where EXPECTED does not exist.
     pub(super) fn new_one(&self, run: Run<'_>, acceptance: Acceptance, found: &Member) -> Result<Outcome> {
         let (expected, asked) = (&self.expected, self.asked());
         let mut source = found.source(asked.of(found.name()))?;
@@ -28,7 +28,6 @@ impl Diff {
         self.accept_one(run, acceptance, changes, source)
     }
 
-    /// Writes a tensor of ACTUAL to EXPECTED.
     pub(super) fn accept_one(
         &self,
         run: Run<'_>,
@@ -40,7 +39,6 @@ impl Diff {
         self.accept(run, acceptance, changes, &|_| Ok(actual.take().expect("one file is opened once")))
     }
 
-    /// Writes tensors of ACTUAL to EXPECTED, or reports the files that would be written.
     pub(super) fn accept(
         &self,
         run: Run<'_>,
@@ -55,7 +53,6 @@ impl Diff {
         )
     }
 
-    /// Ends a comparison that accepts nothing. A report on a golden file that differs says how to accept ACTUAL.
     pub(super) fn end(&self, io: &Io, acceptance: Acceptance, is_equal: bool) -> Result<Outcome> {
         let has_report = !is_equal && !self.json && !self.summary;
         if let Some(hint) = acceptance.hint().filter(|_| has_report) {

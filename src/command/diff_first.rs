@@ -1,4 +1,4 @@
-//! `diff --first`: tensors are compared one after the other, up to the first that does not pass.
+//! `diff --first`: compares tensors in order, up to the first that does not pass.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -19,16 +19,11 @@ use crate::diff::models::{FirstDifferent, Models, TensorVerdict};
 use crate::format::name_order::list;
 
 impl Diff {
-    /// Checks that each pattern of an option with values by name matches one of `names`; a tensor without one has the empty name.
-    ///
-    /// # Errors
-    /// The first that matches none.
     pub(super) fn check_globs(&self, names: &[&str]) -> Result<()> {
         self.passing.check_globs(names)?;
         self.dumps.check_globs(names)
     }
 
-    /// Compares tensors by name until one does not pass, and reports that one.
     pub(super) fn first(&self, run: Run<'_>, pairs: &NamedPairs, asked: &AskedDTypes<'_>) -> Result<Outcome> {
         let Run { io, limits, .. } = run;
         let order = match &self.dumps.order {
@@ -56,7 +51,7 @@ impl Diff {
         }
         meter.finish();
         if first.is_none() {
-            // tensors that were not opened may have a use for --dtype
+            // after an early stop, `--dtype` may be for tensors that were not opened
             asked.finish()?;
         }
         models.end_after(first.as_ref());
@@ -76,8 +71,7 @@ impl Diff {
 }
 
 impl NamedPairs {
-    /// Returns the numbers of the pairs in EXPECTED's order: that of storage in a container, and the natural order of names in
-    /// a folder. Tensors that only ACTUAL has follow in natural order.
+    /// In a container the order of storage, in a folder the natural order of names.
     fn expected_order(&self) -> Vec<usize> {
         let is_stored = self.sides[0].container().is_some() || self.sides[0].model().is_some();
         let mut order: Vec<_> = (0..self.named.len()).collect();
@@ -88,10 +82,6 @@ impl NamedPairs {
         order
     }
 
-    /// Returns the numbers of the pairs in the order of the names in a text file. The others follow in natural order.
-    ///
-    /// # Errors
-    /// The file cannot be read, or a line is not the name of a tensor.
     fn listed_order(&self, path: &Path, members: &MemberOptions) -> Result<Vec<usize>> {
         let label = || format!("--order {}", path.display());
         let text = fs::read_to_string(path).with_context(label)?;

@@ -1,4 +1,4 @@
-//! What `diff --explain` prints: how two tensors would be compared, or many by their names. No item is read.
+//! `diff --explain`: prints the plan of a comparison without reading items.
 
 use std::num::NonZero;
 
@@ -16,10 +16,9 @@ use crate::ops::fill::Limits;
 use crate::parallel::Threads;
 use crate::storage::source::Source;
 
-/// The plans of comparing pairs by their names, each with why nothing is read instead, where that is known.
+/// For each pair a plan, or the reason why nothing is read.
 type PairPlans<'a> = Vec<(&'a str, Result<Box<Explanation>, String>)>;
 
-/// Prints how two tensors would be compared.
 pub(super) fn explain_two(
     run: Run<'_>,
     [expected, actual]: [&Source; 2],
@@ -33,7 +32,7 @@ pub(super) fn explain_two(
     print(run.io, report, &vec![("", plan)], as_json)
 }
 
-/// Prints how the tensors of each pair would be compared. What cannot be opened is told and stops no other pair.
+/// A pair that cannot be opened is reported, and the others still get plans.
 pub(super) fn explain_many(
     Run { io, limits, .. }: Run<'_>,
     pairs: &NamedPairs,
@@ -53,7 +52,7 @@ pub(super) fn explain_many(
         let plan = pairs.open([expected, actual], asked.of(Some(name))).and_then(|[expected, actual]| {
             let is_small = expected.bytes() + actual.bytes() < SMALL;
             small += usize::from(is_small);
-            // several small pairs are compared at a time, each by one thread
+            // small pairs run several at a time, one thread each
             let threads = if is_small { Threads::new(NonZero::new(1)) } else { limits.threads };
             let plan = explain_sources(&expected, &actual, &options(name), Limits { threads, ..limits });
             Ok(planned(plan.map_err(option_error)?))
@@ -81,7 +80,6 @@ pub(super) fn explain_many(
     Ok(outcome)
 }
 
-/// Returns a plan, or what is known without reading.
 fn planned(compared: PlannedComparison) -> Result<Box<Explanation>, String> {
     match compared {
         PlannedComparison::Read(plan) => Ok(plan),

@@ -1,4 +1,4 @@
-//! What a dry run prints: what was resolved, what would be written, and with `--explain` how.
+//! The report of a dry run: resolved arguments, the output, and with `--explain` the plan.
 
 use std::fmt::Arguments;
 use std::io::Write as _;
@@ -15,22 +15,19 @@ use crate::format::write::{LaidOut, Move};
 use crate::ops::call::ResolvedCall;
 use crate::storage::source::Source;
 
-/// The report of a dry run. In any other run it stays empty.
 #[derive(Default)]
 pub(super) struct Report {
-    /// The lines of the report; `None` if this is no dry run.
+    /// `None` outside a dry run.
     lines: Option<String>,
-    /// The plans as objects of JSON, which are then all of the report.
+    /// Plans as JSON objects, which replace the lines.
     objects: Option<Vec<String>>,
 }
 
 impl Report {
-    /// Begins the report of an operator called `title`, if this is a dry run.
     pub(super) fn new(title: &str, is_dry_run: bool) -> Self {
         Self { lines: is_dry_run.then(|| format!("{title}\n")), objects: None }
     }
 
-    /// Adds another report, which follows this one.
     pub(super) fn append(&mut self, other: Self) {
         if let Some(lines) = other.lines {
             self.lines.get_or_insert_default().push_str(&lines);
@@ -40,14 +37,12 @@ impl Report {
         }
     }
 
-    /// Adds a line about something that was resolved.
     pub(super) fn line(&mut self, text: Arguments<'_>) {
         if let Some(lines) = &mut self.lines {
             lines.push_str(&format!("  {text}\n"));
         }
     }
 
-    /// Adds a line about each tensor of an output that messages call `label`, and each array that is copied unread.
     pub(super) fn outputs(&mut self, plan: &LaidOut, format: Format, label: &str) {
         for (n, (name, meta, bytes)) in plan.tensors().enumerate() {
             let member = if format.is_container() { format!(" {name:?}:") } else { String::new() };
@@ -66,7 +61,6 @@ impl Report {
         }
     }
 
-    /// Adds lines about what moving tensors to other chunks reads and writes.
     pub(super) fn moves(&mut self, plan: &LaidOut, label: &str) {
         let sides = |sides: &[usize]| sides.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         let is_one_of_many = plan.tensors().count() > 1;
@@ -93,12 +87,10 @@ impl Report {
         }
     }
 
-    /// Adds how each tensor is made, or makes that all of the report, as JSON.
     pub(super) fn plans(&mut self, plans: &[(impl AsRef<str>, Explanation)], as_json: bool) {
         self.plans_or_reasons(plans.iter().map(|(name, plan)| (name.as_ref(), Ok(plan))), as_json);
     }
 
-    /// Adds the plan of each tensor, or why nothing of it is read, or makes that all of the report, as JSON.
     pub(super) fn plans_or_reasons<'a>(
         &mut self,
         plans: impl Iterator<Item = (&'a str, Result<&'a Explanation, &'a str>)>,
@@ -124,7 +116,6 @@ impl Report {
         }
     }
 
-    /// Prints the report, which is all that a dry run does.
     pub(super) fn print(self, io: &Io) -> anyhow::Result<Outcome> {
         let text = match self.objects {
             Some(objects) => format!("[{}]\n", objects.join(",\n ")),
@@ -134,24 +125,20 @@ impl Report {
         Ok(Outcome::Done)
     }
 
-    /// Adds a line about an operand.
     pub(super) fn source(&mut self, source: &Source) {
         self.line(format_args!("{}: {} {:?}", source.label(), source.dtype(), source.shape()));
     }
 
-    /// Adds a line about a tensor that gets another name or dtype in the output.
     pub(super) fn becomes(&mut self, source: &Source, name: Option<&str>, dtype: Option<&DType>) {
         let name = name.map(|name| format!(" {name:?}")).unwrap_or_default();
         let dtype = dtype.map(|dtype| format!(" {dtype}")).unwrap_or_default();
         self.line(format_args!("{}: {} {:?} ->{name}{dtype}", source.label(), source.dtype(), source.shape()));
     }
 
-    /// Adds lines about what was resolved.
     pub(super) fn lines(&mut self, lines: &[String]) {
         lines.iter().for_each(|line| self.line(format_args!("{line}")));
     }
 
-    /// Adds the operands of a call, and what its arguments mean for them.
     pub(super) fn with<'s>(mut self, call: &ResolvedCall, operands: impl IntoIterator<Item = &'s Source>) -> Self {
         operands.into_iter().for_each(|source| self.source(source));
         self.lines(&call.details);

@@ -1,8 +1,7 @@
-//! Changes in place of all tensors that a pattern matches, and of a tensor that is named by its folder.
+//! In-place changes of several tensors.
 //!
-//! All files are locked first, in the order of their paths, so that two commands that change the same files cannot wait for
-//! each other. Then the operator makes every check for every tensor, which includes reading all that the change reads, and only
-//! then it changes the first.
+//! All files are locked first, in the order of their paths, so that two commands cannot wait for each other. All checks
+//! come before the first change.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -28,11 +27,7 @@ use crate::format::name_filter::NameFilter;
 use crate::format::name_order::by_numbers;
 use crate::format::open::OpenOptions;
 
-/// Runs an operator that changes DATA: once, or in place for each tensor that a pattern matches, if `--fill` gives all of
-/// them one value. Then `told` returns the line to print, given the number of tensors.
-///
-/// # Errors
-/// Those of finding the tensors and of `run`; standard input or a part for several tensors.
+/// `line` makes the final message from the number of tensors.
 pub(super) fn run_for_each(
     io: &Io,
     operands: (&Operand, Option<&Operand>),
@@ -45,7 +40,7 @@ pub(super) fn run_for_each(
     let is_pattern = data.located.suffix.as_deref().is_some_and(|after| Glob::new(after).is_pattern());
     let may_be_several = is_pattern && options.edit.in_place && updates.fill.is_some();
     if options.output.explain {
-        // before the tensors are opened
+        // reads of opening count, too
         io.count_reads();
     }
     let members = match may_be_several {
@@ -67,7 +62,7 @@ pub(super) fn run_for_each(
         members.iter().try_for_each(|(member, name)| {
             let edited = Edited { member: member.clone(), name, is_check, reports: &reports };
             let done = run(Operation::begin_change(io, data, indices, updates, options, Some(edited))?);
-            // an error about an option does not name the tensor
+            // errors about options do not name the tensor
             done.map(drop).map_err(|error| match message_of(&error) {
                 message if message.contains(&member.label) => error,
                 message => anyhow!("{}: {message}", member.label),
@@ -87,16 +82,12 @@ pub(super) fn run_for_each(
     Ok(Outcome::Done)
 }
 
-/// Returns the line on tensors that were changed.
 pub(super) fn changed(count: usize) -> String {
     format!("{} changed", counted(count, "tensor", "tensors"))
 }
 
 impl OperandReader<'_> {
-    /// Returns the file and the member of a tensor that was typed as `FOLDER:NAME`, and any other operand as it was typed.
-    ///
-    /// # Errors
-    /// There is no such tensor; a folder was typed without the name of a tensor.
+    /// Resolves `FOLDER:NAME`. Other operands stay unchanged.
     pub(super) fn in_its_file<'o>(&self, operand: &'o Operand, options: &OpenOptions) -> Result<Cow<'o, Located>> {
         let located = &operand.located;
         if !matches!(located.place, Place::Folder(_)) {
@@ -112,11 +103,7 @@ impl OperandReader<'_> {
         Ok(Cow::Owned(Located::from_path(path).with_member(member)))
     }
 
-    /// Finds all tensors that the pattern of an operand matches, each with its name, and locks their files; `None` if what
-    /// follows the colon is not a pattern.
-    ///
-    /// # Errors
-    /// Nothing matches; a file that cannot be opened, locked or changed in place.
+    /// Returns `None` if the suffix is not a pattern.
     fn find_all_locked(&self, operand: &Operand) -> Result<Option<Vec<(Member, String)>>> {
         let Operand { located, label, .. } = operand;
         let options = OpenOptions { skip_rows: 0, delimiter: None, missing: None, ..self.open_options(label) };
@@ -154,7 +141,7 @@ impl OperandReader<'_> {
                 members.push((Member { input: Arc::clone(&input), n, label }, name));
             }
         }
-        // the files are in the order of their locks
+        // from the order of the locks to that of names
         members.sort_by(|(a, _), (b, _)| by_numbers(&a.label, &b.label));
         Ok(Some(members))
     }

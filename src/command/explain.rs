@@ -1,4 +1,4 @@
-//! What `--explain` prints: the plan of a run, for people or as JSON.
+//! The output of `--explain`: the plan of a run, for people or as JSON.
 
 use crate::engine::cost::{Cost, OperandReading, OperandReads};
 use crate::engine::cut::Cut;
@@ -13,7 +13,6 @@ use crate::storage::calls::Calls;
 use super::messages::counted;
 use crate::storage::source::Keep;
 
-/// Returns the lines that tell how a tensor is made, or how tensors are scanned.
 pub(super) fn lines(of: &Explanation) -> Vec<String> {
     let mut lines: Vec<String> = of.operands.iter().map(|operand| operand_line(operand, of)).collect();
     lines.extend(of.plan.before.iter().map(|before| first(before, of)));
@@ -51,7 +50,6 @@ pub(super) fn lines(of: &Explanation) -> Vec<String> {
     lines
 }
 
-/// Says what is done before the first window is filled.
 fn first(before: &Before, of: &Explanation) -> String {
     match before {
         Before::Hold(Holding { operand, copy, .. }) => {
@@ -67,7 +65,6 @@ fn first(before: &Before, of: &Explanation) -> String {
     }
 }
 
-/// Tells how an operand is read.
 fn operand_line(operand: &OperandReads, of: &Explanation) -> String {
     let OperandReads { label, reading, in_chunks, piece, bytes, times } = operand;
     let piece = piece.map_or_else(String::new, |piece| {
@@ -84,7 +81,6 @@ fn operand_line(operand: &OperandReads, of: &Explanation) -> String {
     format!("{label}: {}, {}{piece}{times}{from}", reading.label(of.purpose), size(*bytes))
 }
 
-/// Tells how an output, or what is scanned, is cut.
 fn cut(of: &Explanation, plan: &Plan) -> String {
     let boxes = |windows: &Windows| {
         format!("boxes {} of {}", list(&windows.get(0).shape()), size((windows.largest() * of.itemsize) as u64))
@@ -104,26 +100,22 @@ fn cut(of: &Explanation, plan: &Plan) -> String {
     }
 }
 
-/// Tells how many reads something takes, if any.
 fn reads(of: &Explanation, cost: &Cost) -> Option<String> {
     let (one, many) = if of.is_remote { ("request", "requests") } else { ("read", "reads") };
     let told = || format!("about {} of {} in all", counted(cost.calls.reads, one, many), size(cost.calls.bytes_read));
     (cost.calls.reads > 0).then(told)
 }
 
-/// Tells how many writes something takes, if it writes.
 fn writes(of: &Explanation, cost: &Cost) -> Option<String> {
     let told = || format!("{} of {}", counted(cost.calls.writes, "write", "writes"), size(cost.calls.bytes_written));
     (of.purpose == Purpose::Output).then(told)
 }
 
-/// Returns as an object of JSON why nothing of a tensor is read.
 pub(super) fn json_of_unread(name: Option<&str>, reason: &str) -> String {
     let name = or_null(name, |name| string(name, Escapes::Short));
     object([("tensor", name), ("unread", string(reason, Escapes::Short))])
 }
 
-/// Returns how a tensor is made, or how tensors are scanned, as an object of JSON.
 pub(super) fn json(name: Option<&str>, of: &Explanation) -> String {
     let operands = of.operands.iter().map(|operand| {
         object([

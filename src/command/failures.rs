@@ -1,4 +1,4 @@
-//! Tensors of a container that cannot be read, and the lines about them: one for each file with such tensors.
+//! The tensors of a container that cannot be read.
 
 use std::collections::HashMap;
 
@@ -11,30 +11,25 @@ use crate::format::name_order::list;
 use crate::format::open::Input;
 use crate::storage::stream::OutputStream;
 
-/// The most files that have a line each. Of more, which is a model without its shards, the first has one.
+/// Files with a line each. If there are more, as in a model without its shards, only the first has one.
 const MAX_FILES: usize = 20;
 
-/// The tensors of an operand that cannot be read, each with the reason.
 #[derive(Default)]
 pub(super) struct Failures(Vec<(Member, Error)>);
 
 impl Failures {
-    /// Adds a tensor.
     pub(super) fn add(&mut self, member: Member, error: Error) {
         self.0.push((member, error));
     }
 
-    /// Adds all of others.
     pub(super) fn extend(&mut self, others: Self) {
         self.0.extend(others.0);
     }
 
-    /// Returns the numbers of the tensors in the operand, and the reasons.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, String)> {
         self.0.iter().map(|(Member { n, label, .. }, error)| (*n, reason(error, label)))
     }
 
-    /// Prints a line on standard error for each file that has such tensors. Returns how the command ends.
     pub(super) fn complain(self, input: &Input, stderr: &OutputStream) -> Outcome {
         let mut numbers: HashMap<usize, usize> = HashMap::new();
         let mut files: Vec<Vec<(Member, Error)>> = Vec::new();
@@ -57,7 +52,6 @@ impl Failures {
     }
 }
 
-/// Returns the error about tensors of one file.
 fn line(input: &Input, mut failed: Vec<(Member, Error)>) -> Error {
     if failed.len() == 1 {
         return failed.swap_remove(0).1;
@@ -65,7 +59,7 @@ fn line(input: &Input, mut failed: Vec<(Member, Error)>) -> Error {
     let reasons: Vec<_> = failed.iter().map(|(member, error)| reason(error, &member.label)).collect();
     let names: Vec<_> = failed.iter().filter_map(|(member, _)| member.name()).collect();
     let (count, label) = (counted(failed.len(), "tensor", "tensors"), input.label());
-    // they may have nothing but their file in common
+    // if reasons differ, only the first is given, with its tensor
     let whose = match names.first().filter(|_| reasons.iter().any(|reason| *reason != reasons[0])) {
         Some(name) => format!("; {name:?}"),
         None => String::new(),

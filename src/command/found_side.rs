@@ -1,4 +1,4 @@
-//! What is found at an operand of a comparison: one tensor, a container, a folder, or nothing yet.
+//! An operand of a comparison: one tensor, a container, a folder, or a missing file.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use crate::format::located::{Located, Place};
 use crate::format::open::{Input, OpenOptions};
 use crate::format::raw::RawView;
 
-/// What was found at an operand.
 pub(super) enum FoundSide {
-    /// One tensor. It is meant if it was named, or is the only one that a file of its format can hold; else it is the only
-    /// one of a container, which stands for that tensor if the other side is one, too.
-    One { member: Member, is_meant: bool },
-    /// A container that holds no or several tensors, or of which a pattern selects several, or an index.
+    /// `is_meant`: named, or the format holds only one. Otherwise the only tensor of a container, which counts as one
+    /// tensor only if the other side is one, too.
+    One {
+        member: Member,
+        is_meant: bool,
+    },
+    /// A container of zero or several tensors, one where a pattern selects several, or an index.
     Container(Arc<Input>),
-    /// A folder.
     Folder(Folder),
-    /// Nothing is there, but may be made.
+    /// Does not exist, but may be made.
     Absent,
 }
 
-/// Returns whether there is no such file, or no such tensor in it.
 pub(super) fn is_absent(located: &Located) -> bool {
     match (&located.place, &located.suffix) {
         (Place::Absent(_), _) => true,
@@ -36,15 +36,11 @@ pub(super) fn is_absent(located: &Located) -> bool {
             let has = |input: Input| input.names().is_none_or(|names| names.contains(&&**name));
             OpenOptions::default().open(&Located::from_path(file)).is_ok_and(|input| !has(input))
         }
-        // nothing is made behind an address, and a tensor of a folder is made by naming its file
+        // addresses are never made, and a tensor of a folder is made through its file
         _ => false,
     }
 }
 
-/// Finds out what an operand is; if it `may_be_made`, it need not exist.
-///
-/// # Errors
-/// It does not exist, or holds no tensors.
 pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand, may_be_made: bool) -> Result<FoundSide> {
     match &operand.located {
         located if may_be_made && is_absent(located) => return Ok(FoundSide::Absent),
@@ -80,12 +76,10 @@ pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand, may_be_made: b
 }
 
 impl FoundSide {
-    /// Returns whether it is one tensor, or may stand for one.
     pub(super) fn is_one(&self) -> bool {
         matches!(self, Self::One { .. } | Self::Absent)
     }
 
-    /// Returns the name of the one tensor that was named.
     pub(super) fn named(&self) -> Option<&str> {
         match self {
             Self::One { member, is_meant: true } => member.input.member(),
@@ -93,11 +87,7 @@ impl FoundSide {
         }
     }
 
-    /// Returns the tensor called `name` of a whole container or folder, since that of the other side has this name. What is
-    /// one tensor anyway, or selects some by a pattern, stays as it is.
-    ///
-    /// # Errors
-    /// There is no such tensor, or several files can be meant; those of opening.
+    /// A side that is one tensor or a pattern stays unchanged.
     pub(super) fn with_member(self, name: &str, reader: &OperandReader<'_>, operand: &Operand) -> Result<Self> {
         let input = match self {
             Self::Container(input) if input.member().is_none() => input,
@@ -108,7 +98,6 @@ impl FoundSide {
         Ok(Self::One { member: Member::from_input(input, n), is_meant: true })
     }
 
-    /// Returns the one tensor of a side; messages call the other side `other`.
     pub(super) fn into_one(self, operand: &Operand, other: &str) -> Result<Member> {
         let (label, name) = (&operand.label, "name a member after a colon, or a file");
         match self {
@@ -118,7 +107,7 @@ impl FoundSide {
                     let count = input.select()?.len();
                     bail!("{label}: {} matches {count} tensors, and {other} is one: {name}", glob.text());
                 }
-                // if it holds several tensors, or none, this is the error
+                // fails for zero or several tensors
                 input.chosen()?;
                 bail!("{label}: an index stands for all of its tensors, and {other} is one: {name}")
             }
@@ -127,7 +116,6 @@ impl FoundSide {
         }
     }
 
-    /// Returns all tensors by name.
     pub(super) fn into_many(self, operand: &Operand, opening: &Opening<'_>) -> Result<Collection> {
         Ok(match self {
             Self::One { member: Member { input, .. }, .. } | Self::Container(input) => {

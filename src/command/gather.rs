@@ -61,7 +61,6 @@ From a large .npy file only the chosen places are read, and the items between pl
 At most 1 GiB of INDICES is held in memory (about 100 million indices); larger INDICES are read in several steps.";
 
 impl Gather {
-    /// Resolves the indices and writes the places of DATA that they name.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, Some(&self.indices), &self.options)?;
         let axis = operation.reader.axis(&self.axis)?;

@@ -44,7 +44,6 @@ INDICES is read twice: first to check its numbers, then window by window with th
 once for every 48 MiB of chosen items and their places.";
 
 impl GatherElements {
-    /// Resolves the indices of the axis and writes the items of DATA that they name.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, Some(&self.indices), &self.options)?;
         let axis = operation.reader.axis(&self.axis)?;

@@ -44,7 +44,6 @@ From a large .npy file only the chosen blocks are read, and the items between bl
 At most 1 GiB of INDICES is held in memory (about 100 million tuples); larger INDICES are read in several steps.";
 
 impl GatherNd {
-    /// Resolves the index tuples and writes the blocks of DATA that they address.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, Some(&self.indices), &self.options)?;
         let call = Call::GatherNd { batch_dims: self.batch_dims };

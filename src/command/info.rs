@@ -1,4 +1,4 @@
-//! The sub-command `info`, which says what files hold.
+//! The sub-command `info`, which describes files and tensors.
 
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
@@ -122,29 +122,24 @@ of file. The stats of a group have min and max (value, tensor, index), mean, std
 
 Exit status: 0, or 2 if anything that is listed cannot be read; the rest is listed.";
 
-/// What was found in all files.
 #[derive(Default)]
 struct Found {
     infos: Vec<info::Info>,
-    /// Tensors of containers that are listed with the reason why they cannot be read.
     unread: Vec<UnreadTensor>,
-    /// With `--explain` the name of each tensor, and how its items are read; `None` where these have no statistics.
+    /// `None` if the items have no statistics.
     plans: Vec<(String, Option<Explanation>)>,
-    /// With `--members` the names of all members, else what is said of files without tensors: lines.
     lines: String,
 }
 
 impl Info {
-    /// Returns whether an option asks for more than the headers.
     fn reads_items(&self) -> bool {
         self.stats || self.histogram || self.hash || self.by_axis.is_some()
     }
 
-    /// Adds to the description of a tensor what the options ask of its items.
     fn read_items(&self, reader: &OperandReader<'_>, mut source: Source, info: &mut info::Info) -> Result<()> {
         let Run { io, limits, .. } = reader.run;
         let axis = self.by_axis.map(|axis| resolve(axis, &source)).transpose()?;
-        // statistics take the first pass over the items, and with quantiles one more as a rule
+        // statistics take one pass, and quantiles usually another
         let of_stats = [self.stats || self.histogram, self.stats];
         let passes = of_stats.into_iter().chain([self.histogram, self.hash, axis.is_some()]).map(usize::from).sum();
         let meter = Meter::new(reader.run, Some(source.bytes().saturating_mul(passes)));
@@ -152,7 +147,7 @@ impl Info {
         if self.stats || self.histogram {
             let stats = match self.stats {
                 true => info::stats(&mut source, limits, &progress)?,
-                // a histogram has only the ends
+                // a histogram needs only the range
                 false => info::stats_without_quantiles(&mut source, limits, &progress)?,
             };
             if self.histogram {
@@ -175,7 +170,6 @@ impl Info {
         Ok(())
     }
 
-    /// Describes the tensors of all files.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let files = &self.files;
         check_stdin(files)?;
@@ -187,7 +181,7 @@ impl Info {
         let mut outcome = Outcome::Done;
         let mut taking = MemberSelection::new(&self.taken);
         for file in files {
-            // one bad file among many should not hide what the others hold
+            // an unreadable file must not hide the others
             match self.describe_all(&reader, file, &asked, &mut taking, &mut found) {
                 Ok(Outcome::Done) => {}
                 Ok(other) => outcome = other,
@@ -216,7 +210,6 @@ impl Info {
         Ok(outcome)
     }
 
-    /// Prints how the items of tensors would be read, and lines about files without tensors.
     fn print_plans(&self, io: &Io, plans: &[(String, Option<Explanation>)], lines: &str) -> Result<()> {
         if plans.is_empty() && lines.is_empty() && !self.json {
             return Ok(());
@@ -229,12 +222,7 @@ impl Info {
         report.print(io).map(drop)
     }
 
-    /// Adds the description of a file, or those of all its members. A member that cannot be read does not stop the others. It is
-    /// listed with the reason, except in JSON, in plans, and if the command names it. Each file with such members gets a line on
-    /// standard error.
-    ///
-    /// # Errors
-    /// The file cannot be opened.
+    /// An unreadable member does not stop the others.
     fn describe_all(
         &self,
         reader: &OperandReader<'_>,
@@ -259,7 +247,7 @@ impl Info {
             self.sort_members(&input, &mut selected);
         }
         let described = found.infos.len();
-        // with FILE:NAME only the tensor is described
+        // FILE:NAME describes only the tensor
         let attachments = input.reader().attachments().filter(|_| input.member().is_none() && !self.members);
         let content: Arc<[String]> = match attachments.map(|attachments| attachments.listed()) {
             None => Arc::default(),
@@ -269,9 +257,9 @@ impl Info {
                 Arc::default()
             }
         };
-        // tensors without a row, and tensors whose items alone cannot be read
+        // `unread` have no row; `failed` have one, without their items
         let (mut unread, mut failed) = (Failures::default(), Failures::default());
-        // neither JSON nor a plan has a place for a reason, and a member that the command names needs no list
+        // JSON and plans cannot hold a reason, and a member that the command names needs no list
         let listed = |n| input.name(n).filter(|name| !self.json && !self.explain && input.member() != Some(name));
         if !self.members {
             found.infos.reserve(selected.len());
@@ -318,7 +306,7 @@ impl Info {
             let unlisted: Arc<[String]> = faults.names().into();
             found.infos[described..].iter_mut().for_each(|info| info.unlisted = Arc::clone(&unlisted));
         }
-        // where nothing of a file can be read, the file is at fault
+        // if no member can be read, the file is at fault
         if found.infos.len() > described {
             let listed = unread.iter().filter_map(|(n, reason)| Some((listed(n)?.to_owned(), reason)));
             found.unread.extend(listed.map(|(member, reason)| UnreadTensor { file: file.clone(), member, reason }));
@@ -328,7 +316,6 @@ impl Info {
         Ok(if outcome == Outcome::Done { failed } else { outcome })
     }
 
-    /// Sorts the members of a file whose names are printed. Of what cannot be described nothing is known but the name.
     fn sort_members(&self, input: &Input, members: &mut [usize]) {
         let Some(order) = self.sort else { return };
         let bytes = |n: usize| match order {
@@ -340,7 +327,7 @@ impl Info {
         members.iter_mut().zip(keyed).for_each(|(member, (_, _, n))| *member = n);
     }
 
-    /// Returns the dtype, the shape and the place of a tensor without its items; of plain text `--dtype` decides the dtype.
+    /// `--dtype` decides the dtype of plain text.
     fn described(member: &Member, asked: &AskedDTypes<'_>) -> Result<Description> {
         let (Member { input, n, label }, asked) = (member, asked.of(member.name()));
         let is_text = !input.format().is_binary() && input.name(*n).is_none();
@@ -353,14 +340,13 @@ impl Info {
         stored.meta = read.meta(&stored.meta).map_err(|error| anyhow!("{label}: {}", error.message()))?;
         if let Some(chunks) = &mut stored.chunks {
             for sides in [Some(&mut chunks.chunks), chunks.shards.as_mut()].into_iter().flatten() {
-                // as many places as the items of a chunk have
+                // for packed items the last axis counts items, not bytes
                 sides.last_mut().into_iter().for_each(|side| *side = side.saturating_mul(read.each()));
             }
         }
         Ok(stored)
     }
 
-    /// Describes a tensor of the file that was typed as `file`, see [`described`](Self::described).
     fn describe(member: &Member, file: String, asked: &AskedDTypes<'_>) -> Result<info::Info> {
         let stored = Self::described(member, asked)?;
         let lies_in = member.input.file_of(member.n)?;
@@ -391,7 +377,6 @@ fn parse_axis(text: &str) -> Result<i64, String> {
     text.parse().map_err(|_| "expected a whole number".to_owned())
 }
 
-/// Returns the axis of a tensor that a number names.
 fn resolve(axis: i64, source: &Source) -> Result<usize> {
     let (label, shape, rank) = (source.label(), source.shape(), source.shape().len());
     resolve_axis(axis, rank).ok_or_else(|| match rank {

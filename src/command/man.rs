@@ -29,7 +29,6 @@ Examples:
   tensorop man | man -l -";
 
 impl Man {
-    /// Writes a page for the program and for each of its sub-commands into a folder, or the program's to standard output.
     pub(super) fn run(&self, io: &Io, grammar: Command, groups: &[Group]) -> Result<Outcome> {
         let mut grammar = grammar.disable_help_subcommand(true);
         grammar.build();
@@ -47,7 +46,6 @@ impl Man {
     }
 }
 
-/// Returns a manual page in roff.
 fn page(command: &Command, groups: &[Group]) -> Result<Vec<u8>> {
     let man = clap_mangen::Man::new(command.clone())
         .source(concat!("tensorop ", env!("CARGO_PKG_VERSION")))
@@ -67,7 +65,7 @@ fn page(command: &Command, groups: &[Group]) -> Result<Vec<u8>> {
         let of_group = of_group.subcommand_help_heading(group.heading).subcommands(names);
         let mut section = Vec::new();
         clap_mangen::Man::new(of_group).render_subcommands_section(&mut section)?;
-        // clap_mangen makes a section of each heading, behind definitions that stand at the head of the page
+        // cuts off the definitions that clap_mangen writes before the section
         let section = String::from_utf8(section)?;
         let (_, list) = section.split_once(".SH ").context("a section without a heading")?;
         write!(out, ".SS {list}")?;
@@ -96,7 +94,7 @@ fn page(command: &Command, groups: &[Group]) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Returns a line of text as roff that prints it as it is.
+/// Escapes a line of text for roff.
 fn roff(line: &str) -> String {
     let text = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
     if text.starts_with('.') { format!("\\&{text}") } else { text }

@@ -1,4 +1,4 @@
-//! The messages that say why a sub-command failed.
+//! The error messages of sub-commands.
 
 use std::error::Error as StdError;
 use std::fmt::Display;
@@ -11,7 +11,7 @@ pub(super) use crate::error::counted;
 use crate::error::{Advice, ErrorKind, Subject};
 use crate::format::stored_dtype::StoredDType;
 
-/// The message of an error that is told to its end, because it lists what somebody is to type.
+/// An error that is never shortened, because it lists options to type.
 #[derive(Debug)]
 pub(super) struct WholeMessage(pub String);
 
@@ -23,8 +23,8 @@ impl Display for WholeMessage {
 
 impl StdError for WholeMessage {}
 
-/// Returns a message fit for a terminal. Its control characters, which names of files may hold, are escaped, but for
-/// those in `allowed`, and the middle of a long message is left out.
+/// Escapes control characters, which names of files may hold, except those in `allowed`, and cuts the middle of a long
+/// message.
 pub(super) fn shortened(message: &str, allowed: &str) -> String {
     const HEAD: usize = 400;
     const TAIL: usize = 150;
@@ -40,7 +40,6 @@ pub(super) fn shortened(message: &str, allowed: &str) -> String {
     out
 }
 
-/// Returns characters of which those that control a terminal are escaped, but for those in `allowed`.
 fn escaped(characters: impl IntoIterator<Item = char>, allowed: &str) -> String {
     let mut out = String::new();
     for c in characters {
@@ -49,29 +48,27 @@ fn escaped(characters: impl IntoIterator<Item = char>, allowed: &str) -> String 
     out
 }
 
-/// Returns the line on standard error that tells an error.
 pub(super) fn error_line(error: &anyhow::Error) -> String {
     let told = message(error);
     let told = if error.is::<WholeMessage>() { escaped(told.chars(), "") } else { shortened(&told, "") };
     format!("error: {told}")
 }
 
-/// Returns an error in one line: where it happened, outermost first, what is wrong, and what would help.
+/// Joins the chain of causes into one line, outermost first, with advice.
 pub(super) fn message(error: &anyhow::Error) -> String {
     let cause =
         |cause: &(dyn StdError + 'static)| advised(cause.to_string(), own(cause).and_then(crate::Error::advice));
     error.chain().map(cause).collect::<Vec<_>>().join(": ")
 }
 
-/// Says a refusal of an argument as one of the option of its name. Any other error names its file or operand itself.
+/// Names the option if an argument is at fault. Other errors name their file or operand themselves.
 pub(super) fn argument_error(error: crate::Error) -> anyhow::Error {
     if matches!(error.subject(), Subject::Argument(_)) { option_error(error) } else { error.into() }
 }
 
-/// Says what the library refuses in an option or in the output, by the name that the user knows it by.
 pub(super) fn option_error(error: crate::Error) -> anyhow::Error {
     let subject = match error.subject() {
-        // the message names its file itself
+        // the message names the file
         Subject::File => return error.into(),
         Subject::Output => "output".to_owned(),
         option => format!("--{option}"),
@@ -79,12 +76,11 @@ pub(super) fn option_error(error: crate::Error) -> anyhow::Error {
     refusal(&subject, &error)
 }
 
-/// Says what the library refuses in the operand that messages call `label`, with its advice.
 pub(super) fn refusal(label: &str, error: &crate::Error) -> anyhow::Error {
     anyhow!("{label}: {}", advised(error.message().to_owned(), error.advice()))
 }
 
-/// Says what stands in the way of a change of a file where it lies; where the file does not have it, a new one may.
+/// Advises `-o` for changes that the file does not support in place.
 pub(super) fn change_error(error: crate::Error) -> anyhow::Error {
     match error.kind() {
         ErrorKind::Unsupported => anyhow!("{error}: use -o"),
@@ -92,13 +88,11 @@ pub(super) fn change_error(error: crate::Error) -> anyhow::Error {
     }
 }
 
-/// Returns an error in one line without what messages call the tensor that it is about.
 pub(super) fn reason(error: &anyhow::Error, label: &str) -> String {
     let told = message(error);
     told.strip_prefix(label).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&told).to_owned()
 }
 
-/// Returns a message with the advice of an error, in the words that are typed on the command line.
 pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
     match advice {
         None => message,
@@ -129,7 +123,6 @@ pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
     }
 }
 
-/// Returns a character as a shell takes it, and as options that take one read it.
 fn typed_character(character: char) -> String {
     match character {
         ',' => character.into(),
@@ -138,8 +131,7 @@ fn typed_character(character: char) -> String {
     }
 }
 
-/// Returns the advice on items of `bytes` bytes whose dtype does not say what they are: the most usual candidate, and the
-/// others in as few letters as the shell would take them, since there are many of one byte.
+/// The most usual dtype comes first. The others are folded, since there are many of one byte.
 fn say_what(bytes: usize) -> String {
     let names: Vec<_> = DType::names_of_size(bytes).collect();
     let (first, others) = names.split_first().expect("only voids of the size of a number may be numbers");
@@ -150,7 +142,7 @@ fn say_what(bytes: usize) -> String {
     format!("say what it is: --dtype {first}{others}{packed}")
 }
 
-/// Returns names with those that begin alike up to a `_` in one: `float6_{e2m3fn,e3m2fn}`.
+/// Folds names with the same stem: `float6_{e2m3fn,e3m2fn}`.
 fn folded(names: &[&str]) -> Vec<String> {
     let stem = |name: &str| name.split_once('_').map_or(name.len(), |(stem, _)| stem.len() + 1);
     let alike = names.chunk_by(|a, b| stem(a) < a.len() && a.get(..stem(a)) == b.get(..stem(b)));
@@ -165,26 +157,21 @@ fn folded(names: &[&str]) -> Vec<String> {
     alike.map(fold).collect()
 }
 
-/// Returns a message about an operand of dtype `dtype`, with advice if that does not say what the items are.
 pub(super) fn about_items(message: String, dtype: &DType) -> String {
     if dtype.is_ambiguous() { advised(message, Some(Advice::NameItems(dtype.itemsize()))) } else { message }
 }
 
-/// Returns a cause as an error of the library, if it is one. It may be wrapped in an error of the standard library.
+/// The error may be wrapped in an [`io::Error`].
 fn own<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a crate::Error> {
     let inner = || cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref();
     cause.downcast_ref().or_else(inner)
 }
 
-/// Lets a verdict be printed to a pipe whose reader has gone: the status tells it all the same.
-///
-/// # Errors
-/// Any other than that.
+/// Ignores a closed pipe, since the exit status gives the verdict.
 pub(super) fn unless_closed(printed: io::Result<()>) -> io::Result<()> {
     printed.or_else(|error| if crate::error::kind(&error) == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
 }
 
-/// Returns whether the output was a pipe whose reader has gone, which is no fault.
 pub(super) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let closed = |cause: &(dyn StdError + 'static)| {
         let io = cause.downcast_ref::<io::Error>().map(crate::error::kind);

@@ -12,23 +12,18 @@ use super::messages::shortened;
 use crate::parallel::locked;
 use crate::storage::requests::{RequestEvent, Watch};
 
-/// The time before which no bar is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A progress bar, which is shown once a job has taken longer than [`PATIENCE`].
 pub(super) struct Meter {
-    /// Whether a bar may be shown at all.
     shown: bool,
-    /// The bytes of the whole job, once they are known.
     total: OnceLock<usize>,
     begun: Instant,
     done: AtomicU64,
     bar: OnceLock<ProgressBar>,
-    /// The characters in a line of the terminal.
     columns: usize,
 }
 
-/// The bytes that a job has done and has to do, and how many it does in a second.
+/// In bytes.
 #[derive(Clone, Copy)]
 struct Pace {
     done: u64,
@@ -36,8 +31,7 @@ struct Pace {
     rate: f64,
 }
 
-/// How the line of a terminal is divided between a bar and words. One character stays free, since some terminals begin
-/// another line after the last one.
+/// One character stays free, since some terminals wrap after the last one.
 #[derive(Clone, Copy)]
 struct LineParts {
     bar: usize,
@@ -45,7 +39,7 @@ struct LineParts {
 }
 
 impl LineParts {
-    /// Divides a line of `columns` characters. There is no bar where the longest words leave no room for one.
+    /// Leaves out a bar of less than 5 characters.
     fn of(columns: usize) -> Self {
         const WORDS: usize = 52;
         const BAR: usize = 40;
@@ -54,12 +48,10 @@ impl LineParts {
         Self { bar, words: if bar > 0 { WORDS } else { room } }
     }
 
-    /// Returns the template of a line whose key `words` is what [`words`](Self::words) returns.
     fn template(self) -> String {
         if self.bar > 0 { format!("{{bar:{}}} {{words}}", self.bar) } else { "{words}".to_owned() }
     }
 
-    /// Returns the words, as many as there is room for.
     fn words(self, Pace { done, total, rate }: Pace) -> String {
         let (done_bytes, rate_bytes) = (BinaryBytes(done), BinaryBytes(rate as u64));
         let parts = match total {
@@ -80,7 +72,6 @@ impl LineParts {
 }
 
 impl Meter {
-    /// Begins a job of `bytes` bytes, if their number is known.
     pub(super) fn new(Run { io, quiet, .. }: Run<'_>, bytes: Option<usize>) -> Self {
         let shown = !quiet && io.stderr.is_terminal();
         let total = bytes.map_or_else(OnceLock::new, OnceLock::from);
@@ -88,8 +79,7 @@ impl Meter {
         Self { shown, total, begun: Instant::now(), done: AtomicU64::new(0), bar: OnceLock::new(), columns }
     }
 
-    /// Begins to show what comes from servers until it is dropped: headers, and whole files of which no parts can be read.
-    /// Nothing is known then of how much there will be.
+    /// For downloads of unknown size.
     pub(super) fn for_requests(run: Run<'_>) -> Option<Watch> {
         let meter = Self::new(run, None);
         meter.shown.then(|| {
@@ -100,8 +90,8 @@ impl Meter {
         })
     }
 
-    /// Begins to tell on a terminal of requests that are made again, until it is dropped: who waits is to know for what. A line
-    /// takes the place of a bar, which is drawn anew below it. What several threads have to say alike is said once.
+    /// Reports repeated requests, so that users see why nothing happens. A line replaces the bar, which is drawn again
+    /// below. Equal lines of several threads are printed once.
     pub(super) fn for_waiting(io: &Io, quiet: bool) -> Option<Watch> {
         let (stderr, last) = (io.stderr.clone(), Mutex::new(String::new()));
         let clear = if io.environment.is_plain { "" } else { "\x1b[K" };
@@ -111,7 +101,7 @@ impl Meter {
                 RequestEvent::AskedAgain(again) => {
                     let (line, mut last) = (shortened(&again.to_string(), " "), locked(&last));
                     if *last != line {
-                        // who does not take it does without
+                        // a broken standard error must not stop the run
                         let _ = std::io::Write::write_all(&mut stderr.clone(), format!("\r{line}{clear}\n").as_bytes());
                         *last = line;
                     }
@@ -120,12 +110,10 @@ impl Meter {
         })
     }
 
-    /// Sets the bytes of the whole job, unless they are known.
     pub(super) fn expect(&self, bytes: usize) {
         self.total.get_or_init(|| bytes);
     }
 
-    /// Counts bytes that have been done.
     pub(super) fn add(&self, bytes: usize) {
         if !self.shown {
             return;
@@ -137,7 +125,7 @@ impl Meter {
         let bar = self.bar.get_or_init(|| {
             let total = self.total.get().map(|&total| total as u64);
             let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
-            // the bar begins late, so its own rate would count what was done before as done in no time
+            // the bar starts late, so its own rate would count earlier work as done in no time
             let (begun, columns) = (self.begun, self.columns);
             let line = if total.is_some() {
                 LineParts::of(columns)
@@ -153,7 +141,6 @@ impl Meter {
         bar.set_position(done);
     }
 
-    /// Removes the bar.
     pub(super) fn finish(&self) {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();

@@ -1,7 +1,6 @@
-//! The words of NumPy, PyTorch and ONNX for options and values that have other names here, and what to type for them.
+//! The words of NumPy, PyTorch and ONNX for options and values that have other names here.
 
-/// Words for an option, and the names of the options that may be meant, the likeliest first. A sub-command has few of them.
-/// Some words stand for two options, with [`AND`] between their names.
+/// Words, and the possible options, the likeliest first. [`AND`] separates two options for one word.
 const OPTIONS: &[(&str, &[&str])] = &[
     ("dim axis axes dims", &["axis", "axes", "by-axis"]),
     ("perm permutation", &["axes"]),
@@ -42,17 +41,15 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("max-memory mem", &["memory"]),
 ];
 
-/// Words for an operand that are typed as options.
 const OPERANDS: &[(&str, &str)] = &[("index indices", "INDICES"), ("src source updates", "UPDATES")];
 
-/// Words for an option that would change nothing, an option that its sub-commands have instead, and the tip.
+/// Words for options without effect, the option that sub-commands have instead, and the tip.
 const NEEDLESS: &[(&str, &str, &str)] =
     &[("equal-nan equalnan", "nan-differs", "NaN equals NaN already: --nan-differs is the opposite")];
 
-/// The separator of the names of two options for one word.
 const AND: &str = " and ";
 
-/// The name of an option, words for its values, and the value that is meant.
+/// Option, words for a value, and the value.
 const VALUES: &[(&str, &str, &str)] = &[
     ("reduction", "sum plus accumulate", "add"),
     ("reduction", "prod product multiply times", "mul"),
@@ -75,9 +72,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("to", "tensorproto", "pb"),
 ];
 
-/// Returns what to do in the place of an option that has another name in other tools, without its hyphens: which option to
-/// use of those that `has_option` holds for, or which operand is meant of those that `has_operand` holds for. Underscores
-/// stand for hyphens.
+/// `typed` has no hyphens in front.
 pub(super) fn tip_for_option(
     typed: &str,
     has_option: impl Fn(&str) -> bool,
@@ -94,13 +89,11 @@ pub(super) fn tip_for_option(
         .or_else(|| needless().map(|(.., tip)| (*tip).to_owned()))
 }
 
-/// Returns the advice to use the options of some names, each with a value, which may be empty.
 fn use_options(names: &str, value: &str) -> String {
     let typed = |name| format!("--{name} {value}").trim_end().to_owned();
     format!("use {}", names.split(AND).map(typed).collect::<Vec<_>>().join(AND))
 }
 
-/// Returns the value of an option that is meant by another word, of those that `has_value` holds for.
 pub(super) fn value_for(option: &str, typed: &str, has_value: impl Fn(&str) -> bool) -> Option<&'static str> {
     let word = normalised(typed);
     let rows = VALUES.iter().filter(|(of, words, _)| *of == option && words.split(' ').any(|known| known == word));
@@ -111,7 +104,7 @@ fn normalised(word: &str) -> String {
     word.to_lowercase().replace('_', "-")
 }
 
-/// The options that take the list that users of other tools type behind the tensor.
+/// The options for lists that users of other tools type after the tensor.
 const LISTS: &[(&str, &str)] = &[
     ("transpose", "axes"),
     ("reshape", "shape"),
@@ -124,13 +117,11 @@ const LISTS: &[(&str, &str)] = &[
     ("pad", "before and after"),
 ];
 
-/// Returns whether a text is numbers with commas between them.
 pub(super) fn is_list(text: &str) -> bool {
     text.split(',').all(|item| item.trim().parse::<f64>().is_ok())
 }
 
-/// Returns how a list is typed that was left over as an operand of a sub-command, or was taken for an option because it
-/// begins with a hyphen.
+/// `typed` was parsed as an extra operand, or as an option because it begins with a hyphen.
 pub(super) fn tip_for_list(sub_command: &str, typed: &str) -> Option<String> {
     let Some((_, option)) = LISTS.iter().find(|(name, _)| *name == sub_command) else {
         return (typed.starts_with('-') && is_list(typed)).then(|| format!("a list is given as '[{typed}]'"));
@@ -149,7 +140,7 @@ mod tests {
     use crate::command::grammar;
     use crate::command::usage::is_operand;
 
-    /// Each word leads to an option or a value that some sub-command has, and that has another name.
+    /// Each word must lead to an existing option or value of another name.
     #[test]
     fn words_lead_to_what_is_there() {
         let grammar = grammar();

@@ -1,4 +1,4 @@
-//! Lines about the finite items that a cast to floats has made infinite or NaN.
+//! Reports finite items that a cast to floats made infinite or NaN.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -12,30 +12,23 @@ use crate::item::meta::Order;
 use crate::ops::cast::{OverflowTally, OverflowedItems};
 use crate::report::printable;
 
-/// The casts of an output. Each counts the items that overflow.
 #[derive(Default)]
 pub(super) struct CastTallies(Vec<CastTally>);
 
 struct CastTally {
-    /// The name of the tensor in messages.
     name: String,
     dtype: DType,
     tally: Arc<OverflowTally>,
 }
 
 impl CastTallies {
-    /// Adds the cast of a tensor, and returns its counter.
     pub(super) fn add(&mut self, name: String, dtype: &DType) -> Arc<OverflowTally> {
         let tally = Arc::new(OverflowTally::default());
         self.0.push(CastTally { name, dtype: dtype.clone(), tally: Arc::clone(&tally) });
         tally
     }
 
-    /// Prints a line on standard error for each tensor with items that overflowed, unless the run is quiet. Called after the output
-    /// has been written; `order` is its storage order.
-    ///
-    /// # Errors
-    /// Of writing.
+    /// Call after the output has been written.
     pub(super) fn tell(&self, run: Run<'_>, order: Order) -> Result<()> {
         let mut out = run.io.stderr.clone();
         for CastTally { name, dtype, tally } in self.0.iter().filter(|_| !run.quiet) {

@@ -66,7 +66,6 @@ Examples:
   tensorop pad '[1,2,3,4]' --before -1 --after 0                       # without the first place";
 
 impl Pad {
-    /// Resolves the numbers of places and writes DATA with them.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let (mode, fill) = (self.mode, self.fill.as_deref());
         ensure!(fill.is_none() || mode == PadMode::Constant, "--fill: only --mode constant adds it");

@@ -1,4 +1,4 @@
-//! What became of tensors that only one of two models has: a prefix that all names differ by, and tensors of the same bytes.
+//! Finds tensors that two models have under different names: by a common prefix or by equal bytes.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -12,34 +12,28 @@ use crate::format::glob::Rename;
 use crate::info;
 use crate::ops::fill::Limits;
 
-/// The most bytes that are read on both sides together to find tensors of the same bytes.
 const MAX_READ_BYTES: u64 = 1 << 30;
 
-/// The number of prefixes that are tried.
 const TRIED: usize = 64;
 
-/// What is known of tensors that only one side has.
 #[derive(Debug, Default)]
 pub(super) struct Renames {
-    /// The rule for names of EXPECTED that makes partners of all tensors that one of the sides alone has.
+    /// A rule for EXPECTED that gives every unpaired tensor of the smaller side a partner.
     pub rule: Option<Rename>,
-    /// The names of tensors of the same dtype, shape and bytes, of which EXPECTED and ACTUAL have one each.
+    /// Names in ACTUAL by names in EXPECTED, for tensors of equal bytes.
     to: HashMap<String, String>,
     from: HashMap<String, String>,
-    /// How many tensors have the dtype and the shape of one that only the other side has, and were not read: there are too
-    /// many bytes, or they lie behind addresses.
+    /// Candidates that were not read: too many bytes, or behind addresses.
     pub unread: usize,
 }
 
-/// A tensor that only one side has.
 struct Lone<'a> {
     name: &'a str,
     place: TensorPlace,
 }
 
 impl Renames {
-    /// Finds the tensors that only EXPECTED has among those that only ACTUAL has. If `may_rename`, also the rule is looked for,
-    /// which is to be the only one.
+    /// Looks for a rule only if `may_rename`.
     pub(super) fn find(pairs: &NamedPairs, asked: &AskedDTypes<'_>, limits: Limits, may_rename: bool) -> Self {
         let lone = |side: usize| -> Vec<Lone<'_>> {
             let named = pairs.named.iter().filter(|(_, places)| places[1 - side].is_none());
@@ -61,15 +55,10 @@ impl Renames {
         found
     }
 
-    /// Returns the name in ACTUAL of a tensor that only EXPECTED has, or the other way round for `side` 1.
     pub(super) fn partner(&self, side: usize, name: &str) -> Option<&str> {
         [&self.to, &self.from][side].get(name).map(String::as_str)
     }
 
-    /// Writes how the tensors that only one side has may belong together.
-    ///
-    /// # Errors
-    /// `out` fails.
     pub(super) fn write(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
         if self.unread > 0 {
             let unread = counted(self.unread, "missing or extra tensor was", "missing and extra tensors were");
@@ -84,9 +73,7 @@ impl Renames {
         }
     }
 
-    /// Finds tensors of the same bytes among those of one dtype and shape, the smallest first.
     fn pair_by_bytes(&mut self, pairs: &NamedPairs, lone: [&[Lone<'_>]; 2], asked: &AskedDTypes<'_>, limits: Limits) {
-        /// Tensors of one dtype and shape.
         #[derive(Default)]
         struct Alike<'a> {
             sides: [Vec<&'a Lone<'a>>; 2],
@@ -96,7 +83,7 @@ impl Renames {
         let mut groups: HashMap<(String, Vec<usize>), Alike<'_>> = HashMap::new();
         for (side, all) in lone.into_iter().enumerate() {
             for one in all {
-                // why it cannot be read is said where it is compared
+                // the comparison reports the error
                 let Ok(source) = pairs.open_one(side, one.place, asked.of(Some(one.name))) else { continue };
                 let Outline { dtype, shape } = Outline::new(source.dtype(), source.shape());
                 let group = groups.entry((dtype, shape)).or_default();
@@ -129,7 +116,7 @@ impl Renames {
         }
     }
 
-    /// Pairs tensors of the same bytes: those that the rule pairs, then the others in the order of their names.
+    /// Pairs by the rule first.
     fn pair(&mut self, missing: Vec<&str>, mut extra: Vec<&str>) {
         let by_rule = |name: &str, extra: &[&str]| {
             let renamed = self.rule.as_ref()?.apply(name)?;
@@ -149,8 +136,8 @@ impl Renames {
     }
 }
 
-/// Returns a rule that replaces one prefix by another, or adds or removes one, so that all names of the side with fewer
-/// names have a partner on the other, and no tensor loses one.
+/// Finds a rule that replaces, adds or removes a prefix, so that every name of the smaller side gets a partner and no
+/// pair is lost.
 fn joining_rule(missing: &[String], extra: &[String], paired: &[&str]) -> Option<Rename> {
     let is_few = missing.len() <= extra.len();
     let (few, many) = if is_few { (missing, extra) } else { (extra, missing) };
@@ -159,7 +146,7 @@ fn joining_rule(missing: &[String], extra: &[String], paired: &[&str]) -> Option
     for other in many {
         let Some((old, new)) = prefixes(first, other) else { continue };
         let are_files = [old, new].iter().all(|prefix| prefix.is_empty() || prefix.ends_with(':'));
-        // what replaces the name of one tensor by that of another joins any two
+        // replacing a whole name by another would join any two tensors
         let is_prefix = old.is_empty() || new.is_empty() || are_files || few.len() > 1;
         if !is_prefix || few.len() < many.len() && !(old.is_empty() || new.is_empty() || are_files) {
             continue;
@@ -189,7 +176,7 @@ fn joining_rule(missing: &[String], extra: &[String], paired: &[&str]) -> Option
     None
 }
 
-/// Returns what two names begin with before the part that both end in, which begins behind a mark or is one of the names.
+/// Splits off the prefixes before the common ending, which begins after `.`, `:` or `/` or is a whole name.
 fn prefixes<'a>(one: &'a str, other: &'a str) -> Option<(&'a str, &'a str)> {
     let same: usize =
         one.chars().rev().zip(other.chars().rev()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
@@ -221,11 +208,11 @@ mod tests {
             ("w b", "m:w m:b n:c", "", Some("*=m:*")),
             ("m:w m:b n:c", "w b", "", Some("m:*=*")),
             ("s/m:w", "n:w o:c", "", Some("s/m:*=n:*")),
-            // what is paired stays so
+            // pairs stay
             ("model.w model.b", "w b", "c", Some("model.*=*")),
             ("w b", "model.w model.b", "c", None),
             ("model.w", "w", "model.c", None),
-            // one tensor for another, and no prefix at all
+            // different tensors, or no common prefix
             ("enc.w", "dec.w", "", None),
             ("head.w", "a.w b.w", "", None),
             ("a b", "c d", "", None),

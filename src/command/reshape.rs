@@ -20,7 +20,6 @@ use crate::storage::source::Source;
 
 const HEADING: &str = "Shape";
 
-/// What a dry run calls the operator.
 const TITLE: &str = "reshape (ONNX Reshape, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)";
 
 /// Give a tensor other dims (ONNX Reshape 5 to 25, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0)
@@ -81,7 +80,6 @@ Of a Zarr store, where only dims of 1 come and go, chunks and names of dimension
 chunks of its own.";
 
 impl Reshape {
-    /// Resolves the new dims and writes DATA with them.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let (destination, reader) = settle(io, &self.options, self.in_place)?;
         let call = Call::Reshape(self.new_shape(&reader)?);
@@ -104,7 +102,6 @@ impl Reshape {
         }
     }
 
-    /// Changes the dims in the header of DATA's own file.
     fn edit(
         &self,
         reader: &OperandReader<'_>,
@@ -138,7 +135,6 @@ impl Reshape {
         Ok(Outcome::Done)
     }
 
-    /// Returns the shape that the options name; lists may lie in files.
     fn new_shape(&self, reader: &OperandReader<'_>) -> Result<NewShape> {
         let list = |list, option| reader.index_list(list, option);
         Ok(match (&self.shape, &self.squeeze, &self.unsqueeze, &self.flatten) {
@@ -153,7 +149,7 @@ impl Reshape {
         })
     }
 
-    /// Says a refusal with the options that the user knows.
+    /// Adds advice about `--allow-zero` if a 0 in the shape is at fault.
     fn explained(&self, error: Error) -> anyhow::Error {
         let is_shape = error.subject() == Subject::Argument("shape");
         let has_zero = is_shape && !self.allow_zero && error.message().starts_with("0 at position");

@@ -39,7 +39,6 @@ Examples:
   tensorop roll '[[1,2,3],[4,5,6]]' --shift 1";
 
 impl Roll {
-    /// Resolves the shifts and writes DATA with its places moved.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
         let list = |list, option| operation.reader.number_or_list(list, option);

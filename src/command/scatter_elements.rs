@@ -69,7 +69,6 @@ At most 1 GiB of INDICES is held in memory (about 100 million indices); larger I
 order and the axis is not the first, at most 64 MiB are held, and the rest is read twice.";
 
 impl ScatterElements {
-    /// Resolves the indices of the axis and writes DATA with UPDATES at their places, or reduced with what is there.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let (reduction, has_initial) = (self.reduction, !self.no_initial);
         self.duplicates.check(reduction)?;
@@ -86,7 +85,6 @@ impl ScatterElements {
         })
     }
 
-    /// Returns what a dry run calls the operator: by the specification that has what is asked for.
     fn title(&self) -> String {
         let specification = match self.opset.map(scatter_elements::version) {
             Some(9) => "ONNX Scatter-9".to_owned(),

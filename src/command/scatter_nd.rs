@@ -56,7 +56,6 @@ sub subtracts each update in order from the old item. It comes from OpenVINO (Sc
 At most 1 GiB of INDICES is held in memory (about 100 million tuples); larger INDICES are read in several steps.";
 
 impl ScatterNd {
-    /// Resolves the index tuples and writes DATA with UPDATES in the blocks that they address, or reduced with them.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let reduction = self.reduction;
         self.duplicates.check(reduction)?;

@@ -46,7 +46,6 @@ Examples:
 Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of a larger one the rest is read again.";
 
 impl ScatterUpdate {
-    /// Resolves the indices of the axis and writes DATA with UPDATES there.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operands = (&self.data, Some(&self.indices));
         run_for_each(io, operands, &self.updates, &self.options, &changed, &|change| {

@@ -1,4 +1,4 @@
-//! The sub-command `show`, which prints the items of tensors as text or draws them.
+//! The sub-command `show`, which prints tensors as text or draws them.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -106,14 +106,13 @@ Examples:
 
 With --edgeitems 0 all items are read, since NumPy makes the columns as wide as the widest of them.";
 
-/// Parses two numbers, the first of which is less than the second.
 fn parse_range(text: &str) -> Result<(f64, f64), String> {
     let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite());
     let ends = text.split_once(',').and_then(|(low, high)| Some((number(low)?, number(high)?)));
     ends.filter(|(low, high)| low < high).ok_or_else(|| "expected two numbers, the lower first, such as 0,1".to_owned())
 }
 
-/// The items of a tensor that are printed, where the others are elided.
+/// The items that are printed; others are elided.
 pub(super) struct ShownItems {
     items: Tensor,
     /// The shape of the whole tensor.
@@ -121,10 +120,7 @@ pub(super) struct ShownItems {
 }
 
 impl ShownItems {
-    /// Reads those items of a selection that are printed, and no others.
-    ///
-    /// # Errors
-    /// A dtype that text has no form for; of reading; not enough memory.
+    /// Reads only the items that are printed.
     pub(super) fn read(selection: Selection, limits: Limits, options: &TextOptions) -> Result<Self> {
         let label = selection.source.label().to_owned();
         let dtype = selection.source.dtype();
@@ -137,21 +133,18 @@ impl ShownItems {
         Ok(Self { items, shape })
     }
 
-    /// Drops axes of one place.
     fn without(self, axes: &[usize]) -> Result<Self> {
         let squeezed = NewShape::Squeeze(Some(axes.iter().map(|&axis| axis as i64).collect()));
         let shape = squeezed.resolve(&self.shape)?;
         Ok(Self { items: self.items.reshape(&squeezed)?, shape })
     }
 
-    /// Prints the items.
     pub(super) fn write(&self, out: &mut impl Write, options: &TextOptions) -> Result<()> {
         text::write_shown(out, &self.items, &self.shape, options).context("standard output")
     }
 }
 
 impl Show {
-    /// Shows the tensors of all files.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let files = &self.files;
         check_stdin(files)?;
@@ -165,7 +158,7 @@ impl Show {
         let options = self.page.above(threshold);
         let mut out = BufWriter::new(io.stdout.clone());
         let mut outcome = Outcome::Done;
-        // an error is told after what has been printed
+        // errors come after the text so far
         let mut tell = |out: &mut BufWriter<_>, error| {
             outcome = complain(&io.stderr, &error);
             out.flush().context("standard output")
@@ -210,7 +203,6 @@ impl Show {
         Ok(outcome)
     }
 
-    /// Opens a member of a file, and resolves the part of it that is shown.
     fn part(&self, file: &Operand, input: &Arc<Input>, n: usize, asked: &AskedDTypes<'_>) -> Result<ShownPart> {
         let source = Member::new(input, n).source(asked.of(input.name(n)))?;
         let places = match &self.at {
@@ -228,7 +220,6 @@ impl Show {
         Ok(ShownPart { title, source, places })
     }
 
-    /// Draws the one tensor.
     fn draw(&self, reader: &OperandReader<'_>, files: &[Operand], asked: &AskedDTypes<'_>) -> Result<()> {
         let Run { io, limits, .. } = reader.run;
         let [file] = files else { bail!("--image: {} files, and a picture shows one tensor", files.len()) };
@@ -271,12 +262,11 @@ impl Show {
         };
         let told = write_png(&picture, scale.as_ref(), &target, &progress)?;
         meter.finish();
-        // on standard output what is said would be mixed with what is drawn, and lies in the file, too
+        // if the PNG goes to standard output, the text is only in its metadata
         told.map_or(Ok(()), |told| writeln!(io.stdout.clone(), "{title}{plane}\n{told}").context("standard output"))
     }
 }
 
-/// Opens a file, and returns the numbers of those of its members that are shown.
 fn open(
     reader: &OperandReader<'_>,
     file: &Operand,
@@ -287,10 +277,7 @@ fn open(
     Ok((input, members))
 }
 
-/// Writes a picture as PNG. Returns what is said of it, if it does not go to standard output.
-///
-/// # Errors
-/// A terminal; of reading and writing.
+/// `None` if the picture goes to standard output.
 pub(super) fn write_png(
     picture: &Picture,
     scale: Option<&Scale>,
@@ -315,15 +302,12 @@ pub(super) fn write_png(
     Ok((!to_stdout).then(|| format!("{}: {told}", target.label())))
 }
 
-/// The part of a tensor that is shown.
 struct ShownPart {
-    /// The line above the items.
     title: String,
     source: Source,
     places: ResolvedIndex,
 }
 
-/// Returns the target of a PNG.
 pub(super) fn png_target(path: &Path, io: &Io) -> Result<Target> {
     if path == Path::new("-") {
         return Ok(Target::Stdout(io.stdout.clone()));
@@ -337,19 +321,17 @@ pub(super) fn png_target(path: &Path, io: &Io) -> Result<Target> {
     Ok(target)
 }
 
-/// Returns the terminal on standard output.
 fn terminal(io: &Io) -> Terminal {
     let size = io.terminal.unwrap_or(TerminalSize { columns: 80, lines: 24 });
     Terminal { columns: size.columns, lines: size.lines, all_colours: io.environment.has_all_colours }
 }
 
-/// Returns the note on a picture that has fewer pixels than items.
 fn averaged(picture: &Picture, to: Size) -> Option<String> {
     let from = picture.size();
     (from != to).then(|| format!("averaged from {} x {} to {} x {}", from.width, from.height, to.width, to.height))
 }
 
-/// Returns what the colours stand for, in words; `None` for a picture in its own colours.
+/// `None` for a picture in its own colours.
 fn colours(scale: Option<&Scale>, seen: SpecialNumbers) -> Option<String> {
     let range = match scale?.texts() {
         Some((low, high)) => format!("dark to light: {low} to {high}"),

@@ -1,5 +1,6 @@
-//! Finds out what the two sides of a comparison are: one tensor each, or many tensors each, which are compared by name:
-//! several small pairs at a time, one thread each, or one large pair by all threads.
+//! The two sides of a comparison: one tensor each, or many that are compared by name.
+//!
+//! Small pairs are compared several at a time, one thread each; large pairs one at a time, by all threads.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -28,35 +29,26 @@ use crate::format::name_order::by_numbers;
 use crate::parallel::{Threads, locked, share};
 use crate::storage::source::Source;
 
-/// Pairs of fewer bytes on both sides together are compared by one thread each: to start others for a tensor of a few
-/// pages takes longer than to compare it, and a checkpoint has thousands of them.
+/// Pairs of fewer bytes on both sides together are compared by one thread: starting threads takes longer than comparing
+/// a few pages, and a checkpoint has thousands of small tensors.
 pub(super) const SMALL: usize = 8 << 20;
 
-/// The number of small pairs whose files are open at the same time.
+/// Small pairs that are open at the same time.
 const BATCH: usize = 128;
 
-/// What is compared.
 pub(super) enum ComparedSides {
-    /// Two tensors.
     Two(Box<[Member; 2]>),
-    /// ACTUAL with nothing: EXPECTED does not exist, and becomes what ACTUAL is.
+    /// EXPECTED does not exist and becomes ACTUAL.
     New(Box<Member>),
-    /// Tensors of both sides by their names.
     Many(Box<NamedPairs>),
 }
 
-/// Tensors of both sides, by the names that they are compared under.
 pub(super) struct NamedPairs {
     pub sides: [Collection; 2],
-    /// In natural order, the names and where the tensors of each name are, on one side or both. The names are those of
-    /// EXPECTED after `--rename`.
+    /// In natural order. The names are those of EXPECTED after `--rename`.
     pub named: Vec<(String, [Option<TensorPlace>; 2])>,
 }
 
-/// Decides what is compared.
-///
-/// # Errors
-/// One tensor against many; no tensor on either side; those of opening; patterns that match nothing.
 pub(super) fn pair_up(
     reader: &OperandReader<'_>,
     operands: [&Operand; 2],
@@ -66,7 +58,7 @@ pub(super) fn pair_up(
     let labels = operands.map(|operand| operand.label.as_str());
     let is_meant = |side: &FoundSide| matches!(side, FoundSide::One { is_meant: true, .. });
     let root = &operands[0].located;
-    // the name of one tensor among several is an error, which `into_one` reports
+    // EXPECTED names one tensor, and `into_one` fails if ACTUAL has several
     if matches!(expected, FoundSide::Absent) && (actual.is_one() || root.output().1.is_some()) {
         return Ok(ComparedSides::New(Box::new(actual.into_one(operands[1], labels[0])?)));
     }
@@ -91,8 +83,7 @@ pub(super) fn pair_up(
     let mut sides =
         [expected.into_many(operands[0], &opening(0, false))?, actual.into_many(operands[1], &opening(1, false))?];
     for (one, other) in [(0, 1), (1, 0)] {
-        // beside a folder of several files the names of a model are those of its folder, too, or nothing would have a partner
-        // (and a folder that is made is made of the same files)
+        // beside a folder of several files, a model's names are those of its folder, or nothing would have a partner
         let is_beside = folders[other].is_some() && sides[other].model().is_none() && !sides[other].is_empty();
         if let Some(folder) = folders[one].as_ref().filter(|_| is_beside || makes_folder)
             && sides[one].model().is_some()
@@ -103,8 +94,7 @@ pub(super) fn pair_up(
     Ok(ComparedSides::Many(Box::new(NamedPairs::new(sides, members, labels)?)))
 }
 
-/// Makes partners of tensors and of the files that cannot be opened in which their partners would lie: nobody knows
-/// whether these are missing.
+/// The partner of a tensor may be in an unreadable file, so it does not count as missing.
 fn unite_broken(named: &mut HashMap<String, [Option<TensorPlace>; 2]>, sides: &[Collection; 2]) {
     let mut united = Vec::new();
     for (n, side) in sides.iter().enumerate() {
@@ -152,7 +142,7 @@ impl NamedPairs {
             members.taken.check_names(&names, &beside)?;
         }
         if named.is_empty() {
-            // to compare nothing says nothing, and least of all that the sides are equal
+            // comparing nothing must not pass
             let left: Vec<_> = sides.iter().flat_map(Collection::left_alone).collect();
             let files = counted(left.len(), "file", "files");
             let left = match left.first() {
@@ -166,7 +156,7 @@ impl NamedPairs {
             };
             bail!("{} and {}: there is no tensor in either{left}", labels[0], labels[1]);
         }
-        // a tensor of the model of a folder is also known by the name that it would have beside others
+        // a tensor of a folder's model also matches by the name that it would have beside other files
         named.retain(|(name, places)| {
             let is_file = |(place, side): (&Option<TensorPlace>, &Collection)| {
                 place.is_some_and(|place| side.is_not_read(place.file))
@@ -181,47 +171,41 @@ impl NamedPairs {
         Ok(Self { sides, named })
     }
 
-    /// Returns where the tensors of one of the names are.
     pub(super) fn places(&self, name: &str) -> [Option<TensorPlace>; 2] {
         let found = self.named.binary_search_by(|(other, _)| by_numbers(other, name));
         self.named[found.expect("one of the names that were compared")].1
     }
 
-    /// Returns whether a tensor of that name was compared.
     pub(super) fn has(&self, name: &str) -> bool {
         self.named.binary_search_by(|(other, _)| by_numbers(other, name)).is_ok()
     }
 
-    /// Returns the paths of the files in folders that hold no tensors, those of EXPECTED first.
     pub(super) fn left_alone(&self) -> Vec<String> {
         self.sides.iter().flat_map(Collection::left_alone).map(|path| path.display().to_string()).collect()
     }
 
-    /// Returns the paths of the containers in folders that lie beside an index and are no part of its model.
+    /// Containers beside an index that do not belong to its model.
     pub(super) fn beside(&self) -> Vec<String> {
         self.sides.iter().flat_map(Collection::beside).map(|beside| beside.path.display().to_string()).collect()
     }
 
-    /// Returns about how many bytes all tensors have that have a partner.
+    /// An estimate.
     pub(super) fn bytes(&self) -> usize {
         let pairs = self.named.iter().filter_map(|(_, [expected, actual])| expected.zip(*actual));
         let bytes = pairs.fold(0, |sum: u64, (one, other)| sum.saturating_add(one.bytes).saturating_add(other.bytes));
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Returns whether both tensors of a pair are files that are not read, of the same bytes.
     fn are_same_files(&self, places: [TensorPlace; 2]) -> bool {
         let path = |side: usize| self.sides[side].path_if_foreign(places[side]);
         path(0).zip(path(1)).is_some_and(|(one, other)| has_same_bytes(one, other).unwrap_or(false))
     }
 
-    /// Returns the name under which a tensor of one side is compared.
     pub(super) fn name_of(&self, side: usize, place: TensorPlace) -> Option<&str> {
         let found = self.named.iter().find(|(_, places)| places[side] == Some(place));
         found.map(|(name, _)| name.as_str())
     }
 
-    /// Records the dtypes of all tensors in `asked`, if needed.
     pub(super) fn show_dtypes(&self, asked: &AskedDTypes<'_>) {
         if !asked.depends_on_others() {
             return;
@@ -238,10 +222,6 @@ impl NamedPairs {
         }
     }
 
-    /// Opens both tensors of a pair.
-    ///
-    /// # Errors
-    /// Of opening, and of reading text that has no dtype of its own.
     pub(super) fn open(&self, places: [TensorPlace; 2], asked: DTypeOption<'_>) -> Result<[Source; 2]> {
         let inputs = [self.sides[0].open(places[0].file)?, self.sides[1].open(places[1].file)?];
         let numbers = [places[0].number_in(&inputs[0])?, places[1].number_in(&inputs[1])?];
@@ -249,10 +229,6 @@ impl NamedPairs {
         open_two(&[Member::from_input(expected, numbers[0]), Member::from_input(actual, numbers[1])], asked)
     }
 
-    /// Opens a tensor of one side.
-    ///
-    /// # Errors
-    /// Those of [`open`](Self::open).
     pub(super) fn open_one(&self, side: usize, place: TensorPlace, asked: DTypeOption<'_>) -> Result<Source> {
         let input = self.sides[side].open(place.file)?;
         let n = place.number_in(&input)?;
@@ -260,10 +236,6 @@ impl NamedPairs {
     }
 }
 
-/// Returns whether two files have the same bytes.
-///
-/// # Errors
-/// Of reading.
 fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
     let files = [File::open(one)?, File::open(other)?];
     if files[0].metadata()?.len() != files[1].metadata()?.len() {
@@ -281,48 +253,36 @@ fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
     }
 }
 
-/// Returns the names of tensors.
 fn names<'a>(tensors: &[(&'a str, TensorPlace)]) -> Vec<&'a str> {
     tensors.iter().map(|(name, _)| *name).collect()
 }
 
-/// Makes sources of two tensors that are compared, typed together.
-///
-/// # Errors
-/// Of opening, and of reading text that has no dtype of its own.
+/// Opens both together, since text gets its dtype from the other side.
 pub(super) fn open_two(members: &[Member; 2], asked: DTypeOption<'_>) -> Result<[Source; 2]> {
     Ok(typed(members, asked)?.try_into().expect("a source for each tensor"))
 }
 
-/// The pairs to compare, and how they are opened and judged.
 pub(super) struct Comparing<'a> {
     pub pairs: &'a NamedPairs,
     pub asked: &'a AskedDTypes<'a>,
-    /// Returns the tolerances and limits for the tensor of a name.
     pub options: &'a dyn Fn(&str) -> Options,
     pub effort: Effort,
-    /// Returns the name of the same tensor on the other side, for a name that only that side has.
+    /// The name on the other side.
     pub partner: &'a dyn Fn(usize, &str) -> Option<String>,
 }
 
-/// A pair that is still to be compared, or the result of a pair or of a tensor that has no partner.
 enum PairState {
     Open(Box<OpenPair>),
     Found(NamedResult),
 }
 
-/// Two open tensors, and what passes for them.
 struct OpenPair {
     sources: [Source; 2],
     options: Options,
 }
 
 impl Comparing<'_> {
-    /// Compares all pairs in the order of their names, and goes on after what cannot be read. Returns the names of those
-    /// that were read and do not pass.
-    ///
-    /// # Errors
-    /// The report cannot be kept; axes that are not a permutation of ACTUAL's.
+    /// Goes on after pairs that cannot be read. Returns the names that were read and do not pass.
     pub(super) fn compare(&self, models: &mut Models, progress: Progress<'_>) -> Result<Vec<String>> {
         let (mut batch, mut failed) = (Vec::new(), Vec::new());
         let mut files = FilePairs::default();
@@ -342,10 +302,6 @@ impl Comparing<'_> {
         Ok(failed)
     }
 
-    /// Compares the tensors of one name, or describes that of one side.
-    ///
-    /// # Errors
-    /// Axes that are not a permutation of ACTUAL's.
     pub(super) fn compare_one(
         &self,
         name: &str,
@@ -362,7 +318,6 @@ impl Comparing<'_> {
         }
     }
 
-    /// Opens the tensors of one name. The metadata of their files go to `models`.
     fn state(
         &self,
         name: &str,
@@ -393,8 +348,7 @@ impl Comparing<'_> {
         })
     }
 
-    /// Compares the metadata and the attachments of the files of a pair. In a folder each name begins with that of the file, as
-    /// the names of its tensors do.
+    /// In a folder each name begins with that of its file.
     fn beside(
         &self,
         places: [&TensorPlace; 2],
@@ -406,7 +360,6 @@ impl Comparing<'_> {
         Ok(files.differing(sources)?.behind(&before))
     }
 
-    /// Compares the pairs of a batch, each by one thread.
     fn flush(
         &self,
         batch: &mut Vec<(&str, Mutex<PairState>)>,
@@ -436,7 +389,6 @@ impl Comparing<'_> {
         Ok(())
     }
 
-    /// Describes a tensor that only one side has.
     fn alone(&self, name: &str, places: [Option<TensorPlace>; 2]) -> Result<NamedResult> {
         let side = usize::from(places[0].is_none());
         let place = places[side].expect("a name comes from a tensor of one of the sides");
@@ -448,7 +400,6 @@ impl Comparing<'_> {
 }
 
 impl PairState {
-    /// Returns the bytes that are still to be compared, on both sides together.
     fn bytes(&self) -> usize {
         match self {
             Self::Open(pair) => pair.sources.iter().map(Source::bytes).sum(),
@@ -456,12 +407,10 @@ impl PairState {
         }
     }
 
-    /// Returns whether a server is asked for one side.
     fn costs_requests(&self) -> bool {
         matches!(self, Self::Open(pair) if pair.sources.iter().any(Source::costs_requests))
     }
 
-    /// Compares a pair that is open, and closes its files.
     fn compare(&mut self, effort: Effort, progress: Progress<'_>) {
         if let Self::Open(pair) = self {
             let OpenPair { sources: [expected, actual], options } = &mut **pair;
@@ -473,12 +422,11 @@ impl PairState {
     }
 }
 
-/// Returns the result of a pair that cannot be read.
 fn unreadable(error: &anyhow::Error) -> NamedResult {
     NamedResult::Unreadable(message(error))
 }
 
-/// Adds a result to the report, and to the failed names if it was read and does not pass.
+/// Unreadable pairs do not count as `failed`.
 fn add(models: &mut Models, failed: &mut Vec<String>, name: &str, found: NamedResult) -> Result<()> {
     let verdict = found.verdict();
     if !verdict.passes() && verdict != TensorVerdict::Unreadable {

@@ -39,13 +39,6 @@ pub(super) struct SliceScatter {
     /// With --fill: replace only items that are nan, inf, finite, ==V, !=V, '<V', '<=V', '>V' or '>=V'
     ///
     /// Without a slice, --where searches all of DATA. V is a value as for --fill: it is rounded to DATA's dtype if that is a
-    /// float, and items are compared with it exactly. A NaN is neither equal nor unequal to a value, nor below or above it;
-    /// -0 equals 0. Integers and bools are always finite. NaT is the nan of dates. Complex numbers accept nan and inf (in
-    /// either part), finite, == and !=, and strings only == and !=. Long double, void and structured items have no
-    /// conditions.
-    ///
-    /// A line gives the number of replaced items, unless -q is given: on standard output, or on standard error if the tensor
-    /// itself goes to standard output. --in-place writes only the bytes that change.
     #[arg(
         id = "where",
         long = "where",
@@ -72,7 +65,6 @@ Examples:
   tensorop slice-scatter model.safetensors:head --fill 1 --where '>1' --at ':10' -i";
 
 impl SliceScatter {
-    /// Resolves the slice and writes DATA with UPDATES in its places.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let replaced = AtomicUsize::new(0);
         let told = |count: usize| match &self.condition {
@@ -85,7 +77,7 @@ impl SliceScatter {
         run_for_each(io, (&self.data, None), &self.updates, &self.options, &told, &|change| {
             let slices = change.reader.slices(&self.slices)?;
             let change = change.open()?;
-            // a pattern is meant to change whole tensors
+            // without a slice, `--fill` takes only tensors of rank 0 from a pattern
             if let (false, false, 1..) = (self.names_places(), change.is_one_of_several(), change.data().shape().len())
             {
                 let (label, shape) = (change.data().label(), change.data().shape());
@@ -101,13 +93,10 @@ impl SliceScatter {
         })
     }
 
-    /// Returns whether an option says where the new items go.
     fn names_places(&self) -> bool {
         self.condition.is_some() || self.slices.at.is_some() || self.slices.start.is_some()
     }
 
-    /// Writes DATA with the value of `--fill` in those places for which a condition holds, and says how many they are, or, of
-    /// several tensors, adds to the `sum`.
     fn replace(
         &self,
         io: &Io,
@@ -123,7 +112,7 @@ impl SliceScatter {
         let (item, label) = change.filling()?.expect("the grammar requires --fill");
         let matcher = change.matcher(condition)?;
         let (destination, limits, data) = change.into_parts();
-        // several parts of a new output look at items that lie in two of them, and a part that is there at none
+        // items on the boundary of two parts would count twice, and those of a finished part not at all
         let is_counted = !run.quiet && !destination.is_check() && (edit.in_place || !output.parts.is_given());
         let skips_items = output.is_dry_run() || destination.format() == Some(Format::TEXT);
         let mut report = destination.report(TITLE);
@@ -137,7 +126,7 @@ impl SliceScatter {
         let mut count =
             || (is_counted && skips_items).then(|| places.count_matching(&mut base, &replacement)).transpose();
         let counted = match io.counter.get() {
-            // only a dry run counts before
+            // `--explain` counts these reads apart from those of the plan
             Some(counter) => counter.apart(count).0,
             None => count(),
         }?;
@@ -156,10 +145,6 @@ impl SliceScatter {
     }
 }
 
-/// Parses a condition.
-///
-/// # Errors
-/// A text that is none.
 fn parse_condition(text: &str) -> Result<Condition<String>, String> {
     text.parse().map_err(|error: Error| {
         let word = text.trim();
@@ -171,5 +156,4 @@ fn parse_condition(text: &str) -> Result<Condition<String>, String> {
     })
 }
 
-/// What a dry run calls the operator.
 const TITLE: &str = "slice-scatter (OpenVINO SliceScatter-15)";

@@ -56,7 +56,6 @@ Examples:
 The numbers are as wide as the last one: of 12 outputs the first is 00. --part cannot be used, since the outputs appear together.";
 
 impl Split {
-    /// Resolves the lengths and writes each part of the axis.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let OperatorOptions { input, output, run } = &self.options;
         ensure!(!output.parts.is_given(), "--part: not with split, whose outputs appear together");
@@ -81,15 +80,12 @@ impl Split {
             let fill = call.link(Operands::from(data.another()?), reader.run.limits)?;
             tensors.push(OutputTensor { name, ..OutputTensor::new(fill, reader.run.limits) });
         }
-        // one part in a store has a name as well
+        // a single part in a store has a name, too
         let brought = FileOptions { metadata, is_group: !destination.is_of_files(), ..FileOptions::default() };
         destination.write(tensors, brought, &|_| false, report)
     }
 
-    /// Returns the names of the outputs, which are `count`: none in files of their own.
-    ///
-    /// # Errors
-    /// Another number of names; names for files of their own.
+    /// `None` for outputs in files of their own.
     fn names_of(&self, count: usize, destination: &Destination<'_>) -> Result<Vec<Option<String>>> {
         let in_files = !destination.format().is_some_and(Format::is_container) || destination.is_of_files();
         match &self.names {

@@ -1,4 +1,4 @@
-//! The sub-command `textconv`, which prints what `git diff` compares.
+//! The sub-command `textconv`, which prints a tensor file as text for `git diff`.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -54,12 +54,11 @@ and once on each machine:
 Then git diff, git show and git log -p show which tensors changed, and how.";
 
 impl Textconv {
-    /// Prints the tensors of the file.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let reader = OperandReader::new(io, &self.input, &self.threads)?;
         let operand = &self.file;
         let mut out = BufWriter::new(io.stdout.clone());
-        // a file without a name, since a stream that is no tensor is read once more
+        // kept in an unnamed file, since a stream that is not a tensor is read again
         let kept = match operand.located {
             Located { place: Place::Stdin, suffix: None, .. } => Some(kept(io)?),
             _ => None,
@@ -70,7 +69,6 @@ impl Textconv {
             }
             None => reader.open(operand),
         };
-        // the bytes of the whole file, if there is one
         let bytes = || -> Option<Box<dyn Read>> {
             Some(match &kept {
                 Some(file) => Box::new(Section::new(Arc::clone(file), 0, file.size().ok()?)),
@@ -80,7 +78,7 @@ impl Textconv {
         let asked = reader.asked(Reinterpret::Unsigned);
         let input = match opened {
             Ok(input) => input,
-            // an error would end git diff; only what is not there, or cannot be read at all, is one
+            // an error would end git diff, so only a file that is missing or unreadable is one
             Err(error) => {
                 let is_there =
                     kept.is_some() || matches!(operand.located, Located { place: Place::File(_), suffix: None, .. });
@@ -109,7 +107,7 @@ impl Textconv {
                 Ok(()) => out.write_all(&text).context("standard output")?,
                 Err(error) => {
                     let bytes = input.reader().raw(n).or_else(bytes);
-                    // what came as an argument, or as a stream that is not kept, is no file whose change is to be shown
+                    // inline values and streams that are not kept have no bytes to hash
                     if bytes.is_none() && input.name(n).is_none() {
                         return Err(error);
                     }
@@ -124,22 +122,19 @@ impl Textconv {
     }
 }
 
-/// Keeps standard input in a file without a name.
 fn kept(io: &Io) -> Result<Arc<dyn ReadAt>> {
     let mut file = tempfile::tempfile().context("standard input: cannot be kept")?;
     std::io::copy(&mut io.stdin.clone(), &mut file).context("standard input")?;
     Ok(Arc::new(file))
 }
 
-/// Prints the line of what is no tensor, or none that can be read: it is another line when one of its bytes changes, as
-/// far as these can be read.
+/// The line changes when one of the bytes does, if they can be read.
 fn write_unread(out: &mut impl Write, name: &str, reason: &str, bytes: Option<Box<dyn Read>>) -> Result<()> {
     let hashed = bytes.and_then(|bytes| info::hash_bytes(bytes).ok());
     let told = hashed.map_or(String::new(), |(count, hash)| format!(", {count} bytes, sha256 {hash}"));
     writeln!(out, "{name}not read: {}{told}", printable(reason)).context("standard output")
 }
 
-/// Prints what is to be compared of a tensor that is called `name` in its file.
 fn tell(out: &mut impl Write, mut source: Source, name: Option<&str>, limits: Limits) -> Result<()> {
     let stats = info::stats(&mut source, limits, &|_| ())?;
     let hash = info::hash(&mut source, limits, &|_| ())?;
@@ -148,7 +143,7 @@ fn tell(out: &mut impl Write, mut source: Source, name: Option<&str>, limits: Li
     writeln!(out, "{name}{} {shape:?}\n  sha256  {hash}", printable(&dtype)).context("standard output")?;
     info::write_figures(out, stats.as_ref()).context("standard output")?;
     if text::check(source.dtype()).is_err() {
-        // text has no form for them; the hash tells whether they are the same
+        // the dtype has no text form; the hash shows changes
         return Ok(());
     }
     let options = TextOptions { threshold: Some(TextOptions::NUMPY_THRESHOLD), ..TextOptions::default() };

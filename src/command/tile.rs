@@ -34,7 +34,6 @@ Examples:
   tensorop tile '[[1,2],[3,4]]' --repeats 2";
 
 impl Tile {
-    /// Resolves the numbers of repetitions and writes DATA repeated.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
         let repeats = operation.reader.index_list(&self.repeats, "--repeats")?;

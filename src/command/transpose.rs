@@ -42,7 +42,6 @@ Of a Zarr store the chunks and the names of the dimensions go along with their a
 Where rows become columns, 32 MiB of the output are held at a time, of all threads together.";
 
 impl Transpose {
-    /// Resolves the axes and writes DATA with its axes in their order.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
         let list = |list| operation.reader.index_list(list, "--axes");

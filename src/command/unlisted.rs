@@ -1,5 +1,5 @@
-//! Tensors in the shards of two models that their indices do not name: who reads a model by its index does not see them, and
-//! two models that differ in one are not equal.
+//! Tensors in shards that the index of a model does not name. Readers of the index miss them, but two models that
+//! differ in one are not equal.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,7 @@ use crate::format::index_faults::{IndexFaults, UnlistedTensor};
 use crate::format::located::Located;
 use crate::format::open::OpenOptions;
 
-/// Compares the tensors that indices do not name, as far as the patterns take them, by the names that they have in the shards.
-/// `labels` are what messages call the sides. One that cannot be read differs.
+/// An unreadable tensor counts as different.
 pub(super) fn compare(
     pairs: &NamedPairs,
     labels: [&str; 2],
@@ -47,7 +46,7 @@ pub(super) fn compare(
     let differs = |(name, tensors): (&String, &[Option<&UnlistedTensor>; 2])| {
         let is_same = match tensors {
             [Some(one), Some(other)] => same(name, [one, other]).is_ok_and(|same| same),
-            // what an index names of that name was compared
+            // if an index names the tensor, the comparison has it
             _ => pairs.has(name),
         };
         (!is_same).then(|| name.clone())

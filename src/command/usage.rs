@@ -1,7 +1,6 @@
-//! Makes the lines of a usage error: what is wrong, the usage, and the way to the help.
+//! Formats usage errors: the message, the usage and a hint at `--help`.
 //!
-//! clap's own text of an error has paragraphs and lists, and errors here are one line each for `grep` and logs. The text is
-//! therefore cut into its paragraphs, and each of those that are shown becomes one line.
+//! clap's text has paragraphs and lists. Here each paragraph becomes one line, for `grep` and logs.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -11,16 +10,14 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::{grammar, other_words};
 
-/// The characters of the first line after which the rest is left out: a value that was typed may be of any length.
+/// Typed values may be of any length.
 const LONGEST: usize = 400;
 
-/// The last line of every usage error.
 const HELP: &str = "For more information, try '--help'.";
 
-/// Returns the lines of a usage error: three at most. `args` are those of the command line.
 pub(super) fn short(mut error: clap::Error, args: &[OsString]) -> String {
-    // What was typed loses its line ends, which would look like those of the paragraphs, and its escape sequences, an
-    // unfinished one of which would take characters of the message with it.
+    // line ends in typed text would look like those of paragraphs, and an unfinished escape sequence would swallow part
+    // of the message
     for kind in [ContextKind::InvalidArg, ContextKind::InvalidSubcommand, ContextKind::InvalidValue] {
         if let Some(ContextValue::String(typed)) = error.get(kind) {
             let plain = StyledStr::from(typed.replace('\n', " ")).to_string();
@@ -31,7 +28,7 @@ pub(super) fn short(mut error: clap::Error, args: &[OsString]) -> String {
         Some(ContextValue::String(typed)) => use_instead(typed),
         _ => None,
     };
-    // clap advises to pass an unknown option as an operand after `--`, which nobody means here
+    // clap suggests `--` before an unknown option, which nobody means here
     error.remove(ContextKind::Suggested);
     let text = error.render().to_string();
     let (mut first, mut tips, mut usage) = (String::new(), Vec::new(), None);
@@ -44,12 +41,12 @@ pub(super) fn short(mut error: clap::Error, args: &[OsString]) -> String {
         }
     }
     if let Some(instead) = elsewhere {
-        // names that only look alike would lead away from it
+        // similar names would mislead
         tips = vec![instead];
     }
     let here = here(&error, usage, args);
     if let Some(here) = &here {
-        // names that only look alike would lead away from it
+        // similar names would mislead
         tips = vec![here];
     }
     if is_list_behind_squeeze(&error, usage) {
@@ -62,7 +59,7 @@ pub(super) fn short(mut error: clap::Error, args: &[OsString]) -> String {
     message(&first, usage)
 }
 
-/// What other tools call what a sub-command does here, or several do together, and what to use for it.
+/// Names of sub-commands in other tools, and the command to use here.
 const INSTEAD: &[(&str, &str)] = &[
     ("take index-select embedding lookup", "use tensorop gather DATA INDICES --axis N"),
     ("scatter index-put put", "use scatter-update (places of one axis) or scatter-nd (index tuples)"),
@@ -100,13 +97,11 @@ const INSTEAD: &[(&str, &str)] = &[
     ("hash sha256 sha256sum checksum", "use tensorop info FILE --hash"),
 ];
 
-/// Returns what to use for a sub-command that is called so elsewhere; underscores stand for hyphens.
 fn use_instead(typed: &str) -> Option<&'static str> {
     let name = typed.to_lowercase().replace('_', "-");
     INSTEAD.iter().find(|(names, _)| names.split(' ').any(|known| known == name)).map(|(_, instead)| *instead)
 }
 
-/// Returns what to type for an option, a value or a list that has another name, or another place, in other tools.
 fn here(error: &clap::Error, usage: Option<&str>, args: &[OsString]) -> Option<String> {
     let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return None };
     match error.kind() {
@@ -135,14 +130,12 @@ fn here(error: &clap::Error, usage: Option<&str>, args: &[OsString]) -> Option<S
     }
 }
 
-/// Returns whether an argument of the grammar is the operand that the usage calls `name`.
 pub(super) fn is_operand(argument: &clap::Arg, name: &str) -> bool {
     let names = argument.get_value_names().unwrap_or_default();
     argument.is_positional() && names.iter().any(|known| known.as_str() == name)
 }
 
-/// Returns the list of numbers that begins at an argument that was left over: the word as it was typed, and the numbers
-/// after it, with commas between them. If the word begins with a hyphen, clap names only its first two characters.
+/// If a list begins with a hyphen, clap names only its first two characters.
 fn whole_list(argument: &str, args: &[OsString]) -> String {
     let is_cut = |word: &str| argument.starts_with('-') && word.starts_with(argument) && other_words::is_list(word);
     let words: Vec<_> = args.iter().filter_map(|arg| arg.to_str()).collect();
@@ -154,7 +147,7 @@ fn whole_list(argument: &str, args: &[OsString]) -> String {
     }
 }
 
-/// Returns whether a tensor is to be sliced and no slice is given: whoever asks for that wants to see it.
+/// Users who omit the slice probably want to see the tensor.
 fn is_whole_slice(error: &clap::Error, usage: Option<&str>) -> bool {
     let is_slice = usage.is_some_and(|usage| usage.contains("tensorop slice "));
     let missing = error.get(ContextKind::InvalidArg);
@@ -162,7 +155,7 @@ fn is_whole_slice(error: &clap::Error, usage: Option<&str>) -> bool {
     is_slice && is_slices && error.kind() == ErrorKind::MissingRequiredArgument
 }
 
-/// Returns whether numbers are left over that were meant for the one option whose value may be left out.
+/// The value of `--squeeze` is optional, so it needs `=`.
 fn is_list_behind_squeeze(error: &clap::Error, usage: Option<&str>) -> bool {
     let is_reshape = usage.is_some_and(|usage| usage.contains("tensorop reshape "));
     let is_list = |typed: &str| typed.split(',').all(|number| number.parse::<i64>().is_ok());
@@ -172,7 +165,6 @@ fn is_list_behind_squeeze(error: &clap::Error, usage: Option<&str>) -> bool {
         && matches!(unknown, Some(ContextValue::String(typed)) if is_list(typed))
 }
 
-/// Adds to the lines about an unknown option that a file has the name that was taken for one.
 pub(super) fn with_file(lines: &str, args: &[OsString]) -> String {
     let is_file = |arg: &&OsString| arg.as_encoded_bytes().starts_with(b"-") && Path::new(arg).is_file();
     match (args.iter().skip(1).find(is_file), lines.split_once('\n')) {
@@ -183,7 +175,6 @@ pub(super) fn with_file(lines: &str, args: &[OsString]) -> String {
     }
 }
 
-/// Returns the lines of a usage error. What was typed may hold blanks and ends of lines: each run of them is one blank.
 pub(super) fn message(first: &str, usage: Option<&str>) -> String {
     let mut first = one_line(first);
     if let Some((end, _)) = first.char_indices().nth(LONGEST) {
@@ -202,7 +193,7 @@ fn one_line(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A name in the list that is a sub-command would never be answered, and one that occurs twice only once.
+    /// A name would never be reached if it were a sub-command or occurred twice.
     #[test]
     fn names_of_other_tools() {
         let names: Vec<_> = INSTEAD.iter().flat_map(|(names, _)| names.split(' ')).collect();

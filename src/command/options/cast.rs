@@ -1,4 +1,4 @@
-//! The option `--cast`, which says which tensors are cast to which dtypes.
+//! The option `--cast`.
 
 use std::fmt;
 
@@ -9,13 +9,9 @@ use super::values::{ByName, asked_dtype};
 use crate::DType;
 use crate::item::dtype::Kind;
 
-/// One value of `--cast`: a dtype, for the tensors of its class or for those whose names match a pattern.
+/// A dtype, for all tensors of its class or for names that match a pattern.
 pub(crate) type CastArg = ByName<DType>;
 
-/// Parses `DTYPE` or `GLOB=DTYPE`.
-///
-/// # Errors
-/// A name that no dtype has.
 pub(crate) fn parse_cast(text: &str) -> Result<CastArg, String> {
     CastArg::parse(text, asked_dtype)
 }
@@ -27,7 +23,6 @@ impl fmt::Display for CastArg {
     }
 }
 
-/// A class of dtypes, within which a cast keeps what the items stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DTypeClass {
     Integer,
@@ -35,11 +30,9 @@ enum DTypeClass {
     Complex,
 }
 
-/// The number of dtypes that a message lists.
 const MAX_LISTED: usize = 5;
 
 impl DTypeClass {
-    /// Returns its name in messages, in the plural.
     fn name(self) -> &'static str {
         match self {
             Self::Integer => "integers",
@@ -49,8 +42,7 @@ impl DTypeClass {
     }
 }
 
-/// Returns the class of a dtype; `None` for bool, texts, dates and bytes, which a cast of several tensors leaves as they
-/// are.
+/// `None` for bool, strings, dates and bytes, which a cast without a pattern leaves unchanged.
 fn class(dtype: &DType) -> Option<DTypeClass> {
     match dtype.kind() {
         Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 => Some(DTypeClass::Integer),
@@ -63,12 +55,7 @@ fn class(dtype: &DType) -> Option<DTypeClass> {
     }
 }
 
-/// Checks that each value of `--cast` applies to a tensor. `tensors` are their names in their files and their dtypes. A tensor
-/// that already has the dtype counts, so that a script can run again. `alone` says that there is one tensor.
-///
-/// # Errors
-/// A pattern that matches no name; for several tensors, a value without a pattern whose dtype belongs to no class, or to a
-/// class that no tensor has; a value that casts no tensor, because other values decide on all that it is for.
+/// A tensor that already has the dtype counts, so that a script can run again.
 pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)], alone: bool) -> Result<()> {
     for cast in casts {
         match &cast.glob {
@@ -89,7 +76,6 @@ pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)], alone: bool) 
     Ok(())
 }
 
-/// Checks that one of several tensors has the class of a value without a pattern.
 fn check_class(cast: &CastArg, tensors: &[(&str, &DType)]) -> Result<()> {
     let Some(own) = class(&cast.value) else {
         bail!("--cast {cast}: of several tensors name those that are meant: --cast 'GLOB={cast}'");
@@ -106,7 +92,6 @@ fn check_class(cast: &CastArg, tensors: &[(&str, &DType)]) -> Result<()> {
     )
 }
 
-/// Returns some dtypes in words.
 fn listed(dtypes: &[String]) -> String {
     let more = dtypes.len().saturating_sub(MAX_LISTED);
     let mut words: Vec<_> = dtypes.iter().take(MAX_LISTED).cloned().collect();
@@ -118,13 +103,11 @@ fn listed(dtypes: &[String]) -> String {
     }
 }
 
-/// Returns the dtype that a tensor is cast to, if it is cast. `alone` says that there is one tensor.
 pub(crate) fn target<'a>(casts: &'a [CastArg], name: &str, dtype: &DType, alone: bool) -> Option<&'a DType> {
     decisive(casts, name, dtype, alone).map(|cast| &cast.value)
 }
 
-/// Returns the value of `--cast` that decides on a tensor. The last pattern that matches its name decides, whatever its
-/// class; if none does, the last dtype without a pattern, which among several tensors is for those of its class.
+/// The last matching pattern decides, then the last plain dtype, which among several tensors is for those of its class.
 fn decisive<'a>(casts: &'a [CastArg], name: &str, dtype: &DType, alone: bool) -> Option<&'a CastArg> {
     let matching = casts.iter().rev().find(|cast| cast.glob.as_ref().is_some_and(|glob| glob.matches(name)));
     let of_class = |cast: &&CastArg| {
@@ -140,7 +123,7 @@ mod tests {
     #[test]
     fn what_is_cast_to_what() {
         let dtype = |name: &str| DType::parse(name).expect("a dtype");
-        // all values of --cast, name and dtype of a tensor, whether it is alone, what it becomes
+        // values of --cast, name and dtype of a tensor, whether it is alone, the result
         let rows: &[(&[&str], &str, &str, bool, &str)] = &[
             (&["bfloat16"], "w", "float32", false, "bfloat16"),
             (&["bfloat16"], "w", "float8_e4m3fn", false, "bfloat16"),

@@ -1,4 +1,4 @@
-//! The options for tensors that a runtime wrote layer by layer.
+//! The options for tensors that a runtime dumps layer by layer.
 
 use std::fs;
 use std::path::PathBuf;
@@ -61,15 +61,10 @@ fn parse_axes(text: &str) -> Result<ByName<Vec<i64>>, String> {
 }
 
 impl DumpOptions {
-    /// Returns the order of ACTUAL's axes for the tensor called `name`; `None` if it was not given.
     pub(crate) fn axes(&self, name: &str) -> Option<Vec<i64>> {
         ByName::last(&self.axes, name).cloned()
     }
 
-    /// Reads the file of `--shapes`.
-    ///
-    /// # Errors
-    /// The file cannot be read, or its content is invalid.
     pub(crate) fn shapes(&self) -> Result<Option<Arc<DumpShapes>>> {
         let Some(path) = &self.shapes else { return Ok(None) };
         let label = || format!("--shapes {}", path.display());
@@ -77,10 +72,6 @@ impl DumpOptions {
         Ok(Some(Arc::new(DumpShapes::parse(&text).with_context(label)?)))
     }
 
-    /// Checks that each entry of `--shapes` has a file in a folder.
-    ///
-    /// # Errors
-    /// The entries without a file.
     pub(crate) fn check_shapes(&self, shapes: Option<&Arc<DumpShapes>>) -> Result<()> {
         let unused = shapes.map_or_else(Vec::new, |shapes| shapes.unused());
         if let (Some(path), false) = (&self.shapes, unused.is_empty()) {
@@ -89,10 +80,6 @@ impl DumpOptions {
         Ok(())
     }
 
-    /// Checks that `--accept` is not combined with `--first` or `--axes`.
-    ///
-    /// # Errors
-    /// The first of the two options that is given, if tensors are accepted.
     pub(crate) fn check_accepting(&self, accepts: bool) -> Result<()> {
         match [(self.first, "--first"), (!self.axes.is_empty(), "--axes")].into_iter().find(|(is_given, _)| *is_given) {
             Some((_, option)) if accepts => {
@@ -104,10 +91,6 @@ impl DumpOptions {
         }
     }
 
-    /// Checks that each pattern of `--axes` matches one of `names`; a tensor without one has the empty name.
-    ///
-    /// # Errors
-    /// The first that matches none.
     pub(crate) fn check_globs(&self, names: &[&str]) -> Result<()> {
         check_patterns(ByName::globs("--axes", &self.axes), names)
     }

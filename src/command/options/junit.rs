@@ -1,4 +1,4 @@
-//! The option that writes a report as JUnit XML.
+//! The option `--junit`.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Read as _, Write as _};
@@ -24,10 +24,6 @@ pub(crate) struct JunitOptions {
 }
 
 impl JunitOptions {
-    /// Returns the file that the report goes to, and an empty report, if there is to be one. `operands` are compared.
-    ///
-    /// # Errors
-    /// Nothing can be written there; the file is one that is not a report, or is in a folder or store that is compared.
     pub(crate) fn begin(&self, operands: &[&Operand]) -> Result<Option<(Target, JunitReport)>> {
         let Some(path) = &self.junit else { return Ok(None) };
         if path == Path::new("-") {
@@ -47,16 +43,14 @@ impl JunitOptions {
                 bail!("{}: is in {}, which is compared: name a file elsewhere", target.label(), operand.label);
             }
         }
-        // a run may take long, so an error of the file comes before it
+        // errors of the file come before a long run
         target.probe()?;
         Ok(Some((target, JunitReport::new())))
     }
 }
 
-/// The first bytes of a report.
 const BEGINNING: &[u8] = b"<?xml";
 
-/// Checks that a file holds nothing but a report. There may be no such file.
 fn check_replaceable(path: &Path, label: &str) -> Result<()> {
     if !path.is_file() {
         return Ok(());
@@ -70,10 +64,6 @@ fn check_replaceable(path: &Path, label: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes a report to its file, if there is one. `suite` is the name of its test suite.
-///
-/// # Errors
-/// Of writing.
 pub(crate) fn write_junit(target: Option<Target>, report: Option<JunitReport>, suite: &str) -> Result<()> {
     let (Some(target), Some(report)) = (target, report) else { return Ok(()) };
     let mut out = target.create()?;

@@ -1,4 +1,4 @@
-//! The options that choose tensors of whole containers and give them other names.
+//! The options that select and rename tensors of containers.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -47,26 +47,19 @@ pub(crate) struct TakenOptions {
 }
 
 impl TakenOptions {
-    /// Returns whether no option is given.
     pub(crate) fn is_empty(&self) -> bool {
         self.only.is_empty() && self.exclude.is_empty()
     }
 
-    /// Returns the patterns, for tensors that keep their names.
     pub(crate) fn filter(&self) -> NameFilter<'_> {
         NameFilter { only: &self.only, exclude: &self.exclude, rename: &[] }
     }
 
-    /// Returns whether a tensor of that name is taken.
     pub(crate) fn takes(&self, name: &str) -> bool {
         self.filter().takes(name)
     }
 
-    /// Checks that each pattern of `--only` and `--exclude` matches one of `names`, or of the names `beside` them, which are
-    /// other names of the same tensors and those of tensors that are left out. The message lists `names` alone.
-    ///
-    /// # Errors
-    /// The first that matches none.
+    /// `beside` has other names of the same tensors, and names of excluded ones.
     pub(crate) fn check_names<S: AsRef<str>, B: AsRef<str>>(&self, names: &[S], beside: &[B]) -> Result<()> {
         for (option, globs) in [("--only", &self.only), ("--exclude", &self.exclude)] {
             let is_matched = |glob: &Glob| {
@@ -82,31 +75,21 @@ impl TakenOptions {
     }
 }
 
-/// The choice among the tensors of one file after the other, by those who look at tensors.
 pub(crate) struct MemberSelection<'a> {
     options: &'a TakenOptions,
-    /// The names of all tensors that could be chosen so far.
     names: Vec<String>,
-    /// What patterns may match beside them.
     beside: Vec<String>,
-    /// How many were taken, also of those that are not chosen by their names.
     taken: usize,
-    /// Whether a file was left out, whose names nobody knows.
+    /// Whether a file could not be opened.
     has_unknown: bool,
 }
 
 impl<'a> MemberSelection<'a> {
-    /// Returns a choice before the first file.
     pub(crate) fn new(options: &'a TakenOptions) -> Self {
         Self { options, names: Vec::new(), beside: Vec::new(), taken: 0, has_unknown: false }
     }
 
-    /// Opens a file by `open`, which is told what of a folder is wanted, and returns those of its tensors that are taken. A
-    /// tensor without a name, or one that the operand names itself, is taken in any case. Of a file that holds no tensors
-    /// nothing is returned.
-    ///
-    /// # Errors
-    /// Those of `open`, and of [`Input::select`].
+    /// A tensor without a name, or one that the operand names, is always selected. A file without tensors has no list.
     pub(crate) fn open(
         &mut self,
         open: impl FnOnce(NameFilter<'_>) -> Result<Arc<Input>>,
@@ -124,13 +107,9 @@ impl<'a> MemberSelection<'a> {
         Ok((input, holds_any.then_some(selected)))
     }
 
-    /// Checks, when all of these files are open, that each pattern matches a tensor, and that one is left.
-    ///
-    /// # Errors
-    /// The first pattern that matches none; no tensor that is taken.
     pub(crate) fn check(&self, files: &[Operand]) -> Result<()> {
         if self.options.is_empty() || self.has_unknown {
-            // a file that could not be opened is an error already
+            // the file that could not be opened is an error already
             return Ok(());
         }
         self.options.check_names(&self.names, &self.beside)?;
@@ -140,7 +119,7 @@ impl<'a> MemberSelection<'a> {
     }
 }
 
-/// The help of `--rename` in a comparison. Its first line is the short one.
+/// The first line is the short help of `--rename`.
 const RENAME_EXPECTED: &str = "\
 Give EXPECTED's tensors the names that they have in ACTUAL, such as 'model.*=*'
 
@@ -151,38 +130,31 @@ each rule changes the names that the rules before it have made, as sed -e A -e B
 --only, --exclude and GLOB= are matched with the new names.";
 
 impl MemberOptions {
-    /// Changes `--rename` to the option of a comparison, which renames the tensors of EXPECTED.
     pub(crate) fn renaming_expected(rename: Arg) -> Arg {
         let short = RENAME_EXPECTED.lines().next().unwrap_or_default();
         rename.help(short).long_help(RENAME_EXPECTED)
     }
 
-    /// Returns whether no option is given.
     pub(crate) fn is_empty(&self) -> bool {
         self.taken.is_empty() && self.rename.is_empty()
     }
 
-    /// Returns the patterns, which are matched with the names that tensors have after `--rename`.
     pub(crate) fn renaming_filter(&self) -> NameFilter<'_> {
         NameFilter { rename: &self.rename, ..self.taken.filter() }
     }
 
-    /// Returns what a tensor of that name is called after `--rename`.
     pub(crate) fn renamed(&self, name: &str) -> String {
         self.renaming_filter().renamed(name).into_owned()
     }
 
-    /// Checks that each rule of `--rename` matches one of `names` as the rules before it have changed them.
-    ///
-    /// # Errors
-    /// The first that matches none.
+    /// Each rule must match the names that the rules before it made.
     pub(crate) fn check_renames(&self, names: &[&str]) -> Result<()> {
         let Some((rename, names)) = self.first_unused(names) else { return Ok(()) };
         let (text, names) = (rename.text(), borrowed(&names));
         bail!("--rename {text}: matches no tensor of a whole container{}", meant(old_of(rename), &names))
     }
 
-    /// Returns the first rule of `--rename` that matches no name when its turn comes, and the names at that time.
+    /// Also returns the names that the rules before it made.
     fn first_unused<'n>(&self, names: &[&'n str]) -> Option<(&Rename, Vec<Cow<'n, str>>)> {
         let mut names: Vec<Cow<'n, str>> = names.iter().copied().map(Cow::Borrowed).collect();
         for rename in &self.rename {
@@ -200,11 +172,6 @@ impl MemberOptions {
         None
     }
 
-    /// Checks that each rule of `--rename` matches a tensor of `expected`, whose names a comparison changes to those of
-    /// `actual`, as the rules before it have changed them.
-    ///
-    /// # Errors
-    /// The first that matches none. If it matches one of `actual`, the message says which side is changed, and how.
     pub(crate) fn check_renames_of_expected(&self, expected: &[&str], actual: &[&str]) -> Result<()> {
         let Some((rename, expected)) = self.first_unused(expected) else { return Ok(()) };
         let (text, old, expected) = (rename.text(), old_of(rename), &*borrowed(&expected));
@@ -218,20 +185,15 @@ impl MemberOptions {
     }
 }
 
-/// The tensors of whole containers that stop a command, each with the reason.
 #[derive(Debug, Default)]
 pub(crate) struct UnreadableMembers(Vec<(String, String)>);
 
 impl UnreadableMembers {
-    /// Adds the tensor of that name, and the reason why it stops the command.
     pub(crate) fn add(&mut self, name: &str, why: String) {
         self.0.push((name.to_owned(), why));
     }
 
-    /// Returns an error that names all of them, and the options that leave them out, if there are any.
-    ///
-    /// # Errors
-    /// That error.
+    /// The error names the `--exclude` options that leave them out.
     pub(crate) fn finish(self) -> Result<()> {
         let (names, reasons): (Vec<_>, Vec<_>) = self.0.into_iter().unzip();
         if names.is_empty() {
@@ -248,22 +210,18 @@ impl UnreadableMembers {
     }
 }
 
-/// Returns the texts of names.
 fn borrowed<'n>(names: &'n [Cow<'_, str>]) -> Vec<&'n str> {
     names.iter().map(|name| &**name).collect()
 }
 
-/// Returns whether a rule changes any of the names.
 fn matches_any(rename: &Rename, names: &[&str]) -> bool {
     names.iter().any(|name| rename.apply(name).is_some())
 }
 
-/// Returns the pattern of the names that a rule changes.
 fn old_of(rename: &Rename) -> &str {
     rename.text().split('=').next().unwrap_or_default()
 }
 
-/// Returns what a pattern that matches none of `names` may have meant, as the end of a message.
 pub(crate) fn meant(pattern: &str, names: &[&str]) -> String {
     if names.iter().all(|name| name.is_empty()) {
         return String::new();

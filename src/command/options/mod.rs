@@ -1,7 +1,7 @@
-//! Arguments that several sub-commands take, a file for each group.
+//! The arguments that several sub-commands share, a file for each group.
 //!
-//! Text becomes domain types while it is parsed, so that bad text fails as a usage error. An operand is
-//! located while it is parsed; nothing else here looks at a file before the sub-command runs. What all options with a value have in common is set once, by the grammar: a value may begin with `-`.
+//! Text becomes domain types while it is parsed, so that bad text is a usage error. Nothing here looks at a file,
+//! except to locate operands. The grammar lets values begin with `-`.
 
 pub(super) mod cast;
 mod dumps;

@@ -1,4 +1,4 @@
-//! Operands on the command line, and the options that say how to read them.
+//! Operands, and the options for reading them.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -29,11 +29,9 @@ standard input. 'FOLDER/GLOB:DTYPE[DIMS]' is a folder of all files whose paths m
 Standard input is read in bounded memory. If it is long and needed in another order (a negative step, Fortran order), it goes \
 through an unnamed file in $TMPDIR.";
 
-/// The character that is put before an operand that begins with `-:`, which clap would take for an option. No argument
-/// holds it.
+/// The prefix for arguments that begin with `-:`, which clap would take for options. No argument can contain it.
 pub(crate) const SHELTER: char = '\0';
 
-/// Returns an argument as clap is given it, so that standard input with what its bytes are is not taken for an option.
 pub(crate) fn sheltered(arg: OsString) -> OsString {
     match arg.to_str() {
         Some(text) if text.starts_with("-:") => format!("{SHELTER}{text}").into(),
@@ -41,62 +39,49 @@ pub(crate) fn sheltered(arg: OsString) -> OsString {
     }
 }
 
-/// Returns an argument as it was typed.
 fn unsheltered(arg: OsString) -> OsString {
     let typed = arg.to_str().and_then(|text| text.strip_prefix(SHELTER)).map(OsString::from);
     typed.unwrap_or(arg)
 }
 
-/// Returns the long help of the first operand of a command, which explains operands.
 pub(crate) fn data_help(first: &str) -> String {
     format!("{first}\n\n{OPERANDS_HELP}")
 }
 
-/// What an operand is to its command.
 #[derive(Clone, Copy)]
 pub(crate) struct OperandRole {
-    /// The name that the usage line gives it.
     pub name: &'static str,
-    /// What errors of the library call it.
     pub subject: Subject,
 }
 
 pub(crate) const DATA: OperandRole = OperandRole { name: "DATA", subject: Subject::Data };
 pub(crate) const INDICES: OperandRole = OperandRole { name: "INDICES", subject: Subject::Indices };
 pub(crate) const UPDATES: OperandRole = OperandRole { name: "UPDATES", subject: Subject::Updates };
-/// The tensors that are right.
 pub(crate) const EXPECTED: OperandRole = OperandRole { name: "EXPECTED", subject: Subject::Operand(0) };
-/// The tensors that are checked.
 pub(crate) const ACTUAL: OperandRole = OperandRole { name: "ACTUAL", subject: Subject::Operand(1) };
-/// An input of a command that is no operator.
 pub(crate) const FILE: OperandRole = OperandRole { name: "FILE", subject: Subject::Data };
-/// An input of `convert`.
 pub(crate) const IN: OperandRole = OperandRole { name: "IN", subject: Subject::Data };
 
-/// An operand of a command: what was typed, and what it means. It is located once, while the command line is parsed; the
-/// run opens it.
+/// It is located while the command line is parsed, and opened by the run.
 #[derive(Clone)]
 pub(crate) struct Operand {
     pub located: Located,
-    /// What messages call it: its role and where it comes from.
+    /// The name in messages: role and origin.
     pub label: String,
-    /// The name that it gets in a container, if one was typed.
     pub name: Option<String>,
     pub role: OperandRole,
 }
 
 impl OperandRole {
-    /// Removes the name of the role from the label of an operand or a tensor.
     pub(crate) fn unlabelled(self, label: &str) -> &str {
         label.strip_prefix(self.name).map_or(label, str::trim_start)
     }
 
-    /// Returns a parser of operands of this role.
     pub(crate) fn parser(self) -> impl TypedValueParser<Value = Operand> {
         OsStringValueParser::new().map(move |typed| self.at(None, Located::from_argument(&unsheltered(typed))))
     }
 
-    /// Returns a parser of operands of this role that may have a name: `IN`, or `NAME=IN`.
+    /// Accepts `IN` or `NAME=IN`.
     pub(crate) fn named_parser(self) -> impl TypedValueParser<Value = Operand> {
         OsStringValueParser::new().map(move |typed| {
             let (name, located) = Located::from_named_argument(&unsheltered(typed));
@@ -119,7 +104,6 @@ impl OperandRole {
 }
 
 impl Operand {
-    /// Returns the file as it was typed, without the name of a member.
     pub(crate) fn file(&self, member: Option<&str>) -> String {
         let text = self.located.without_secrets();
         let file = member.and_then(|name| text.strip_suffix(name)?.strip_suffix(':'));
@@ -127,10 +111,6 @@ impl Operand {
     }
 }
 
-/// Refuses standard input for more than one of the operands.
-///
-/// # Errors
-/// The role of the second one.
 pub(crate) fn check_stdin<'a>(operands: impl IntoIterator<Item = &'a Operand>) -> Result<()> {
     match operands.into_iter().filter(|operand| operand.located.is_stdin()).nth(1) {
         Some(second) => bail!("{}: standard input can stand for one operand only", second.role.name),
@@ -185,15 +165,12 @@ pub(crate) struct InputOptions {
 }
 
 impl InputOptions {
-    /// Changes `--dtype` to the option of a command that reads tensors by their names: any number of values, which may have
-    /// patterns.
     pub(crate) fn dtype_by_name(dtype: Arg) -> Arg {
         let help = dtype_help(&[DTYPE_HELP, DTYPE_BY_NAME_HELP].concat());
         let dtype = dtype.action(ArgAction::Append).value_name("[GLOB=]DTYPE");
         dtype.value_parser(DTypeParser::of_bytes_by_name()).long_help(help)
     }
 
-    /// Returns how a file is read again by a command with the same options.
     pub(crate) fn again(&self) -> ReadAgain {
         let Self { dtype, skip_rows, delimiter, .. } = self;
         let options = TableOptions { skip_rows: *skip_rows, delimiter: *delimiter };
@@ -222,12 +199,10 @@ pub(crate) struct AddressOptions {
     pub no_sign_request: bool,
 }
 
-/// Parses a delimiter of cells.
 fn parse_delimiter(text: &str) -> std::result::Result<Delimiter, String> {
     text.parse().map_err(|error: crate::Error| error.message().to_owned())
 }
 
-/// Parses a time in seconds.
 pub(crate) fn parse_timeout(text: &str) -> std::result::Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.001..=86_400.0).contains(seconds));
     seconds.map(Duration::from_secs_f64).ok_or_else(|| "expected seconds, from 0.001 to 86400".to_owned())

@@ -1,4 +1,4 @@
-//! The options that operators have in common.
+//! The options that operators share.
 
 use std::num::NonZero;
 
@@ -11,7 +11,6 @@ use super::values::{OptionWord, parse_memory_size, parse_words, word};
 use crate::ops::machine::MIN_MEMORY;
 use crate::ops::reduction::{Reduction, Repeats};
 
-/// The heading of the options of scatters in the help.
 pub(crate) const SCATTER_HEADING: &str = "Scatter";
 
 /// The options of a command that makes a new output.
@@ -39,11 +38,7 @@ pub(crate) struct ChangeOptions {
 }
 
 impl ChangeOptions {
-    /// Checks that a part that is made in place may be made again: what it has changed must not take part once more.
-    /// `has_initial` says whether the items of DATA take part in a reduction.
-    ///
-    /// # Errors
-    /// `--part` with `--in-place` and such a reduction.
+    /// A part in place may run again, so reductions that would change items twice are refused.
     pub(crate) fn check_again(&self, reduction: Reduction, has_initial: bool) -> Result<()> {
         let is_part_in_place = self.edit.in_place && self.output.parts.part.is_some();
         let changes_again = match reduction {
@@ -122,10 +117,6 @@ fn repeats() -> Vec<OptionWord<Repeats>> {
 }
 
 impl DuplicateOptions {
-    /// Checks that repeated indices are not refused where a reduction is meant for them.
-    ///
-    /// # Errors
-    /// `--on-duplicate` beside a reduction.
     pub(crate) fn check(&self, reduction: Reduction) -> Result<()> {
         if reduction != Reduction::None && self.on_duplicate.is_some() {
             bail!("--on-duplicate: not with --reduction {}, which is meant for repeated indices", reduction.name());
@@ -133,13 +124,11 @@ impl DuplicateOptions {
         Ok(())
     }
 
-    /// Returns what becomes of several updates for one place.
     pub(crate) fn repeats(&self, reduction: Reduction) -> Repeats {
         self.on_duplicate.unwrap_or(reduction.into())
     }
 }
 
-/// Returns the values of `--reduction` for an operator that has these.
 pub(crate) fn reductions(known: &[Reduction]) -> Vec<OptionWord<Reduction>> {
     let help = |reduction| match reduction {
         Reduction::None => "The update replaces the item",
@@ -153,16 +142,11 @@ pub(crate) fn reductions(known: &[Reduction]) -> Vec<OptionWord<Reduction>> {
     known.iter().map(|&reduction| word(reduction.name(), help(reduction), reduction)).collect()
 }
 
-/// Parses the memory that may be held.
 fn parse_memory(text: &str) -> std::result::Result<usize, String> {
     let size = usize::try_from(parse_memory_size(text)?).ok().filter(|&bytes| bytes >= MIN_MEMORY);
     size.ok_or_else(|| "expected 16MiB or more, up to what this machine can address".to_owned())
 }
 
-/// Parses a number of threads.
-///
-/// # Errors
-/// A text that is no number, or 0.
 pub(crate) fn parse_threads(text: &str) -> std::result::Result<NonZero<usize>, String> {
     text.parse().map_err(|_| "expected a whole number, 1 or more".to_owned())
 }

@@ -1,4 +1,4 @@
-//! The options by which several processes make the parts of one output.
+//! The options for making one output in several processes.
 
 use std::num::NonZero;
 
@@ -6,7 +6,6 @@ use clap::{ArgGroup, Args};
 
 use crate::format::write::Share;
 
-/// The most parts that an output may be made in.
 const MAX_PARTS: usize = 1_000_000;
 
 /// The options of parts.
@@ -41,12 +40,11 @@ pub(crate) struct PartOptions {
 }
 
 impl PartOptions {
-    /// Returns whether the command makes a part, or puts all parts in place.
+    /// Also true for `--finish`.
     pub(crate) fn is_given(&self) -> bool {
         self.count().is_some()
     }
 
-    /// Returns the number of parts that the output is made in.
     pub(crate) fn count(&self) -> Option<usize> {
         self.part.map(|share| share.of).or(self.finish.map(usize::from))
     }

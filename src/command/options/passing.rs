@@ -1,4 +1,4 @@
-//! The options that say what passes a comparison: of single items, and of a tensor as a whole.
+//! The pass criteria of a comparison.
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
@@ -81,18 +81,10 @@ pub(crate) struct LimitOptions {
     pub max_mean_abs: Vec<ByName<f64>>,
 }
 
-/// Parses `VALUE` or `GLOB=VALUE`, the largest error that passes.
-///
-/// # Errors
-/// Those of [`parse_tolerance`].
 pub(crate) fn parse_tolerances(text: &str) -> Result<ByName<f64>, String> {
     ByName::parse(text, parse_tolerance)
 }
 
-/// Parses `N` or `GLOB=N`, the most steps that pass.
-///
-/// # Errors
-/// Those of [`parse_number`].
 pub(crate) fn parse_steps(text: &str) -> Result<ByName<u64>, String> {
     ByName::parse(text, parse_number)
 }
@@ -104,7 +96,7 @@ fn parse_limit(text: &str) -> Result<ByName<f64>, String> {
     })
 }
 
-/// Parses the least cosine. Below -1 it would let everything pass, and above 1 nothing.
+/// Below -1 every tensor would pass, and above 1 none.
 fn parse_cosine(text: &str) -> Result<ByName<f64>, String> {
     ByName::parse(text, |text| {
         let value = text.parse::<f64>().ok().filter(|value| (-1.0..=1.0).contains(value));
@@ -113,7 +105,6 @@ fn parse_cosine(text: &str) -> Result<ByName<f64>, String> {
 }
 
 impl PassOptions {
-    /// Returns what passes of the tensor of that name.
     pub(crate) fn options(&self, name: &str) -> Options {
         let LimitOptions { min_cosine, min_snr, min_psnr, max_rmse, max_mean_abs } = &self.limits;
         Options {
@@ -135,10 +126,6 @@ impl PassOptions {
         }
     }
 
-    /// Checks that each pattern matches one of `names`; a tensor without one has the empty name.
-    ///
-    /// # Errors
-    /// The first that matches none.
     pub(crate) fn check_globs(&self, names: &[&str]) -> Result<()> {
         let limits = &self.limits;
         let all = ByName::globs("--atol", &self.atol)
@@ -153,11 +140,7 @@ impl PassOptions {
     }
 }
 
-/// Checks that each pattern matches one of `names`. `all` has the pattern with its option; a tensor without a name has the empty
-/// one.
-///
-/// # Errors
-/// The first that matches none.
+/// A tensor without a name has the empty name.
 pub(super) fn check_patterns<'a>(
     mut all: impl Iterator<Item = (&'static str, &'a Glob)>,
     names: &[&str],

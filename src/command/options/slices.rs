@@ -1,5 +1,4 @@
-//! The slices that a command takes: `--at` in NumPy's notation, or `--start`, `--stop`, `--step` and `--axes`, which are
-//! lists of integers.
+//! The options for slices: `--at` in NumPy's notation, or lists for `--start`, `--stop`, `--step` and `--axes`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,30 +11,23 @@ use crate::error::Error;
 use crate::layout::axis::BeyondInt64;
 use crate::ops::slice::{SliceArgs, integer};
 
-/// A list of integers on the command line: `0,1`, `[0,1]`, or the path of the tensor that holds it.
+/// A list of integers: `0,1`, `[0,1]`, or the path of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum IndexList {
-    /// The integers.
     List(Vec<i64>),
-    /// The path of a tensor of them.
     File(PathBuf),
 }
 
 impl IndexList {
-    /// Returns clap's parser of such an argument.
     pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
         OsStringValueParser::new().try_map(|text| Self::parse(text, BeyondInt64::Refused))
     }
 
-    /// Returns clap's parser of a list of integers of any size.
+    /// Clamps integers beyond int64.
     fn clamping_parser() -> impl TypedValueParser<Value = Self> {
         OsStringValueParser::new().try_map(|text| Self::parse(text, BeyondInt64::Clamped))
     }
 
-    /// Parses a list, or takes the text as a path.
-    ///
-    /// # Errors
-    /// A list with an item that is not an integer, or one beyond int64 where that is refused; standard input.
     pub(super) fn parse(text: OsString, beyond: BeyondInt64) -> Result<Self, String> {
         let Some(typed) = text.to_str() else { return Ok(Self::File(text.into())) };
         let trimmed = typed.trim();
@@ -56,12 +48,10 @@ impl IndexList {
     }
 }
 
-/// Slices in NumPy's notation, such as `1:8:2, ..., ::-1`; or, where one looks at a tensor, a basic index.
+/// Slices in NumPy's notation, such as `1:8:2, ..., ::-1`, or a basic index.
 #[derive(Clone)]
 pub(crate) struct At<T = SliceArgs> {
-    /// The text as it was typed, with single blanks.
     pub text: String,
-    /// What the text means.
     pub args: T,
 }
 
@@ -69,7 +59,7 @@ impl<T: FromStr<Err = Error>> FromStr for At<T> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // most likely the value of a variable of the shell that is not set
+        // probably an unset shell variable
         if text.trim().is_empty() {
             return Err("no slices: `:` takes every axis whole".to_owned());
         }

@@ -1,4 +1,4 @@
-//! Parsers of values that options of several groups take.
+//! Parsers of option values.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -11,44 +11,25 @@ use crate::format::Format;
 use crate::format::glob::Glob;
 use crate::format::stored_dtype::StoredDType;
 
-/// Parses a count.
-///
-/// # Errors
-/// A text that is no whole number, or one that is out of range.
 pub(crate) fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "expected a whole number, 0 or more".to_owned())
 }
 
-/// Parses the largest error that passes.
-///
-/// # Errors
-/// A text that is no finite number, or one below 0.
 pub(crate) fn parse_tolerance(text: &str) -> Result<f64, String> {
     let value = text.parse::<f64>().ok().filter(|value| *value >= 0.0 && value.is_finite());
     value.ok_or_else(|| "expected a number, 0 or more".to_owned())
 }
 
-/// Parses a pattern of names, which every text is.
-///
-/// # Errors
-/// None.
 pub(crate) fn parse_glob(text: &str) -> Result<Glob, String> {
     Ok(Glob::new(text))
 }
 
-/// Parses a number of bytes: a number and a decimal unit (KB, MB, GB, TB) in any case. These are the units that
-/// `huggingface_hub` reads for the size of a shard.
-///
-/// # Errors
-/// Another unit, or none; no number, or one that is not above 0 or not below 2^63 bytes.
+/// Takes the units of `huggingface_hub`'s shard sizes: KB, MB, GB and TB, in any case.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     in_units(text, &DECIMAL).ok_or_else(|| "expected a size such as 5GB: a number and KB, MB, GB or TB".to_owned())
 }
 
-/// Parses a number of bytes as [`parse_size`] does, or with a binary unit (KiB, MiB, GiB, TiB).
-///
-/// # Errors
-/// Those of [`parse_size`].
+/// Also takes binary units.
 pub(crate) fn parse_memory_size(text: &str) -> Result<u64, String> {
     let expected = "expected a size such as 5GB: a number and KB, MB, GB or TB (or KiB, MiB, GiB, TiB)";
     in_units(text, &DECIMAL).or_else(|| in_units(text, &BINARY)).ok_or_else(|| expected.to_owned())
@@ -58,7 +39,6 @@ const DECIMAL: [(&str, f64); 4] = [("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB",
 const BINARY: [(&str, f64); 4] =
     [("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0), ("TiB", 1_099_511_627_776.0)];
 
-/// Returns the bytes that a number and one of these units say.
 fn in_units(text: &str, units: &[(&str, f64)]) -> Option<u64> {
     let text = text.trim();
     let unit_of = |&(unit, bytes): &(&str, f64)| {
@@ -70,7 +50,7 @@ fn in_units(text: &str, units: &[(&str, f64)]) -> Option<u64> {
     (1.0..9.2e18).contains(&bytes).then_some(bytes as u64)
 }
 
-/// A value of an option that is for all tensors, or for those whose names match a pattern.
+/// For all tensors, or those whose names match a pattern.
 #[derive(Clone)]
 pub(crate) struct ByName<T> {
     pub glob: Option<Glob>,
@@ -78,10 +58,7 @@ pub(crate) struct ByName<T> {
 }
 
 impl<T> ByName<T> {
-    /// Parses `VALUE` or `GLOB=VALUE`. No value holds a `=` but at its beginning, as in NumPy's dtype `=i4`.
-    ///
-    /// # Errors
-    /// Those of `parse`.
+    /// A value contains `=` at most at its beginning, as in NumPy's dtype `=i4`.
     pub(crate) fn parse(text: &str, parse: fn(&str) -> Result<T, String>) -> Result<Self, String> {
         match text.rsplit_once('=').filter(|(glob, _)| !glob.is_empty()) {
             Some((glob, value)) => Ok(Self { glob: Some(Glob::new(glob)), value: parse(value)? }),
@@ -89,28 +66,21 @@ impl<T> ByName<T> {
         }
     }
 
-    /// Returns the last value without a pattern, or with a pattern that matches `name`.
     pub(crate) fn last<'a>(all: &'a [Self], name: &str) -> Option<&'a T> {
         let matches = |one: &&Self| one.glob.as_ref().is_none_or(|glob| glob.matches(name));
         all.iter().rev().find(matches).map(|one| &one.value)
     }
 
-    /// Returns the patterns of an option.
     pub(crate) fn globs<'a>(option: &'static str, all: &'a [Self]) -> impl Iterator<Item = (&'static str, &'a Glob)> {
         all.iter().filter_map(move |one| Some((option, one.glob.as_ref()?)))
     }
 }
 
-/// Parses a dtype by any of its names: NumPy's, those of ml_dtypes, and those of other libraries.
-///
-/// # Errors
-/// A name that no dtype has.
 pub(crate) fn asked_dtype(text: &str) -> Result<DType, String> {
     DType::asked(text).map_err(|error| error.message().to_owned())
 }
 
-/// Parses text that names a dtype with the function that it holds. Shells complete the names of numeric dtypes, and those that
-/// it holds; any other name may be typed as well.
+/// Shells complete the names of numeric dtypes and those in `more`.
 #[derive(Clone, Copy)]
 pub(crate) struct DTypeParser<T> {
     parse: fn(&str) -> Result<T, String>,
@@ -118,22 +88,18 @@ pub(crate) struct DTypeParser<T> {
 }
 
 impl<T> DTypeParser<T> {
-    /// Returns a parser for which a dtype is what values become.
     pub(crate) fn of_values(parse: fn(&str) -> Result<T, String>) -> Self {
         Self { parse, more: Vec::new }
     }
 }
 
-/// A value of `--dtype`.
 pub(crate) type DTypeArg = ByName<StoredDType>;
 
 impl DTypeParser<DTypeArg> {
-    /// Returns a parser of the dtype of stored bytes.
     pub(crate) fn of_bytes() -> Self {
         Self::of_stored(|text| Ok(ByName { glob: None, value: stored_dtype(text)? }))
     }
 
-    /// Returns a parser of the dtype of stored bytes, optionally with a pattern of names.
     pub(crate) fn of_bytes_by_name() -> Self {
         Self::of_stored(|text| ByName::parse(text, stored_dtype))
     }
@@ -159,7 +125,6 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for DTypeParser<T> {
     }
 }
 
-/// Returns the long help of an option that takes a dtype: `what`, and a list of dtypes.
 pub(crate) fn dtype_help(what: &str) -> String {
     let names: Vec<_> = DType::names().collect();
     format!(
@@ -169,19 +134,16 @@ pub(crate) fn dtype_help(what: &str) -> String {
     )
 }
 
-/// A word that an option takes, with its line of help, and the value that it stands for.
 #[derive(Clone)]
 pub(crate) struct OptionWord<T> {
     word: PossibleValue,
     value: T,
 }
 
-/// Returns a word that stands for a value.
 pub(crate) fn word<T>(word: &'static str, help: &'static str, value: T) -> OptionWord<T> {
     OptionWord { word: PossibleValue::new(word).help(help), value }
 }
 
-/// Returns a parser of words.
 pub(crate) fn parse_words<T>(words: Vec<OptionWord<T>>) -> impl TypedValueParser<Value = T>
 where
     T: Clone + Send + Sync + 'static,
@@ -193,7 +155,7 @@ where
     })
 }
 
-/// Returns a parser of those formats for which `help` returns a line of help.
+/// `help` returns `None` for formats that the option does not take.
 pub(crate) fn parse_format(help: impl Fn(Format) -> Option<&'static str>) -> impl TypedValueParser<Value = Format> {
     let word = |format: Format| {
         let OptionWord { word, value } = word(format.argument(), help(format)?, format);
@@ -202,7 +164,7 @@ pub(crate) fn parse_format(help: impl Fn(Format) -> Option<&'static str>) -> imp
     parse_words(Format::all().filter_map(word).collect())
 }
 
-/// Returns a parser of paths, which may be empty.
+/// Accepts empty paths, which clap's own parser refuses.
 pub(crate) fn parse_path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
