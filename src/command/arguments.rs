@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_parts_agree_on() {
+    fn arguments_of_parts() {
         let same = [
             "slice a.npy --part 1/4 -o out.npy --at :1 --threads=3 -q",
             "slice a.npy --finish=4 --at :1 -oout.npy --dry-run",
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_an_operand() {
+    fn operands_are_recognised() {
         let rows: [(&str, &[&str], bool); 7] = [
             ("slice-scatter a.npy - --at : --from csv", &["a.npy", "-"], true),
             ("diff a.npy - --from csv", &["a.npy", "-"], true),

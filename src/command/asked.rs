@@ -26,7 +26,7 @@ pub(super) enum Reinterpret {
 ///
 /// All operands share them: a value that one tensor cannot use is an error only if no tensor uses it.
 pub(super) struct AskedDTypes<'a> {
-    given: &'a [DTypeArg],
+    values: &'a [DTypeArg],
     reading: Reinterpret,
     casts: bool,
     uses: RefCell<Vec<DTypeUse>>,
@@ -38,19 +38,19 @@ pub(super) struct AskedDTypes<'a> {
 
 #[derive(Clone, Default)]
 struct DTypeUse {
-    is_taken: bool,
+    is_used: bool,
     is_matched: bool,
     /// The error about the first tensor that could not use the value.
-    left: Option<String>,
+    unused_message: Option<String>,
 }
 
 impl<'a> AskedDTypes<'a> {
-    pub(super) fn new(given: &'a [DTypeArg], reading: Reinterpret) -> Self {
+    pub(super) fn new(values: &'a [DTypeArg], reading: Reinterpret) -> Self {
         Self {
-            given,
+            values,
             reading,
             casts: false,
-            uses: RefCell::new(vec![DTypeUse::default(); given.len()]),
+            uses: RefCell::new(vec![DTypeUse::default(); values.len()]),
             names: RefCell::default(),
             has_clear: Cell::new(false),
         }
@@ -62,13 +62,13 @@ impl<'a> AskedDTypes<'a> {
 
     /// If so, call [`look_at`](Self::look_at) for every tensor before reading the first.
     pub(super) fn depends_on_others(&self) -> bool {
-        self.reading == Reinterpret::Unsigned && self.given.iter().any(|value| value.glob.is_none())
+        self.reading == Reinterpret::Unsigned && self.values.iter().any(|value| value.glob.is_none())
     }
 
     /// If a tensor has void items of the right size, a value without a pattern does not apply to unsigned integers.
     /// Tensors of the dtype itself count too, since `.npy` files store bfloat16 as void.
     pub(super) fn look_at(&self, name: Option<&str>, dtype: &DType) {
-        let value = self.number_for(name.unwrap_or_default()).map(|number| &self.given[number]);
+        let value = self.number_for(name.unwrap_or_default()).map(|number| &self.values[number]);
         if value.is_some_and(|value| value.glob.is_none() && is_clear(&value.value, dtype)) {
             self.has_clear.set(true);
         }
@@ -84,7 +84,7 @@ impl<'a> AskedDTypes<'a> {
 
     /// The last matching pattern wins, then the last value without a pattern.
     fn number_for(&self, name: &str) -> Option<usize> {
-        let last = |is_it: &dyn Fn(&DTypeArg) -> bool| self.given.iter().rposition(is_it);
+        let last = |is_it: &dyn Fn(&DTypeArg) -> bool| self.values.iter().rposition(is_it);
         let matching = last(&|value| value.glob.as_ref().is_some_and(|glob| glob.matches(name)));
         matching.or_else(|| last(&|value| value.glob.is_none()))
     }
@@ -92,9 +92,9 @@ impl<'a> AskedDTypes<'a> {
     /// Patterns match a tensor without a name as the empty text.
     pub(super) fn of(&self, name: Option<&str>) -> DTypeOption<'_> {
         let name = name.unwrap_or_default();
-        if self.given.iter().any(|value| value.glob.is_some()) {
+        if self.values.iter().any(|value| value.glob.is_some()) {
             let mut uses = self.uses.borrow_mut();
-            for (value, used) in self.given.iter().zip(uses.iter_mut()) {
+            for (value, used) in self.values.iter().zip(uses.iter_mut()) {
                 used.is_matched |= value.glob.as_ref().is_some_and(|glob| glob.matches(name));
             }
             self.names.borrow_mut().push(name.to_owned());
@@ -104,10 +104,10 @@ impl<'a> AskedDTypes<'a> {
 
     /// A value also passes if later values override it for all of its tensors.
     pub(super) fn finish(&self) -> Result<()> {
-        for (value, used) in self.given.iter().zip(self.uses.borrow().iter()) {
-            let left = used.left.clone().filter(|_| !used.is_taken);
-            match (left, value.glob.as_ref().filter(|_| !used.is_matched)) {
-                (Some(left), _) => return Err(anyhow!(left)),
+        for (value, used) in self.values.iter().zip(self.uses.borrow().iter()) {
+            let message = used.unused_message.clone().filter(|_| !used.is_used);
+            match (message, value.glob.as_ref().filter(|_| !used.is_matched)) {
+                (Some(message), _) => return Err(anyhow!(message)),
                 (None, Some(glob)) => {
                     let (names, text) = (self.names.take(), glob.text());
                     let mut names: Vec<_> = names.iter().map(String::as_str).collect();
@@ -129,7 +129,7 @@ pub(super) struct DTypeOption<'a> {
 
 impl<'a> DTypeOption<'a> {
     fn value(self) -> Option<&'a DTypeArg> {
-        self.number.map(|number| &self.all.given[number])
+        self.number.map(|number| &self.all.values[number])
     }
 
     fn dtype(self) -> Option<&'a StoredDType> {
@@ -140,15 +140,15 @@ impl<'a> DTypeOption<'a> {
         self.number.is_some()
     }
 
-    fn take(self) {
+    fn mark_used(self) {
         if let Some(number) = self.number {
-            self.all.uses.borrow_mut()[number].is_taken = true;
+            self.all.uses.borrow_mut()[number].is_used = true;
         }
     }
 
-    fn leave(self, why: impl FnOnce() -> String) {
+    fn mark_unused(self, why: impl FnOnce() -> String) {
         if let Some(number) = self.number {
-            self.all.uses.borrow_mut()[number].left.get_or_insert_with(why);
+            self.all.uses.borrow_mut()[number].unused_message.get_or_insert_with(why);
         }
     }
 
@@ -158,9 +158,11 @@ impl<'a> DTypeOption<'a> {
             // text has values, not packed bytes
             Some(asked) => {
                 let (name, items) = (asked.name(), asked.dtype().name());
-                self.leave(|| format!("{label}: a text has values, and {name} says how bytes hold items: say {items}"));
+                self.mark_unused(|| {
+                    format!("{label}: a text has values, and {name} says how bytes hold items: say {items}")
+                });
             }
-            None => self.take(),
+            None => self.mark_used(),
         }
         match (self.dtype().map(StoredDType::dtype), other) {
             // `--dtype str` has no width, so the width of the other operand applies
@@ -180,7 +182,7 @@ impl<'a> DTypeOption<'a> {
         let Some(value) = self.value() else { return unchanged() };
         let (asked, reading) = (&value.value, self.all.reading);
         if agree(asked.dtype(), found) {
-            self.take();
+            self.mark_used();
             return unchanged();
         }
         let leaves_unsigned = value.glob.is_none() && self.all.has_clear.get() && !beside_clear;
@@ -214,10 +216,10 @@ impl<'a> DTypeOption<'a> {
             } else {
                 ", which is for plain JSON and ambiguous items (see convert --cast)"
             };
-            self.leave(|| refused() + cure);
+            self.mark_unused(|| refused() + cure);
             return unchanged();
         }
-        self.take();
+        self.mark_used();
         let cure = "convert --byte-order little first";
         let read = asked.read_from(found);
         read.ok_or_else(|| anyhow!("{label}: big-endian {found_name} cannot be read as {asked_name}: {cure}"))

@@ -93,7 +93,7 @@ impl<'a> CheckReport<'a> {
         self.counts.iter().all(|&count| count == 0)
     }
 
-    /// A pass counts if the test is known to fail.
+    /// Passes of tests that are known to fail count as failures.
     pub(super) fn has_failed(&self) -> bool {
         let unexpected = self.count(VerdictKind::Failed) - self.known_failures + self.unexpected_passes;
         unexpected + self.count(VerdictKind::Broken) > 0

@@ -268,7 +268,7 @@ impl Diff {
             return explain_two(run, [&expected, &actual], &options, self.json);
         }
         if acceptance.is_given() || self.map || self.heatmap.is_some() {
-            // a pipe gives its items only once, and a server would get as many requests again
+            // the items are read again below, but a pipe gives them once, and a server would get each request twice
             for source in [&mut expected, &mut actual] {
                 source.hold(Hold::Local, limits.threads)?;
             }
@@ -332,8 +332,8 @@ impl Diff {
                 actual
             }
             Some(target) => {
-                let told = draw([expected, actual], &options, &target, limits)?.filter(|_| !self.summary);
-                self.tell(io, told.as_slice())?;
+                let line = draw([expected, actual], &options, &target, limits)?.filter(|_| !self.summary);
+                self.tell(io, line.as_slice())?;
                 if changes.is_none() {
                     return self.end(io, acceptance, difference.equal());
                 }
@@ -438,7 +438,7 @@ impl Diff {
         let outcome = match models.unreadable() {
             None if changes.is_none() => self.end(io, acceptance, models.equal())?,
             None => Outcome::from_verdict(models.equal()),
-            // verdicts on some tensors give none on the models
+            // without every tensor the models have no verdict
             Some(first) => {
                 let (count, of) =
                     (models.counts(|verdict| verdict == TensorVerdict::Unreadable), models.counts(|_| true));

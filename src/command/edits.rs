@@ -33,7 +33,7 @@ pub(super) fn run_for_each(
     operands: (&Operand, Option<&Operand>),
     updates: &UpdatesOptions,
     options: &ChangeOptions,
-    told: &dyn Fn(usize) -> String,
+    line: &dyn Fn(usize) -> String,
     run: &dyn Fn(Operation<'_>) -> Result<Outcome>,
 ) -> Result<Outcome> {
     let (data, indices) = operands;
@@ -77,7 +77,7 @@ pub(super) fn run_for_each(
     all(false)?;
     if !options.run.quiet {
         use std::io::Write as _;
-        unless_closed(writeln!(io.stdout.clone(), "{}", told(count))).context("standard output")?;
+        unless_closed(writeln!(io.stdout.clone(), "{}", line(count))).context("standard output")?;
     }
     Ok(Outcome::Done)
 }

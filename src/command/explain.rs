@@ -102,13 +102,13 @@ fn cut(of: &Explanation, plan: &Plan) -> String {
 
 fn reads(of: &Explanation, cost: &Cost) -> Option<String> {
     let (one, many) = if of.is_remote { ("request", "requests") } else { ("read", "reads") };
-    let told = || format!("about {} of {} in all", counted(cost.calls.reads, one, many), size(cost.calls.bytes_read));
-    (cost.calls.reads > 0).then(told)
+    let text = || format!("about {} of {} in all", counted(cost.calls.reads, one, many), size(cost.calls.bytes_read));
+    (cost.calls.reads > 0).then(text)
 }
 
 fn writes(of: &Explanation, cost: &Cost) -> Option<String> {
-    let told = || format!("{} of {}", counted(cost.calls.writes, "write", "writes"), size(cost.calls.bytes_written));
-    (of.purpose == Purpose::Output).then(told)
+    let text = || format!("{} of {}", counted(cost.calls.writes, "write", "writes"), size(cost.calls.bytes_written));
+    (of.purpose == Purpose::Output).then(text)
 }
 
 pub(super) fn json_of_unread(name: Option<&str>, reason: &str) -> String {

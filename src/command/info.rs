@@ -123,7 +123,7 @@ of file. The stats of a group have min and max (value, tensor, index), mean, std
 Exit status: 0, or 2 if anything that is listed cannot be read; the rest is listed.";
 
 #[derive(Default)]
-struct Found {
+struct ListedFiles {
     infos: Vec<info::Info>,
     unread: Vec<UnreadTensor>,
     /// `None` if the items have no statistics.
@@ -174,7 +174,7 @@ impl Info {
         let files = &self.files;
         check_stdin(files)?;
         let mut out = BufWriter::new(io.stdout.clone());
-        let mut found = Found::default();
+        let mut found = ListedFiles::default();
         let reader = OperandReader::new(io, &self.input, &self.threads)?;
         let asked = reader.asked(Reinterpret::Unsigned);
         reader.look_ahead(files, &self.taken, &asked);
@@ -189,7 +189,7 @@ impl Info {
             }
         }
         taking.check(files)?;
-        let Found { mut infos, mut unread, plans, lines } = found;
+        let ListedFiles { mut infos, mut unread, plans, lines } = found;
         asked.finish()?;
         if self.explain {
             self.print_plans(io, &plans, &lines)?;
@@ -229,7 +229,7 @@ impl Info {
         file: &Operand,
         asked: &AskedDTypes<'_>,
         taking: &mut MemberSelection<'_>,
-        found: &mut Found,
+        found: &mut ListedFiles,
     ) -> Result<Outcome> {
         let (input, selected) = taking.open(|filter| reader.open_taken(file, filter))?;
         let holds_none = selected.is_none();

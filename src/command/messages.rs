@@ -49,9 +49,9 @@ fn escaped(characters: impl IntoIterator<Item = char>, allowed: &str) -> String 
 }
 
 pub(super) fn error_line(error: &anyhow::Error) -> String {
-    let told = message(error);
-    let told = if error.is::<WholeMessage>() { escaped(told.chars(), "") } else { shortened(&told, "") };
-    format!("error: {told}")
+    let text = message(error);
+    let text = if error.is::<WholeMessage>() { escaped(text.chars(), "") } else { shortened(&text, "") };
+    format!("error: {text}")
 }
 
 /// Joins the chain of causes into one line, outermost first, with advice.
@@ -89,8 +89,8 @@ pub(super) fn change_error(error: crate::Error) -> anyhow::Error {
 }
 
 pub(super) fn reason(error: &anyhow::Error, label: &str) -> String {
-    let told = message(error);
-    told.strip_prefix(label).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&told).to_owned()
+    let text = message(error);
+    text.strip_prefix(label).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&text).to_owned()
 }
 
 pub(super) fn advised(message: String, advice: Option<Advice>) -> String {

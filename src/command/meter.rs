@@ -15,7 +15,7 @@ use crate::storage::requests::{RequestEvent, Watch};
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) struct Meter {
-    shown: bool,
+    may_show: bool,
     total: OnceLock<usize>,
     begun: Instant,
     done: AtomicU64,
@@ -62,9 +62,9 @@ impl LineParts {
             ],
             None => vec![done_bytes.to_string(), format!(" {rate_bytes}/s")],
         };
-        let mut left = self.words;
+        let mut room = self.words;
         let fits = |part: &String| {
-            left = left.checked_sub(part.len())?;
+            room = room.checked_sub(part.len())?;
             Some(part.clone())
         };
         parts.iter().map_while(fits).collect()
@@ -73,16 +73,16 @@ impl LineParts {
 
 impl Meter {
     pub(super) fn new(Run { io, quiet, .. }: Run<'_>, bytes: Option<usize>) -> Self {
-        let shown = !quiet && io.stderr.is_terminal();
+        let may_show = !quiet && io.stderr.is_terminal();
         let total = bytes.map_or_else(OnceLock::new, OnceLock::from);
         let columns = io.terminal.map_or(80, |size| size.columns);
-        Self { shown, total, begun: Instant::now(), done: AtomicU64::new(0), bar: OnceLock::new(), columns }
+        Self { may_show, total, begun: Instant::now(), done: AtomicU64::new(0), bar: OnceLock::new(), columns }
     }
 
     /// For downloads of unknown size.
     pub(super) fn for_requests(run: Run<'_>) -> Option<Watch> {
         let meter = Self::new(run, None);
-        meter.shown.then(|| {
+        meter.may_show.then(|| {
             Watch::begin(move |event| match event {
                 RequestEvent::Came(bytes) => meter.add(bytes),
                 RequestEvent::AskedAgain(_) => {}
@@ -115,7 +115,7 @@ impl Meter {
     }
 
     pub(super) fn add(&self, bytes: usize) {
-        if !self.shown {
+        if !self.may_show {
             return;
         }
         let done = self.done.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_line_says() {
+    fn words_of_a_line() {
         let pace = Pace { done: 1 << 29, total: Some(1 << 30), rate: 104_857_600.0 };
         let rows = [
             (120, 40, "512.00 MiB/1.00 GiB 100.00 MiB/s, 5 s left"),

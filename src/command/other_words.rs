@@ -142,7 +142,7 @@ mod tests {
 
     /// Each word must lead to an existing option or value of another name.
     #[test]
-    fn words_lead_to_what_is_there() {
+    fn words_lead_to_names() {
         let grammar = grammar();
         let options: Vec<_> = grammar.get_subcommands().flat_map(|command| command.get_arguments()).collect();
         let find = |name: &'static str| options.iter().filter(move |option| option.get_long() == Some(name));

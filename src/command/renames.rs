@@ -95,13 +95,13 @@ impl Renames {
         let mut groups: Vec<_> =
             groups.into_iter().filter(|(_, group)| group.sides.iter().all(|s| !s.is_empty())).collect();
         groups.sort_by(|(key, a), (other, b)| (a.bytes, key).cmp(&(b.bytes, other)));
-        let mut left = MAX_READ_BYTES;
+        let mut bytes_left = MAX_READ_BYTES;
         for (_, Alike { sides, bytes, costs_requests }) in groups {
-            if costs_requests || bytes > left {
+            if costs_requests || bytes > bytes_left {
                 self.unread += sides.iter().map(Vec::len).sum::<usize>();
                 continue;
             }
-            left -= bytes;
+            bytes_left -= bytes;
             let mut hashes: HashMap<String, [Vec<&str>; 2]> = HashMap::new();
             for (side, one) in [0, 1].into_iter().flat_map(|side| sides[side].iter().map(move |one| (side, *one))) {
                 let hash = pairs

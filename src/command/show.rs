@@ -260,10 +260,10 @@ impl Show {
             }
             return out.flush().context("standard output");
         };
-        let told = write_png(&picture, scale.as_ref(), &target, &progress)?;
+        let line = write_png(&picture, scale.as_ref(), &target, &progress)?;
         meter.finish();
         // if the PNG goes to standard output, the text is only in its metadata
-        told.map_or(Ok(()), |told| writeln!(io.stdout.clone(), "{title}{plane}\n{told}").context("standard output"))
+        line.map_or(Ok(()), |line| writeln!(io.stdout.clone(), "{title}{plane}\n{line}").context("standard output"))
     }
 }
 
@@ -290,16 +290,16 @@ pub(super) fn write_png(
     ensure!(!sink.is_terminal(), "standard output: is a terminal, and a PNG is binary: use -o OUT.png, or no -o");
     let mut out = BufWriter::new(&mut sink);
     let all = SpecialNumbers { nan: true, infinity: true, minus_infinity: true };
-    let told = |seen| colours(scale, seen).into_iter().chain(drawn.clone());
-    let description = told(all).collect::<Vec<_>>().join("; ");
+    let notes = |seen| colours(scale, seen).into_iter().chain(drawn.clone());
+    let description = notes(all).collect::<Vec<_>>().join("; ");
     let seen = file::write(picture, scale, &mut out, target.label(), description, progress)?;
     out.flush().with_context(|| format!("{}: cannot be written", target.label()))?;
     drop(out);
     let to_stdout = matches!(sink, OpenOutput::Stdout(_));
     sink.finish()?;
     let pixels = format!("{} x {} pixels", size.width, size.height);
-    let told = std::iter::once(pixels).chain(told(seen)).collect::<Vec<_>>().join("; ");
-    Ok((!to_stdout).then(|| format!("{}: {told}", target.label())))
+    let line = std::iter::once(pixels).chain(notes(seen)).collect::<Vec<_>>().join("; ");
+    Ok((!to_stdout).then(|| format!("{}: {line}", target.label())))
 }
 
 struct ShownPart {

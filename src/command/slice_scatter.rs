@@ -67,14 +67,14 @@ Examples:
 impl SliceScatter {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let replaced = AtomicUsize::new(0);
-        let told = |count: usize| match &self.condition {
+        let line = |count: usize| match &self.condition {
             None => changed(count),
             Some(_) => {
                 let (items, tensors) = (replaced.load(Ordering::Relaxed), counted(count, "tensor", "tensors"));
                 format!("{items} items replaced in {tensors}")
             }
         };
-        run_for_each(io, (&self.data, None), &self.updates, &self.options, &told, &|change| {
+        run_for_each(io, (&self.data, None), &self.updates, &self.options, &line, &|change| {
             let slices = change.reader.slices(&self.slices)?;
             let change = change.open()?;
             // without a slice, `--fill` takes only tensors of rank 0 from a pattern

@@ -100,10 +100,10 @@ impl Textconv {
                 writeln!(out).context("standard output")?;
             }
             let (member, mut text) = (Member::new(&input, n), Vec::new());
-            let told = member
+            let printed = member
                 .source(asked.of(input.name(n)))
                 .and_then(|source| tell(&mut text, source, input.name(n), reader.run.limits));
-            match told {
+            match printed {
                 Ok(()) => out.write_all(&text).context("standard output")?,
                 Err(error) => {
                     let bytes = input.reader().raw(n).or_else(bytes);
@@ -131,8 +131,8 @@ fn kept(io: &Io) -> Result<Arc<dyn ReadAt>> {
 /// The line changes when one of the bytes does, if they can be read.
 fn write_unread(out: &mut impl Write, name: &str, reason: &str, bytes: Option<Box<dyn Read>>) -> Result<()> {
     let hashed = bytes.and_then(|bytes| info::hash_bytes(bytes).ok());
-    let told = hashed.map_or(String::new(), |(count, hash)| format!(", {count} bytes, sha256 {hash}"));
-    writeln!(out, "{name}not read: {}{told}", printable(reason)).context("standard output")
+    let digest = hashed.map_or(String::new(), |(count, hash)| format!(", {count} bytes, sha256 {hash}"));
+    writeln!(out, "{name}not read: {}{digest}", printable(reason)).context("standard output")
 }
 
 fn tell(out: &mut impl Write, mut source: Source, name: Option<&str>, limits: Limits) -> Result<()> {

@@ -54,8 +54,8 @@ pub(super) fn compare(
     let different = named.iter().filter_map(differs).collect();
     let mut lines = Vec::new();
     for (side, label) in labels.into_iter().enumerate() {
-        let told = [pairs.sides[side].beside_message(), faults[side].message()];
-        lines.extend(told.into_iter().flatten().map(|message| format!("{label}: {message}")));
+        let messages = [pairs.sides[side].beside_message(), faults[side].message()];
+        lines.extend(messages.into_iter().flatten().map(|message| format!("{label}: {message}")));
     }
     UnlistedResult { names: named.into_keys().collect(), different, lines }
 }

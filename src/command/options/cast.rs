@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_cast_to_what() {
+    fn targets_of_casts() {
         let dtype = |name: &str| DType::parse(name).expect("a dtype");
         // values of --cast, name and dtype of a tensor, whether it is alone, the result
         let rows: &[(&[&str], &str, &str, bool, &str)] = &[
