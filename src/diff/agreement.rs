@@ -1,6 +1,5 @@
-//! The comparison of two tensors, and under which axes they agree if their shapes are permutations of one another.
-//!
-//! A sample, the items of some short windows, rules out most permutations that fit the shapes. The others are compared whole.
+//! Compares two tensors and, if their shapes are permutations of each other, searches the axes under which they agree.
+//! A sample of short windows rules out most permutations; the others are compared whole.
 
 use super::compare::compare_as_they_are;
 use super::difference::{Difference, Reason};
@@ -14,25 +13,22 @@ use crate::memory::Buffer;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
-/// The most axes of tensors whose permutations are tried.
 const MAX_AXES: usize = 6;
 
-/// The most permutations that are tried by a sample, and that are compared whole.
 const MAX_SAMPLED: usize = 120;
 const MAX_COMPARED: usize = 4;
 
-/// The most bytes of both tensors together, so that a report on two shapes costs no more than a second or so.
+/// Both tensors together; keeps the search within about a second.
 const MAX_BYTES: usize = 1 << 30;
 
-/// The windows of a sample, and the items of each.
 const WINDOWS: usize = 8;
 const ITEMS: usize = 512;
 
-/// Compares two tensors, element by element. Another byte order is no difference.
+/// Compares two tensors element by element. Byte order does not matter.
 ///
 /// # Errors
-/// A tolerance is negative, or one in steps is given for tensors of two dtypes; [`Options::axes`] are not a permutation
-/// of the axes of `actual`; or there is not enough memory, which holds a copy of both tensors.
+/// A tolerance is negative, `ulp` is set for two dtypes, [`Options::axes`] is not a permutation of the axes of
+/// `actual`, or memory for a copy of both tensors is not available.
 pub fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Result<Difference> {
     let source = |tensor: &Tensor, name: &str| {
         Ok::<_, Error>(Source::memory(tensor.try_clone().context(name)?, name.to_owned()))
@@ -42,11 +38,11 @@ pub fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Result<
     compare_sources(&mut expected, &mut actual, options, effort, &|_| {})
 }
 
-/// Compares two tensors wherever they are, window by window. Another byte order or order (C or Fortran) is no difference.
-/// `progress` gets the number of bytes after each window.
+/// Compares two tensors window by window. Byte order and storage order do not matter. `progress` gets the number of
+/// bytes after each window.
 ///
 /// # Errors
-/// Those of [`compare`], and those of reading.
+/// The options do not fit the tensors, as for [`compare`], or a source cannot be read.
 pub fn compare_sources(
     expected: &mut Source,
     actual: &mut Source,
@@ -61,8 +57,6 @@ pub fn compare_sources(
     Ok(difference)
 }
 
-/// Returns the axes of `actual` under which the tensors pass. Returns `None` if no axes were found, if the tensors are too large
-/// or can be read only once, and if reading fails.
 fn agreeing_axes(expected: &mut Source, actual: &mut Source, options: &Options, effort: Effort) -> Option<Vec<usize>> {
     let sources = [&*expected, &*actual];
     let rank = expected.shape().len();
@@ -75,7 +69,7 @@ fn agreeing_axes(expected: &mut Source, actual: &mut Source, options: &Options, 
         return None;
     }
     let options = Options { axes: None, metadata: false, ..options.clone() };
-    // a few items may exceed a limit that all items together keep
+    // A few items may exceed a limit that holds over all items.
     let is_sampled = options.allowed.is_none() && !options.limits.any();
     let fits = |order: &Vec<usize>| !is_sampled || sample_agrees(sources, order, &options).unwrap_or(false);
     let orders = permutations(expected.shape(), actual.shape()).into_iter().take(MAX_SAMPLED);
@@ -88,8 +82,7 @@ fn agreeing_axes(expected: &mut Source, actual: &mut Source, options: &Options, 
     })
 }
 
-/// Returns the orders of the axes of `actual` that give it the shape `expected`. Axes of one place keep their order, since
-/// exchanging two such axes does not change the tensor.
+/// Axes of dim 1 keep their order, because exchanging them does not change the tensor.
 fn permutations(expected: &[usize], actual: &[usize]) -> Vec<Vec<usize>> {
     let mut orders = vec![Vec::new()];
     for &dim in expected {
@@ -104,7 +97,6 @@ fn permutations(expected: &[usize], actual: &[usize]) -> Vec<Vec<usize>> {
     orders
 }
 
-/// Returns whether a sample of the tensors passes if the axes of ACTUAL are in that order.
 fn sample_agrees([expected, actual]: [&Source; 2], order: &[usize], options: &Options) -> Result<bool> {
     let windows = Windows::new(expected.shape(), ITEMS);
     let last = windows.count().saturating_sub(1);
@@ -121,7 +113,6 @@ fn sample_agrees([expected, actual]: [&Source; 2], order: &[usize], options: &Op
     Ok(true)
 }
 
-/// Reads the items that a view shows into memory.
 fn part_of(source: &Source, view: &View) -> Result<Source> {
     let dtype = source.dtype().native();
     let mut items = vec![0; view.items() * dtype.itemsize()];

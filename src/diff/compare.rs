@@ -31,10 +31,9 @@ use crate::layout::shape::coordinates;
 use crate::memory;
 use crate::storage::source::{Hold, Source};
 
-/// How often both tensors may be read: windows that are equal once more for the metrics, if a later one differs.
+/// Equal windows are read a second time for the metrics if a later window differs.
 pub(super) const PASSES: usize = 2;
 
-/// Compares two tensors as [`compare_sources`](super::compare_sources) does, without a hint where their shapes differ.
 pub(super) fn compare_as_they_are(
     expected: &mut Source,
     actual: &mut Source,
@@ -62,7 +61,7 @@ pub(super) fn compare_as_they_are(
         Comparability::Numbers(reading) => comparison.numbers(reading)?,
         Comparability::Bytes | Comparability::Text { .. } => comparison.opaque(&how)?,
     };
-    // limits do not matter to items that are all the same
+    // Metric limits do not apply to equal tensors.
     let is_limited = overall.tally.differing > 0;
     let failures = if is_limited { overall.metrics.failures(&options.limits) } else { Vec::new() };
     let limits_not_applicable = options.limits.any() && overall.tally.has_non_finite_mismatch;
@@ -76,16 +75,14 @@ pub(super) fn compare_as_they_are(
     Ok(difference)
 }
 
-/// The state of a comparison before any item is read.
 pub(super) struct BegunComparison {
     pub difference: Difference,
-    /// How items are compared; `None` if dtypes or shapes differ.
+    /// `None` if dtypes or shapes differ.
     pub how: Option<Comparability>,
     pub axes: ActualAxes,
 }
 
 impl BegunComparison {
-    /// Begins the comparison of two tensors.
     pub(super) fn new(expected: &Source, actual: &Source, options: &Options, of_files: bool) -> Result<Self> {
         let refused = |message: String| Error::from_kind(ErrorKind::Argument, message).advising(Advice::ChangeOption);
         for (name, tolerance) in [("atol", options.atol), ("rtol", options.rtol)] {
@@ -134,58 +131,47 @@ impl BegunComparison {
     }
 }
 
-/// Returns whether what was found of `items` items shows that their tensor does not pass.
 fn fails(options: &Options, tally: &DifferenceTally, items: usize) -> bool {
     let limits_not_applicable = options.limits.any() && tally.has_non_finite_mismatch;
     limits_not_applicable || options.asks_items() && !options.allows(tally.mismatches, items)
 }
 
-/// Two tensors of one shape, and how they are to be compared.
 pub(super) struct Comparison<'a> {
     pub expected: &'a mut Source,
     pub actual: &'a mut Source,
     rule: PairRule,
     pub effort: Effort,
     progress: Progress<'a>,
-    /// The items of either tensor.
     pub items: usize,
-    /// The bytes of an expected item, and of an actual one.
     pub widths: [usize; 2],
     pub axes: ActualAxes,
-    /// How both are scanned, once they are settled.
     plan: Option<Plan>,
 }
 
-/// What a thread knows of the windows it has seen.
 #[derive(Default)]
 struct ThreadFindings {
     tally: DifferenceTally,
     metrics: MetricFindings,
-    /// The marked places of the first axis in each window, with the number of its first item.
+    /// Marked indices on the first axis for each window, with the number of its first item.
     runs: Vec<(usize, FirstAxisRuns)>,
     /// Equal windows that were not summed.
     skipped: Vec<usize>,
-    /// Memory that is used again for each part of a window.
     converted: [ConvertedItems; 2],
     steps: Vec<u64>,
 }
 
-/// What a thread knows for metrics and quantiles.
 #[derive(Default)]
 struct MetricFindings {
     sums: MetricSums,
-    /// The counters of quantiles, once there are any: one of each thread.
     counts: Vec<PassCounts>,
-    /// Memory that is used again for each block.
     keys: Vec<u64>,
     block: BlockScratch,
 }
 
-/// Looks at the items of a window, and marks the places of mismatches. Returns true once everything is known.
+/// Compares a window and marks its mismatches. Returns true once no further window can change the result.
 type WindowVisitor<'a> =
     dyn Fn(&mut ThreadFindings, &ScannedBox<'_, 2>, &mut WindowMarks<'_>) -> Result<bool> + Sync + 'a;
 
-/// What is known of two tensors in the end.
 struct Overall {
     tally: DifferenceTally,
     metrics: Metrics,
@@ -194,7 +180,6 @@ struct Overall {
 }
 
 impl MetricFindings {
-    /// Sums the pairs of a block from number `start` on, and counts their distances for the quantiles.
     fn sum(&mut self, summer: &BlockSummer<'_>, start: usize, rows: Rows<'_>, search: Option<&Search>) -> Result<()> {
         let mut kept = PartialBlock::default();
         let Some(rows) = summer.whole(start, rows, &mut kept)? else { return Ok(()) };
@@ -205,9 +190,9 @@ impl MetricFindings {
         }
         let counts = &mut self.counts[0];
         match errors {
-            // the key of no distance is 0
+            // A distance of 0 has key 0.
             BlockErrors::Zeros => search.count_zeros(counts, rows.expected.len() / summer.kernel.size()),
-            // the key of a distance between floats is its bits
+            // The key of a float distance is its bits.
             BlockErrors::Bits(errors) if summer.kernel.class() == ItemClass::Float => search.count(counts, errors),
             BlockErrors::Bits(_) | BlockErrors::Unknown => {
                 summer.kernel.keys(rows, &mut self.keys);
@@ -224,9 +209,8 @@ impl MetricFindings {
 }
 
 impl ThreadFindings {
-    /// Looks at an equal window, for the metrics of equal tensors.
     fn look_at_equal(&mut self, reading: &NumberReading, items: StoredItems<'_>) {
-        // an item that is repeated shows in a comparison of all items with those before them
+        // The slice comparison detects a window filled with one repeated item; one item is enough then.
         let (width, expected) = (items.widths[0], items.rows.expected);
         let is_repeated = expected.len() > width && expected[width..] == expected[..expected.len() - width];
         let items = if is_repeated { items.part(0..1) } else { items };
@@ -239,7 +223,6 @@ impl ThreadFindings {
         }
     }
 
-    /// Returns an error if there was no memory for a mismatch.
     fn check_memory(&mut self) -> Result<()> {
         match self.tally.out_of_memory.take() {
             Some(message) => bail!("mismatches to be told: {message}"),
@@ -249,7 +232,6 @@ impl ThreadFindings {
 }
 
 impl Comparison<'_> {
-    /// Compares numbers.
     fn numbers(mut self, reading: &NumberReading) -> Result<Overall> {
         let (total, widths) = (self.items, self.widths);
         if self.effort.quantiles {
@@ -261,7 +243,7 @@ impl Comparison<'_> {
         let class = reading.kernel().class();
         let summer = BlockSummer { kernel: reading.kernel(), total, partial: &partial };
         let walk = self.axes.walk([self.expected, self.actual]);
-        // of equal tensors the first items tell everything
+        // If the tensors are equal, the first items determine all results.
         let are_equal = walk.is_c_order() && self.are_equal_as_stored()?;
         let axes = AxisMarks::new(&walk.shape(self.expected.shape()));
         let search = self.effort.quantiles.then(|| self.search(reading)).transpose()?;
@@ -293,7 +275,7 @@ impl Comparison<'_> {
                 seen.look_at_equal(reading, all);
                 seen.skipped.push(window.start());
             }
-            // of equal tensors only the first items that have errors are left to be found
+            // If the tensors are equal, the first items determine all results.
             Ok(are_equal && seen.tally.has_maxima(0) && seen.metrics.sums.is_enough_of_equal(class))
         })?;
         let axes = axes.found(std::mem::take(&mut all.runs), !walk.is_c_order());
@@ -327,7 +309,6 @@ impl Comparison<'_> {
         Ok(Overall { tally: all.tally, metrics, quantiles, axes })
     }
 
-    /// Compares what is no number.
     fn opaque(mut self, how: &Comparability) -> Result<Overall> {
         let (axes, rule, widths) = (AxisMarks::new(self.expected.shape()), self.rule, self.widths);
         let all = self.scan(&Walk::default(), &axes, &|seen, window, marks| {
@@ -344,11 +325,6 @@ impl Comparison<'_> {
         })
     }
 
-    /// Shows all windows of both tensors to `each` in the order of a walk, until everything is known, and merges what all
-    /// threads have seen.
-    ///
-    /// # Errors
-    /// Those of reading and of `each`. There is no memory for the mismatches that are listed.
     fn scan(&mut self, walk: &Walk, axes: &AxisMarks, each: &WindowVisitor<'_>) -> Result<ThreadFindings> {
         let (widths, progress) = (self.widths, self.progress);
         let visit = |seen: &mut ThreadFindings, window: &ScannedBox<'_, 2>| {
@@ -361,7 +337,7 @@ impl Comparison<'_> {
             Ok(!is_known)
         };
         let seen = match widths {
-            // there may be more items of no bytes than can be counted one by one
+            // Tensors of itemsize 0 may have more items than can be counted one by one.
             [0, 0] => {
                 [&*self.expected, &*self.actual].into_iter().try_for_each(Source::finish)?;
                 Vec::new()
@@ -376,7 +352,7 @@ impl Comparison<'_> {
             all.skipped.append(&mut seen.skipped);
         }
         all.check_memory()?;
-        // the texts of all listed mismatches
+        // Checks that the texts of all listed mismatches fit into memory.
         let texts: usize =
             all.tally.listed.iter().map(|found| 512 + 6 * (found.expected.len() + found.actual.len())).sum();
         match memory::with_capacity::<u8>(texts) {
@@ -385,9 +361,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns whether both tensors are stored in one order that is not C order, and are the same bytes. To find that out
-    /// only reads them; to compare them in C order transposes both. What is better read into memory for that is read now, and not
-    /// again.
+    /// True if both tensors have the same bytes in the same order other than C order. Comparing stored bytes avoids
+    /// transposing both tensors. Sources that are better read into memory are read here, once.
     fn are_equal_as_stored(&mut self) -> Result<bool> {
         if !may_be_equal_as_stored([self.expected, self.actual], &self.axes) {
             return Ok(false);
@@ -396,8 +371,7 @@ impl Comparison<'_> {
         same_bytes(self.expected, self.actual, self.effort.limits, self.progress)
     }
 
-    /// Makes both tensors readable in the order of a walk, which is the only one of a comparison. All scans in that order have one
-    /// plan, so that they have the same windows.
+    /// All scans in the order of one walk share a plan, so that they have the same windows.
     fn settled(&mut self, walk: &Walk) -> Result<PlannedScan<'_, 2>> {
         let (limits, of_actual) = (self.effort.limits, &self.axes);
         let view = |number, source: &Source| of_actual.walked(walk, number, source);
@@ -410,7 +384,6 @@ impl Comparison<'_> {
     }
 }
 
-/// Returns whether both tensors are stored in one order that is not C order, and can be read more than once.
 pub(super) fn may_be_equal_as_stored(sources: [&Source; 2], axes: &ActualAxes) -> bool {
     let metas = sources.map(Source::meta);
     let across =
@@ -418,13 +391,12 @@ pub(super) fn may_be_equal_as_stored(sources: [&Source; 2], axes: &ActualAxes) -
     across && sources.iter().all(|source| source.is_read_by_position() && !source.costs_requests())
 }
 
-/// Returns whether each window is summed when it is first read. Otherwise equal windows are summed once any differs; but some
-/// cannot be read again, or only by asking a server again, and two dtypes have no equal bytes.
+/// If false, equal windows are summed only once a window differs. Streams cannot be read again, remote sources only by
+/// new requests, and bytes of two dtypes are never equal.
 pub(super) fn is_read_once(sources: [&Source; 2], reading: &NumberReading) -> bool {
     !reading.is_one_dtype || sources.iter().any(|source| source.is_stream() || source.costs_requests())
 }
 
-/// Divides the items of a window into blocks.
 pub(super) fn blocks_of<'a>(
     window: &'a ScannedBox<'_, 2>,
     widths: [usize; 2],
@@ -432,7 +404,6 @@ pub(super) fn blocks_of<'a>(
     window.runs().flat_map(move |(start, items)| StoredItems::new(start, widths, items).blocks())
 }
 
-/// Makes a report of what is known.
 fn findings(how: &Comparability, dtypes: [&DType; 2], shape: &[usize], overall: Overall) -> Findings {
     let Overall { tally, metrics, quantiles, axes } = overall;
     let (integers, has_steps, is_number) = match how {
@@ -440,7 +411,7 @@ fn findings(how: &Comparability, dtypes: [&DType; 2], shape: &[usize], overall: 
         Comparability::Bytes | Comparability::Text { .. } => (true, dtypes[0] == dtypes[1], false),
     };
     let index = |item| coordinates(item, shape);
-    // everything that differs contributes to the maxima, and nothing else
+    // Every differing item contributes to the maxima; equal items do not.
     let none_differ = tally.differing == 0;
     let tolerable = none_differ || !tally.has_non_finite_mismatch;
     let mismatch = |found: &FoundMismatch| Mismatch {
@@ -479,7 +450,7 @@ fn findings(how: &Comparability, dtypes: [&DType; 2], shape: &[usize], overall: 
     }
 }
 
-/// Returns an item as tensor JSON has it, or as a string of hexadecimal digits if that has no notation for it.
+/// JSON text of an item, or its bytes as a hexadecimal string if JSON has no notation for the dtype.
 fn text(dtype: &DType, item: &[u8]) -> String {
     let mut out = Vec::new();
     if print::write_item(&mut out, dtype, item).is_ok() {

@@ -1,18 +1,18 @@
-//! How far two items are apart.
+//! The distance between two items.
 
 use crate::item::element::inlined;
 
 /// The absolute difference of two items.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Number {
-    /// Of floats and complex numbers, in float64.
+    /// Floats and complex numbers, in float64.
     Float(f64),
-    /// Of integers, bools and dates, exactly.
+    /// Integers, bools and dates, exactly.
     Integer(u128),
 }
 
 impl Number {
-    /// Returns the number as reports show it: integers of up to 32 bits are compared as float64, and shown as integers.
+    /// Integers of up to 32 bits are compared as float64 but displayed as integers.
     pub(super) fn as_displayed(self, is_integer: bool) -> Self {
         match self {
             Self::Float(number) if is_integer => Self::Integer(number as u128),
@@ -20,7 +20,6 @@ impl Number {
         }
     }
 
-    /// Returns the next smaller number that is not negative.
     pub(super) fn below(self) -> Option<Self> {
         match self {
             Self::Float(number) => below_float(number).map(Self::Float),
@@ -28,8 +27,7 @@ impl Number {
         }
     }
 
-    /// Returns the largest finite float for an infinite distance, which two finite items can have, too: beyond it lie the
-    /// distances of all items that are not finite.
+    /// Two finite items can have an infinite distance. Clamped, it stays below the distances of non-finite items.
     pub(super) fn at_most_finite(self) -> Self {
         match self {
             Self::Float(number) => Self::Float(number.min(f64::MAX)),
@@ -41,7 +39,7 @@ impl Number {
         self.near() == 0.0
     }
 
-    /// Returns the smallest float64 that is not below the number.
+    /// The smallest float64 that is not below the distance.
     pub(super) fn up(self) -> f64 {
         match self {
             Self::Float(number) => number,
@@ -49,7 +47,6 @@ impl Number {
         }
     }
 
-    /// Returns the nearest float64.
     pub(super) fn near(self) -> f64 {
         match self {
             Self::Float(number) => number,
@@ -58,31 +55,27 @@ impl Number {
     }
 }
 
-/// Returns the next smaller float that is not negative.
 pub(super) fn below_float(value: f64) -> Option<f64> {
     (value > 0.0).then(|| value.next_down())
 }
 
-/// The type in which the inner loops have the absolute difference of two items; elsewhere it is a [`Number`].
+/// The absolute difference as the inner loops compute it; elsewhere it is a [`Number`].
 pub(super) trait Distance: Copy + PartialOrd {
-    /// The bits of a key.
     const KEY_BITS: u32;
 
-    /// Returns the smallest float64 that is not below the distance.
+    /// The smallest float64 that is not below the distance.
     fn up(self) -> f64;
-    /// Returns the nearest float64.
     fn near(self) -> f64;
     fn number(self) -> Number;
-    /// Converts back what [`number`](Self::number) returned.
     fn of_number(number: Number) -> Self;
 
-    /// Returns a number that orders as distances do, by which quantiles are searched.
+    /// Keys sort like distances; the search for quantiles uses them.
     fn key(self) -> u64;
-    /// Returns the distance that has a key: that of integers of two dtypes, beyond 2^63, only in float64's precision.
+    /// The distance of a key. Above 2^63, distances of integers of two dtypes have only float64 precision.
     fn of_key(key: u64) -> Number;
 }
 
-/// From here on keys of 128-bit distances count float64s: integers of two dtypes are up to 2^65 apart.
+/// Keys of 128-bit distances count float64s from here on: integers of two dtypes are up to 2^65 apart.
 const LONG: u64 = 1 << 63;
 
 impl Distance for f64 {
@@ -91,7 +84,7 @@ impl Distance for f64 {
     inlined! {
         fn up(self) -> f64 { self }
         fn near(self) -> f64 { self }
-        // the bits of floats that are not negative order as the floats do
+        // The bits of non-negative floats sort like the floats.
         fn key(self) -> u64 { self.to_bits() }
         fn number(self) -> Number { Number::Float(self) }
         fn of_number(number: Number) -> Self { number.near() }
@@ -124,7 +117,7 @@ macro_rules! integers {
 
 integers! {
     u32: 32, f64::from, u64::from, u128::from;
-    // up to 2^53 float64 holds all integers
+    // float64 is exact up to 2^53.
     u64: 64, |number: u64| if number <= 1 << 53 { number as f64 } else { u128::from(number).up() }, |key| key, u128::from;
     u128: 64, up_of_long, key_of_long, long_of_key;
 }

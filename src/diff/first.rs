@@ -1,26 +1,20 @@
-//! The report on the first of many tensors that does not pass.
+//! The report on the first of many tensors that fails.
 
 use std::io::{self, Write};
 
 use super::verdict::{LoneTensor, NamedResult, TensorVerdict};
 use crate::report::{Colour, Style, printable};
 
-/// The first tensor in some order that does not pass.
+/// The first tensor that fails.
 #[derive(Clone, Debug)]
 pub struct FirstDifferent {
-    /// Its name.
     pub name: String,
-    /// Why it does not pass.
     pub found: NamedResult,
-    /// The number of tensors after it, which were not compared.
+    /// The number of later tensors.
     pub not_compared: usize,
 }
 
 impl FirstDifferent {
-    /// Writes the report on the tensor with its name, and how many came before it with each verdict.
-    ///
-    /// # Errors
-    /// `out` fails.
     pub(super) fn write(
         &self,
         out: &mut dyn Write,
@@ -39,7 +33,6 @@ impl FirstDifferent {
         }
     }
 
-    /// Returns the first word of the verdict, and the report behind it.
     fn text(&self, style: Style, is_brief: bool) -> io::Result<(&'static str, String)> {
         let lone = |LoneTensor { outline, .. }: &LoneTensor, side: &str| {
             format!("only {side} has it: {} {:?}", printable(&outline.dtype), outline.shape)

@@ -1,7 +1,6 @@
-//! The few types that items are compared as.
-//!
-//! Items of all other types are converted to one of these first ([`reading`](super::reading)), because the inner loops
-//! ([`kernel`](super::kernel)) are compiled for each type, and run no slower over float64s made from other items.
+//! The few types that items are compared as. [`reading`](super::reading) converts all other items to one of them,
+//! because the inner loops ([`kernel`](super::kernel)) are compiled for each type and run as fast over converted
+//! float64s.
 
 use num_complex::Complex;
 
@@ -12,7 +11,6 @@ use crate::item::datetime::{LONG_NAT, NAT};
 use crate::item::element::{Element, inlined};
 use crate::item::exact::{Binary, power_of_two};
 
-/// A class of items whose values have a common meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ItemClass {
     Integer,
@@ -22,7 +20,6 @@ pub(super) enum ItemClass {
 }
 
 impl ItemClass {
-    /// Returns whether items are real numbers, which have a range and a correlation.
     pub(super) fn is_real(self) -> bool {
         match self {
             Self::Integer | Self::Float => true,
@@ -30,7 +27,7 @@ impl ItemClass {
         }
     }
 
-    /// Returns whether squares of items may be outside the range of float64.
+    /// Whether squares may overflow or underflow float64.
     pub(super) fn is_wide(self) -> bool {
         match self {
             Self::Float | Self::Complex => true,
@@ -39,7 +36,6 @@ impl ItemClass {
     }
 }
 
-/// A real item without its type.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) enum RealItem {
     Float(f64),
@@ -48,7 +44,6 @@ pub(super) enum RealItem {
 }
 
 impl RealItem {
-    /// Returns the nearest float64.
     pub(super) fn near(self) -> f64 {
         match self {
             Self::Float(item) => item,
@@ -57,7 +52,7 @@ impl RealItem {
         }
     }
 
-    /// Returns the difference to another item of the same type; that of integers is exact before it becomes a float64.
+    /// Integers are subtracted exactly before rounding to float64.
     pub(super) fn offset(self, from: Self) -> f64 {
         match (self, from) {
             (Self::Integer(item), Self::Integer(from)) => (item - from) as f64,
@@ -67,7 +62,6 @@ impl RealItem {
     }
 }
 
-/// The smallest and the largest of real items.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
     pub low: RealItem,
@@ -75,7 +69,7 @@ pub(super) struct Ends {
 }
 
 /// # Panics
-/// If the item is NaN or infinite.
+/// The item is NaN or infinite.
 impl From<RealItem> for Binary {
     fn from(item: RealItem) -> Self {
         match item {
@@ -86,55 +80,48 @@ impl From<RealItem> for Binary {
     }
 }
 
-/// An item that is a number, or a date.
 pub(super) trait ComparedItem: Copy + Send + Sync + 'static {
     type Distance: Distance;
     const CLASS: ItemClass;
     const SIZE: usize = size_of::<Self>();
 
-    /// Returns the items that little-endian bytes hold. A loop over them is vectorised only where the length of an item is
-    /// known, so implementations are inlined.
+    /// Implementations are inlined, because a loop over items is vectorised only if their size is known.
     fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone;
 
-    /// Returns whether the bits are equal.
     fn same(self, other: Self) -> bool;
 
-    /// Returns whether the values are equal: those of +0 and -0 are, though their bits are not.
+    /// Unlike [`same`](Self::same), true for +0 and -0.
     fn equals(self, other: Self) -> bool;
 
-    /// Returns whether the item is NaN or NaT.
     fn is_nan(self) -> bool;
 
-    /// Returns whether the item is neither NaN, NaT nor infinite. The methods below are of use for such items only.
+    /// The methods below require finite items.
     fn is_finite(self) -> bool;
 
-    /// Returns how far two items are apart.
     fn distance(self, other: Self) -> Self::Distance;
 
-    /// Returns the magnitude.
     fn size(self) -> f64;
 
-    /// Returns the item without its type. Not for complex items.
+    /// Not for complex items.
     fn real(self) -> RealItem;
 
-    /// Returns the difference to another item as [`RealItem::offset`] does. Not for complex items.
+    /// Not for complex items.
     fn offset(self, from: Self) -> f64;
 
-    /// Returns whether the item is less than another. Not for complex items.
+    /// Not for complex items.
     fn below(self, other: Self) -> bool;
 
-    /// Returns the exponent of the item. Only for floats, as for [`scaled`](Self::scaled).
+    /// The exponent, for floats only.
     fn power(self) -> i32 {
         unreachable!("only floats are scaled")
     }
 
-    /// Returns the item divided by a power of 2.
+    /// The item divided by `2^power`, for floats only.
     fn scaled(self, _power: i32) -> Self {
         unreachable!("only floats are scaled")
     }
 }
 
-/// Implements [`ComparedItem`] for integers.
 macro_rules! integers {
     ($($type:ty: $distance:ty;)+) => {$(
         impl ComparedItem for $type {
@@ -170,7 +157,7 @@ integers! {
     i128: u128;
 }
 
-/// A bool. Each byte that is not 0 is true, and two of them differ in bits, so a bool does not become a number first.
+/// Every byte except 0 is true. Two true bytes may differ in bits, so bools are not converted to numbers.
 #[derive(Clone, Copy)]
 pub(super) struct BoolItem(u8);
 
@@ -203,11 +190,10 @@ impl ComparedItem for BoolItem {
     }
 }
 
-/// The ticks of a date or of a difference of dates, of which the smallest number means NaT.
+/// Ticks of a date or timedelta; the smallest integer is NaT.
 #[derive(Clone, Copy)]
 pub(super) struct TickItem<I>(I);
 
-/// Implements [`ComparedItem`] for ticks.
 macro_rules! ticks {
     ($($type:ty: $distance:ty, $nat:expr;)+) => {$(
         impl ComparedItem for TickItem<$type> {

@@ -1,11 +1,8 @@
-//! The loops over pairs of items: all of a comparison that is compiled for each type of item.
+//! The loops over pairs of items, the only part of a comparison that is compiled for each item type.
 //!
-//! [`PairKernel`] is what the rest of the comparison knows of them. A call goes through a table of functions, which is paid
-//! once for a block of some hundred pairs. So everything else (tallies, sums, merging, searching, reports) is compiled once.
-//!
-//! The loops are short, over items that are in the nearest cache. Each looks at all items and combines the answers with
-//! `|` and not `||`: such a loop is vectorised, where a branch, a check for overflow or a division would make it take many
-//! times as long.
+//! The rest of the comparison calls them through [`PairKernel`], once per block of some hundred pairs. The loops visit
+//! every item and combine results with `|` instead of `||`, so that they are vectorised. A branch, an overflow check or
+//! a division would take many times as long.
 
 use std::marker::PhantomData;
 
@@ -18,7 +15,7 @@ use super::rule::PairRule;
 use super::split_item::SplitItem;
 use crate::item::exact::Exact;
 
-/// As many items of the expected and the actual tensor, as little-endian bytes.
+/// Little-endian bytes of equally many expected and actual items.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows<'a> {
     pub expected: &'a [u8],
@@ -26,36 +23,31 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Returns the rows, with one memory for both if they have the same bytes, so that work which they would double is
-    /// spared.
+    /// If both sides have the same bytes, makes both the same slice, so that work is not done twice.
     pub(super) fn joined(self) -> Self {
         if self.expected == self.actual { Self { actual: self.expected, ..self } } else { self }
     }
 
-    /// Returns whether both are one memory, as [`joined`](Self::joined) makes them.
     pub(super) fn are_one(self) -> bool {
         std::ptr::eq(self.expected, self.actual)
     }
 }
 
-/// The pairs of a block. Blocks begin at multiples of it, wherever windows end. A block is converted, compared and summed
-/// before the next one, while it is in the nearest cache: 4 KiB of float64 of either tensor.
+/// Pairs per block. Blocks begin at multiples of this number, independent of windows. A block (4 KiB of float64 per
+/// tensor) is converted, compared and summed while it is in the L1 cache.
 pub(super) const BLOCK: usize = 512;
 
-/// A bit for each pair of a block, from the lowest of the first word on.
+/// One bit per pair, lowest bit first.
 pub(super) type PairBits = [u64; BLOCK / 64];
 
-/// Returns how many bits are set.
 pub(super) fn count_ones(bits: &PairBits) -> usize {
     bits.iter().map(|word| word.count_ones() as usize).sum()
 }
 
-/// Returns whether the bit of a pair is set.
 pub(super) fn is_set(bits: &PairBits, pair: usize) -> bool {
     bits[pair / 64] >> (pair % 64) & 1 == 1
 }
 
-/// Iterates over the pairs whose bits are set.
 pub(super) fn set_pairs(bits: &PairBits) -> impl Iterator<Item = usize> {
     let some = |word: u64| (word != 0).then_some(word);
     bits.iter().enumerate().flat_map(move |(number, &word)| {
@@ -64,140 +56,123 @@ pub(super) fn set_pairs(bits: &PairBits) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The pairs of a block that differ in bits, and those of them that no tolerance accepts.
+/// The pairs that differ in bits, and the pairs that no tolerance accepts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairMasks {
-    /// Two NaN differ only if that counts as a difference.
+    /// Two NaN differ only if [`PairRule::nan_differs`] is set.
     pub differ: PairBits,
     pub fail: PairBits,
 }
 
-/// What one loop over a block tells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockSurvey {
-    /// The pairs that may change more than counts.
+    /// Pairs that may raise a maximum, or differ and are not finite.
     pub new: PairBits,
-    /// How many pairs differ in bits.
     pub differing: usize,
 }
 
-/// What the tally needs to know of a pair that may change more than counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairFacts {
-    /// How far the items are apart; `None` if either is NaN or infinite.
+    /// `None` if an item is not finite.
     pub error: Option<PairError>,
-    /// Whether the values are equal although the bits may differ.
+    /// +0 equals -0.
     pub equals: bool,
 }
 
-/// The error of a pair of finite items.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairError {
     pub distance: Number,
-    /// The magnitude of the expected item.
+    /// The expected magnitude.
     pub size: f64,
 }
 
-/// What a pair must exceed, or need, to change the maxima of a tally.
+/// The maxima of a tally; only larger errors change it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Thresholds {
-    /// The largest error so far.
     pub max_abs: Number,
-    /// The largest relative error so far; `None` if only zeros were expected and none was there.
+    /// `None` if every expected item so far was 0 and no actual item was.
     pub max_rel: Option<f64>,
-    /// The relative tolerance that all pairs so far need.
+    /// The relative tolerance that accepts all pairs so far.
     pub rtol: f64,
 }
 
-/// The loops over pairs of items of one type.
 pub(super) trait PairKernel: Send + Sync {
     fn class(&self) -> ItemClass;
 
-    /// Returns the bytes of an item.
     fn size(&self) -> usize;
 
-    /// Finds the pairs that are beyond a threshold of the tally, or differ and are not finite.
+    /// Finds the pairs that exceed a threshold, or differ and are not finite.
     fn survey(&self, tally: &Thresholds, rows: Rows<'_>) -> BlockSurvey;
 
-    /// Counts the pairs that fail where those that differ are finite. `steps` are as for [`masks`](Self::masks).
+    /// Counts the pairs that fail, for blocks whose differing pairs are finite. See [`masks`](Self::masks) for `steps`.
     fn failures(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64]) -> usize;
 
-    /// Returns whether any pair is farther apart.
     fn any_above(&self, distance: Number, rows: Rows<'_>) -> bool;
 
-    /// Decides which pairs of a block differ and which fail. `steps` are the steps between the items of each pair, or empty
-    /// if there is no limit to them. `are_finite` tells that all pairs which differ are known to be finite, which spares most
-    /// of the questions.
+    /// `steps` holds the distance of each pair in steps, or is empty without a limit. `are_finite` promises that all
+    /// differing pairs are finite, which skips most tests.
     fn masks(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64], are_finite: bool) -> PairMasks;
 
-    /// Returns the facts of a pair.
     fn facts(&self, rows: Rows<'_>, pair: usize) -> PairFacts;
 
-    /// Makes `out` the errors as pictures show them: 0 where both items are NaN or the same infinity, NaN where only one
-    /// is NaN, infinity where only one is infinite.
+    /// Errors for pictures: 0 if both items are NaN or the same infinity, NaN if one is NaN, infinity if one is
+    /// infinite.
     #[cfg(feature = "cli")]
     fn errors(&self, rows: Rows<'_>, out: &mut Vec<f64>);
 
-    /// Makes `out` the distances of integers and dates as numbers of steps.
+    /// Distances of integers and dates in steps.
     fn steps(&self, rows: Rows<'_>, out: &mut Vec<u64>);
 
-    /// Makes `out` the [keys](Distance::key) of all distances, those of pairs that are not finite behind all others.
+    /// The [keys](Distance::key) of all distances. Pairs that are not finite get the largest key.
     fn keys(&self, rows: Rows<'_>, out: &mut Vec<u64>);
 
-    /// Returns the bits of a key.
     fn key_bits(&self) -> u32;
 
-    /// Returns the distance that has a key.
     fn of_key(&self, key: u64) -> Number;
 
-    /// Returns what metrics sum of the pairs, of which there is at least one, and the first pair. `scratch` has what is not
-    /// stored so. Not for complex items.
+    /// The numbers that metrics sum, and the first pair of the (non-empty) block. Not for complex items. `scratch`
+    /// holds numbers that are not stored as float64.
     fn summands<'a>(&self, rows: Rows<'a>, scratch: &'a mut Offsets) -> (Summands<'a>, [RealItem; 2]);
 
-    /// Makes `out` the summands of floats whose squares or differences may be out of the range of float64, divided by powers
-    /// of 2 so that differences are not. Returns the first pair, and the powers of both sides and of the errors.
+    /// The summands of floats with squares or differences that may overflow, divided by powers of 2 so that differences
+    /// do not. Returns the first pair, and the powers of both sides and of the errors.
     fn scaled_summands(&self, rows: Rows<'_>, out: &mut Offsets) -> ([RealItem; 2], [i32; 3]);
 
-    /// Returns the smallest and the largest of finite items, of which there is at least one. Not for complex items.
+    /// The range of finite items (at least one, not complex).
     fn ends(&self, items: &[u8]) -> Ends;
 
-    /// Returns whether all items are finite.
     fn are_finite(&self, rows: Rows<'_>) -> bool;
 
-    /// Makes `out` the pairs of which both items are finite.
     fn keep_finite(&self, rows: Rows<'_>, out: &mut [Vec<u8>; 2]);
 
-    /// Adds the products of all pairs, which must be finite and real.
+    /// Adds the exact products of all pairs, which must be finite and real.
     fn add_products(&self, rows: Rows<'_>, sum: &mut Exact);
 }
 
-/// The loops over items of type `T`.
 pub(super) struct TypedKernel<T>(PhantomData<fn() -> T>);
 
 impl<T: ComparedItem> TypedKernel<T> {
     pub(super) const SHARED: &'static dyn PairKernel = &Self(PhantomData);
 }
 
-/// The type that items are compared as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ComparedAs {
-    /// Floats, and integers that float64 holds.
+    /// Floats, and integers of up to 32 bits.
     Float64,
     Int64,
     UInt64,
     /// Integers of two dtypes.
     Int128,
-    /// Floats, and integers of 64 bits.
+    /// A float64 or a 64-bit integer.
     Split,
     Ticks,
-    /// Ticks of two units, in a unit that divides both.
+    /// Ticks of two units, converted to a common unit.
     Times,
     Bool,
     Complex,
 }
 
 impl ComparedAs {
-    /// Returns the loops over items of this type.
     pub(super) fn kernel(self) -> &'static dyn PairKernel {
         match self {
             Self::Float64 => TypedKernel::<f64>::SHARED,
@@ -213,7 +188,6 @@ impl ComparedAs {
     }
 }
 
-/// Returns the pairs of items.
 #[inline(always)]
 fn pairs_of<T: ComparedItem>(rows: Rows<'_>) -> impl ExactSizeIterator<Item = (T, T)> + Clone {
     T::items(rows.expected).zip(T::items(rows.actual))
@@ -224,15 +198,13 @@ fn is_finite<T: ComparedItem>((expected, actual): (T, T)) -> bool {
     expected.is_finite() & actual.is_finite()
 }
 
-/// Returns whether a pair differs in bits, and not as two NaN do that count as the same. If `FINITE`, pairs that differ are
-/// finite.
+/// True if the bits differ, unless both items are NaN and NaN counts as equal. `FINITE` skips the test for NaN.
 #[inline(always)]
 fn differs<T: ComparedItem, const FINITE: bool>(rule: &PairRule, (expected, actual): (T, T)) -> bool {
     !expected.same(actual) & (FINITE || !(expected.is_nan() & actual.is_nan() & !rule.nan_differs))
 }
 
-/// Returns whether a pair differs, and no tolerance accepts it: every count, mark and mismatch of a comparison comes from
-/// here.
+/// All counts, marks and mismatches of a comparison depend on this function.
 #[inline(always)]
 fn fails<T: ComparedItem, const FINITE: bool>(rule: &PairRule, pair: (T, T), steps: u64) -> bool {
     let (expected, actual) = pair;
@@ -241,7 +213,7 @@ fn fails<T: ComparedItem, const FINITE: bool>(rule: &PairRule, pair: (T, T), ste
         return differs::<T, FINITE>(rule, pair) & !accepts();
     }
     let finite = is_finite(pair);
-    // an infinity equals itself alone, though its complex item may have another zero beside it
+    // A complex infinity may have +0 or -0 as its other part.
     differs::<T, FINITE>(rule, pair)
         & !((finite & accepts()) | (!finite & expected.equals(actual) & rule.is_tolerant()))
 }
@@ -255,21 +227,19 @@ fn masks<T: ComparedItem, const FINITE: bool>(rule: &PairRule, rows: Rows<'_>, s
     PairMasks { differ, fail }
 }
 
-/// Returns whether any item satisfies `predicate`. Unlike `Iterator::any` it looks at all, so that it is vectorised.
+/// Visits all items, unlike `Iterator::any`, so that the loop is vectorised.
 #[inline(always)]
 fn any<I: Iterator>(items: I, predicate: impl Fn(I::Item) -> bool) -> bool {
     items.fold(false, |any, item| any | predicate(item))
 }
 
-/// Returns a bit for each pair of a block, which is set if the pair and its steps satisfy `predicate`. The steps are 0 if
-/// there are none.
 #[inline(always)]
 fn pair_bits<T: ComparedItem>(rows: Rows<'_>, steps: &[u64], predicate: impl Fn((T, T), u64) -> bool) -> PairBits {
     let size = 64 * T::SIZE;
     let sides = rows.expected.chunks(size).zip(rows.actual.chunks(size));
     let mut bits = PairBits::default();
     for ((word, (expected, actual)), steps) in bits.iter_mut().zip(sides).zip(steps_or_zeros(steps).chunks(64)) {
-        // where the compiler knows how many pairs there are, it compares 16 at once and not 2
+        // With a constant length the compiler compares 16 pairs at once instead of 2.
         *word = match expected.len() == size && actual.len() == size && steps.len() == 64 {
             true => word_of(Rows { expected: &expected[..size], actual: &actual[..size] }, &steps[..64], &predicate),
             false => word_of(Rows { expected, actual }, steps, &predicate),
@@ -278,36 +248,33 @@ fn pair_bits<T: ComparedItem>(rows: Rows<'_>, steps: &[u64], predicate: impl Fn(
     bits
 }
 
-/// Returns a bit for each of up to 64 pairs.
 #[inline(always)]
 fn word_of<T: ComparedItem>(rows: Rows<'_>, steps: &[u64], predicate: impl Fn((T, T), u64) -> bool) -> u64 {
-    // bytes first, in a loop that is vectorised, and then eight of them into eight bits
+    // A vectorised loop writes bytes, and eight bytes are packed into bits at once.
     let mut answers = [0_u8; 64];
     let pairs = pairs_of::<T>(rows).zip(steps);
     answers.iter_mut().zip(pairs).for_each(|(answer, (pair, steps))| *answer = predicate(pair, *steps).into());
     answers.as_chunks().0.iter().rev().fold(0, |word, eight| word << 8 | bits_of(*eight))
 }
 
-/// Returns a byte whose bit n is the lowest bit of byte n.
+/// Packs the lowest bit of each byte.
 #[inline(always)]
 fn bits_of(eight: [u8; 8]) -> u64 {
-    // the product has the lowest bit of byte n as bit 56 + n, and nothing is carried there
+    // The product has the lowest bit of byte n as bit 56 + n, without carries.
     u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// Returns whether a pair has a larger relative error than any before, or needs a larger relative tolerance.
 #[inline(always)]
 fn is_farther<T: ComparedItem>(tally: &Thresholds, pair: (T, T)) -> bool {
     let (distance, size) = (pair.0.distance(pair.1), pair.0.size());
     let is_above = match tally.max_rel {
         Some(max_rel) => size > 0.0 && distance.near() / size > max_rel,
-        // only zeros were expected so far, and none was there
+        // So far every expected item was 0 and no actual item was.
         None => is_finite(pair) && (size > 0.0 || distance.near() == 0.0),
     };
     is_above || distance.up() > tally.rtol * size
 }
 
-/// Returns the steps of each pair, which are 0 if there are none.
 fn steps_or_zeros(steps: &[u64]) -> &[u64] {
     if steps.is_empty() { &[0; BLOCK] } else { steps }
 }
@@ -324,20 +291,20 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
     fn survey(&self, tally: &Thresholds, rows: Rows<'_>) -> BlockSurvey {
         let max_abs = T::Distance::of_number(tally.max_abs);
         let pairs = pairs_of::<T>(rows);
-        // A quotient is above the maximum only if the error is no less than the rounded product. Most blocks have no such
-        // pair, so no quotient of theirs is computed.
+        // A quotient exceeds the maximum only if the error is not below the rounded product. Most blocks have no such
+        // pair, so they compute no quotients.
         let least = tally.max_rel.map_or(0.0, |max_rel| max_rel.min(tally.rtol));
-        // the difference to a number that is not finite is not finite, and within no distance
+        // The distance to a non-finite item is not finite, so it compares as not within.
         let survey = |(are_within, may_be_farther, same): (bool, bool, u64), pair: (T, T)| {
             let distance = pair.0.distance(pair.1);
             let are_within = are_within & (distance <= max_abs);
             let may_be_farther = may_be_farther | (distance.up() >= least * pair.0.size());
-            // a block has fewer pairs than overflow a counter; to check it would keep the loop from being vectorised
+            // A block cannot overflow the counter; an overflow check would prevent vectorisation.
             (are_within, may_be_farther, same.wrapping_add(pair.0.same(pair.1).into()))
         };
         let (are_within, may_be_farther, same) = pairs.clone().fold((true, false, 0), survey);
-        // Equal items have no quotient that is larger. Once zero was expected where something else was, no relative
-        // tolerance is left to find, and no quotient where zero is expected again.
+        // Equal items do not have a larger quotient. Once an expected 0 differs, no relative tolerance accepts all
+        // pairs, and further expected zeros have no quotient.
         let smallest = if tally.rtol.is_finite() { -1.0 } else { 0.0 };
         let may_be_new = |pair: (T, T)| {
             let (abs, size) = (pair.0.distance(pair.1).up(), pair.0.size());
@@ -345,7 +312,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
         };
         let may_be_farther = tally.max_rel.is_none() || may_be_farther && any(pairs.clone(), may_be_new);
         let is_new = |pair: (T, T)| (!pair.0.same(pair.1) & !is_finite(pair)) | (pair.0.distance(pair.1) > max_abs);
-        // no distance shows that an item is NaT
+        // A distance does not show that a date is NaT.
         let any_new = (!are_within || T::CLASS == ItemClass::Date) && any(pairs.clone(), is_new)
             || may_be_farther && pairs.clone().any(|pair| is_farther(tally, pair));
         let new = match any_new {
@@ -356,7 +323,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
     }
 
     fn failures(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64]) -> usize {
-        // a block has fewer pairs than overflow a counter; to check it would keep the loop from being vectorised
+        // A block cannot overflow the counter; an overflow check would prevent vectorisation.
         let count =
             |count: u32, (pair, steps): ((T, T), &u64)| count.wrapping_add(fails::<T, true>(rule, pair, *steps).into());
         pairs_of::<T>(rows).zip(steps_or_zeros(steps)).fold(0, count) as usize
@@ -404,7 +371,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
     fn keys(&self, rows: Rows<'_>, out: &mut Vec<u64>) {
         let pairs = || pairs_of::<T>(rows);
         out.resize(pairs().len(), 0);
-        // two loops, each of which is vectorised; one that decides for each item is not
+        // Two vectorised loops are faster than one loop with a branch.
         out.iter_mut().zip(pairs()).for_each(|(key, (expected, actual))| *key = expected.distance(actual).key());
         if !self.are_finite(rows) {
             let left_out = u64::MAX >> (u64::BITS - T::Distance::KEY_BITS);
@@ -426,7 +393,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
         let origins = [first.0.real(), first.1.real()];
         let errors = |out: &mut Vec<u64>| {
             out.resize(pairs().len(), 0);
-            // a loop for each row of numbers, so that each is vectorised
+            // One loop per row, so that each is vectorised.
             let errors = out.iter_mut().zip(pairs());
             errors.for_each(|(error, pair)| *error = pair.0.distance(pair.1).near().to_bits());
         };
@@ -438,7 +405,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
             let sides = [rows.expected, rows.actual].map(|items| items.as_chunks().0);
             return (Summands { sides, origins: origins.map(RealItem::near), errors: &scratch.errors }, origins);
         }
-        // offsets of items that are not float64s are computed in the type of the items
+        // Items other than float64 compute offsets in their own type.
         scratch.resize(pairs().len());
         scratch.expected.iter_mut().zip(pairs()).for_each(|(out, pair)| *out = pair.0.offset(first.0).to_le_bytes());
         if rows.are_one() {
@@ -453,7 +420,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
     fn scaled_summands(&self, rows: Rows<'_>, out: &mut Offsets) -> ([RealItem; 2], [i32; 3]) {
         let pairs = || pairs_of::<T>(rows);
         let first = pairs().next().expect("a block has items");
-        // the differences of the largest numbers must stay numbers
+        // Scaling keeps differences of the largest floats finite.
         let power_of = |largest: Option<i32>| if largest > Some(1000) { 4 } else { 0 };
         let powers =
             [power_of(pairs().map(|pair| pair.0.power()).max()), power_of(pairs().map(|pair| pair.1.power()).max())];

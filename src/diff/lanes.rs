@@ -1,27 +1,27 @@
-//! Sums over rows of float64s, in lanes: each lane adds every fourth number, in a fixed order.
+//! Sums over rows of float64s in four lanes. Lane n adds every fourth number from the n-th on, always in the same
+//! order.
 
 use crate::item::element::inlined;
 use crate::item::exact::{Binary, power_of_two};
 
-/// Lanes side by side. A single one would wait for its own last addition each time.
+/// A single lane would wait for its previous addition each time.
 const LANES: usize = 4;
 
-/// A number of float64 as the bytes that it is stored as: items that are float64s are summed where they are.
+/// Little-endian float64, so that stored items are summed without a copy.
 pub(super) type FloatBytes = [u8; 8];
 
-/// A block of pairs as metrics sum them: numbers of either side, and the magnitudes of the differences.
+/// A block of pairs: numbers of both sides and the absolute differences.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Summands<'a> {
     pub sides: [&'a [FloatBytes]; 2],
-    /// What is subtracted from each number of a side, which makes it the offset from the block's first item.
+    /// Subtracted from the numbers of each side, to give offsets from the first item of the block.
     pub origins: [f64; 2],
-    /// The bits of the magnitudes: the keys that floats have when quantiles are searched. Empty where both sides are one row, so
-    /// that all are 0.
+    /// The bits of the absolute differences, which are also their quantile keys. Empty if both sides are the same
+    /// slice.
     pub errors: &'a [u64],
 }
 
 impl Summands<'_> {
-    /// Returns the sums of offsets and of errors.
     pub(super) fn sums(&self) -> BlockSums {
         let [expected, actual] = self.sides;
         let [e, a] = self.origins;
@@ -35,18 +35,17 @@ impl Summands<'_> {
             [x, x * x, y, y * y, x * y]
         };
         let [x, xx, y, yy, products] = sums_of_terms(expected, actual, terms);
-        // a loop for each sum of a row, because a loop for both is vectorised across the sums and not along the row
+        // One loop per sum: a loop for both would be vectorised across the sums instead of along the row.
         let [sizes] = sums_of_terms(self.errors, self.errors, |error, _| [error]);
         let [squares] = sums_of_terms(self.errors, self.errors, |error, _| [error * error]);
         BlockSums { expected: row(x, xx), actual: row(y, yy), products, errors: row(sizes, squares) }
     }
 
-    /// Returns whether both sides are one row of numbers.
     pub(super) fn are_one(&self) -> bool {
         std::ptr::eq(self.sides[0], self.sides[1])
     }
 
-    /// Returns the smallest and the largest offset of either side. The numbers must be finite.
+    /// The smallest and largest offset of each side. The numbers must be finite.
     pub(super) fn ranges(&self) -> [(f64, f64); 2] {
         let of_side = |side: usize| {
             let (low, high) = range(self.sides[side]);
@@ -56,17 +55,16 @@ impl Summands<'_> {
         [expected, if self.are_one() { expected } else { of_side(1) }]
     }
 
-    /// Returns how many errors are 0.
     pub(super) fn zeros(&self) -> u64 {
         if self.are_one() {
             return self.sides[0].len() as u64;
         }
-        // a block has few; a check for overflow would keep the loop from being vectorised
+        // A block cannot overflow the counter; an overflow check would prevent vectorisation.
         self.errors.iter().fold(0, |zeros: u64, error| zeros.wrapping_add(u64::from(error.float() == 0.0)))
     }
 }
 
-/// Memory for the offsets of items that are no float64s, or whose squares are out of its range, and for errors.
+/// Memory for offsets that are not stored as float64, for scaled offsets, and for errors.
 #[derive(Debug, Default)]
 pub(super) struct Offsets {
     pub expected: Vec<FloatBytes>,
@@ -75,7 +73,7 @@ pub(super) struct Offsets {
 }
 
 impl Offsets {
-    /// Gives each row a length. What the rows held before is meaningless then.
+    /// Invalidates previous content.
     pub(super) fn resize(&mut self, items: usize) {
         self.expected.resize(items, FloatBytes::default());
         self.actual.resize(items, FloatBytes::default());
@@ -86,8 +84,7 @@ impl Offsets {
         Summands { sides: [&self.expected, &self.actual], origins: [0.0; 2], errors: &self.errors }
     }
 
-    /// Brings each row into a range in which float64 has all squares, and returns the sums. `powers` says by
-    /// which powers of 2 the rows have been divided before.
+    /// Scales each row so that its squares fit float64. The rows have already been divided by `2^powers`.
     pub(super) fn scaled_sums(&mut self, powers: [i32; 3]) -> BlockSums {
         let powers = [
             powers[0] + scale(&mut self.expected),
@@ -100,7 +97,6 @@ impl Offsets {
     }
 }
 
-/// A float64 as rows of a block have it.
 trait FloatWord: Copy {
     fn float(self) -> f64;
 
@@ -121,7 +117,7 @@ impl FloatWord for u64 {
     }
 }
 
-/// Brings a row into a range in which float64 has all squares. Returns the power of 2 by which it has been divided.
+/// Scales a row so that its squares fit float64. Returns the power of 2 that it was divided by.
 fn scale(row: &mut [impl FloatWord]) -> i32 {
     let power = exponent(row.iter().fold(0.0, |most, item| item.float().abs().max(most)));
     if power.abs() <= 300 || row.iter().all(|item| item.float() == 0.0) {
@@ -133,7 +129,7 @@ fn scale(row: &mut [impl FloatWord]) -> i32 {
     power
 }
 
-/// The sum of a row, and the sum of its squares, of numbers times `2^power`.
+/// The sum of a row divided by `2^power`, and of its squares.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RowSums {
     pub sum: f64,
@@ -150,14 +146,14 @@ impl RowSums {
         Binary::from(self.squares).shifted(2 * self.power)
     }
 
-    /// Returns whether no square that matters was out of the range of float64. Squares below 2^-1022 are lost; those of up to
-    /// 512 numbers are less than 2^-116 of a sum above 1e-270 (2^-897).
+    /// False if squares that matter were out of range. Squares below 2^-1022 are lost; those of up to 512 numbers are
+    /// less than 2^-116 of a sum above 1e-270 (2^-897).
     fn is_in_range(&self) -> bool {
         self.squares.is_finite() && self.squares > 1e-270
     }
 }
 
-/// The sums of a block: of offsets, their squares and products, and of the magnitudes and squares of differences.
+/// The sums of offsets, their squares and products, and of absolute differences and their squares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockSums {
     pub expected: RowSums,
@@ -167,21 +163,20 @@ pub(super) struct BlockSums {
 }
 
 impl BlockSums {
-    /// Returns whether all items were finite.
     pub(super) fn are_finite(&self) -> bool {
         let rows = [self.expected, self.actual, self.errors];
         rows.iter().all(|row| row.sum.is_finite() && row.squares.is_finite()) && self.products.is_finite()
     }
 
-    /// Returns whether float64 has all squares that count. `is_one_value` tells which side has a single value.
+    /// A side with a single value has no squares that matter.
     pub(super) fn are_in_range(&self, is_one_value: [bool; 2]) -> bool {
         (is_one_value[0] || self.expected.is_in_range())
             && (is_one_value[1] || self.actual.is_in_range())
             && (self.errors.sum == 0.0 || self.errors.is_in_range())
     }
 
-    /// Returns whether the sum of the products of `count` items is so small beside its terms that rounding may cost digits
-    /// that count, once the offsets' `origins` are put back. (See the head of [`sums`](super::sums).)
+    /// Whether the sum of `count` products, after `origins` are added back, is so small beside its terms that rounding
+    /// may cost significant digits. The head of [`sums`](super::sums) gives the bound.
     pub(super) fn products_cancel(&self, count: u64, origins: [f64; 2]) -> bool {
         let Self { expected, actual, products, errors } = self;
         let sides = (expected.squares * actual.squares).sqrt();
@@ -193,13 +188,11 @@ impl BlockSums {
     }
 }
 
-/// Returns the exponent of the largest power of 2 that is not above a finite float's magnitude, or -1023 if that is below
-/// all normal floats.
+/// The exponent of the largest power of 2 not above the magnitude of a finite float, or -1023 for subnormal floats.
 pub(super) fn exponent(value: f64) -> i32 {
     (value.to_bits() >> 52 & 2047) as i32 - 1023
 }
 
-/// Returns the sums of some terms of each pair of numbers.
 #[inline(always)]
 fn sums_of_terms<S: FloatWord, const N: usize>(
     one: &[S],
@@ -224,12 +217,12 @@ fn sums_of_terms<S: FloatWord, const N: usize>(
     lanes.map(|lanes| lanes.iter().sum())
 }
 
-/// Returns the smallest and the largest of finite numbers, of which there is at least one.
+/// The numbers must be finite, and at least one.
 fn range(numbers: &[FloatBytes]) -> (f64, f64) {
     let first = numbers[0].float();
     let (mut low, mut high) = ([first; LANES], [first; LANES]);
     let mut widen = |lane: usize, number: f64| {
-        // in this order a vector takes one instruction for each
+        // This operand order compiles to one vector instruction each.
         low[lane] = if low[lane] < number { low[lane] } else { number };
         high[lane] = if high[lane] > number { high[lane] } else { number };
     };

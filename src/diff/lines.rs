@@ -1,4 +1,4 @@
-//! The lines of a report on many tensors: one for each tensor that is not the same, the worst first.
+//! The lines of a report on many tensors: one per tensor that is not the same, the worst first.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -9,41 +9,32 @@ use super::report::{NOT_FINITE, axes_of, mismatch_columns, table};
 use super::verdict::{LoneTensor, NamedResult, TensorVerdict};
 use crate::report::{Colour, Column, Style, printable};
 
-/// By what the tensors of one verdict are sorted, the worst first. Tensors that cannot be compared, such as those of two
-/// shapes, come before those that can.
+/// The order of tensors with the same verdict, the worst first. Tensors that cannot be compared come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortKey {
-    /// The signal to noise ratio; before it, whether items differ by NaN or infinity.
     #[default]
     Snr,
-    /// The cosine; before it, whether items differ by NaN or infinity.
     Cosine,
-    /// The largest absolute error; before it, whether items differ by NaN or infinity.
     Abs,
-    /// The share of mismatches.
     Share,
-    /// The name, whatever the verdict.
     Name,
 }
 
-/// A line of the report.
+/// Infinite for different dtypes or shapes.
 #[derive(Debug)]
 pub(super) struct ReportLine {
     verdict: TensorVerdict,
-    /// Whether some item differs by NaN or infinity.
     is_not_finite: bool,
     snr: Option<f64>,
     cosine: Option<f64>,
-    /// The largest errors, infinite for tensors of two dtypes or shapes. That of an item that should be zero is infinite.
+    /// Infinite for two dtypes or shapes; `relative` also where 0 was expected.
     abs: f64,
     relative: f64,
     share: f64,
     cells: [String; CELLS],
-    /// The cells of the worst mismatches, if they are wanted.
     worst: Vec<[String; 6]>,
 }
 
-/// The cells of a line behind its verdict.
 const CELLS: usize = 6;
 
 impl ReportLine {
@@ -63,7 +54,6 @@ impl ReportLine {
         }
     }
 
-    /// Returns the line of a tensor that is not the same.
     pub(super) fn of(name: &str, found: &NamedResult, style: Style) -> Self {
         let name = printable(name);
         let lone = |LoneTensor { outline: Outline { dtype, shape }, renamed }: &LoneTensor, word: &str| {
@@ -89,7 +79,7 @@ impl ReportLine {
             (reason @ (Some(Reason::Values | Reason::Metadata) | None), Some(findings)) => {
                 let mismatches = findings.mismatches;
                 let count = match reason {
-                    // items that differ in bits may all pass
+                    // Items that differ in bits may all pass.
                     None | Some(Reason::Metadata) if mismatches == 0 => String::new(),
                     _ => format!("{mismatches} of {} ({})", found.items, found.share(mismatches)),
                 };
@@ -100,7 +90,7 @@ impl ReportLine {
                     TensorVerdict::Different => axes_of(found),
                     _ => String::new(),
                 };
-                // the errors of the finite items would hide one that is not
+                // The errors of finite items would hide an item that is not finite.
                 let is_not_finite = findings.has_non_finite_mismatch;
                 let error = |text: Option<String>| match is_not_finite {
                     true => NOT_FINITE.to_owned(),
@@ -112,7 +102,7 @@ impl ReportLine {
                 });
                 let (snr, cosine) = (findings.metrics.snr_db, findings.metrics.cosine);
                 let metric = |name, value: Option<f64>| match value {
-                    // metrics are of the finite items alone, and 1 beside a NaN would look like equal
+                    // Metrics cover finite items only: a cosine of 1 beside a NaN would look like equality.
                     _ if is_not_finite => "-".to_owned(),
                     value => value.map_or_else(String::new, |value| found.metric_text(name, value)),
                 };
@@ -150,10 +140,10 @@ impl ReportLine {
         Self { abs: most, relative: most, share: most, ..Self::new(verdict, format!("{name}: {text}{hint}")) }
     }
 
-    /// Compares two lines by which is worse; lines that are alike stay in the order in which they were added.
+    /// Orders the worse line first.
     pub(super) fn order(&self, other: &Self, key: SortKey) -> Ordering {
         let descending = |a: f64, b: f64| b.partial_cmp(&a).unwrap_or(Ordering::Equal);
-        // what is undefined comes first
+        // `None`, an undefined metric, sorts first.
         let ascending = |a: Option<f64>, b: Option<f64>| a.partial_cmp(&b).unwrap_or(Ordering::Equal);
         let finite = || other.is_not_finite.cmp(&self.is_not_finite);
         let by_key = match key {
@@ -168,10 +158,6 @@ impl ReportLine {
     }
 }
 
-/// Writes a table of lines, sorted by `key`, of which at most `limit` are written.
-///
-/// # Errors
-/// `out` fails.
 pub(super) fn write(
     lines: &mut [ReportLine],
     key: SortKey,
@@ -179,7 +165,7 @@ pub(super) fn write(
     out: &mut dyn Write,
     style: Style,
 ) -> io::Result<()> {
-    // the sort is stable
+    // The sort is stable, so equally bad tensors keep their order.
     lines.sort_by(|a, b| a.order(b, key));
     let shown = &lines[..limit.map_or(lines.len(), |limit| limit.min(lines.len()))];
     if !shown.is_empty() {
@@ -211,7 +197,7 @@ pub(super) fn write(
 }
 
 impl ReportLine {
-    /// Returns the worst mismatches as rows that take the whole line.
+    /// Rows that span the whole line.
     fn worst_rows(&self, style: Style) -> io::Result<Vec<Vec<Cow<'_, str>>>> {
         if self.worst.is_empty() {
             return Ok(Vec::new());

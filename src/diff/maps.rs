@@ -1,4 +1,4 @@
-//! Pictures of where two tensors differ: the errors of all pairs as a plane of numbers, and the density of mismatches.
+//! Pictures of where two tensors differ: a plane of errors, and the density of mismatches.
 
 use super::compare::blocks_of;
 use super::kernel::{PairBits, Rows};
@@ -23,16 +23,13 @@ use crate::parallel::Threads;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Hold, Source};
 
-/// How the pairs of two tensors are compared.
 struct ComparedPairs {
     how: Comparability,
     rule: PairRule,
-    /// The bytes of an expected item, and of an actual one.
     widths: [usize; 2],
     axes: ActualAxes,
 }
 
-/// Memory that is used again for each window.
 #[derive(Default)]
 struct PairScratch {
     converted: [ConvertedItems; 2],
@@ -40,7 +37,7 @@ struct PairScratch {
 }
 
 impl ComparedPairs {
-    /// Returns `None` if the dtypes differ or have no common meaning, or if the shapes differ.
+    /// `None` if the dtypes are not comparable or the shapes differ.
     fn new(sources: [&Source; 2], options: &Options) -> Result<Option<Self>> {
         let axes = ActualAxes::new(options, sources[1])?;
         let [one, other] = sources.map(|source| source.dtype().native());
@@ -50,7 +47,6 @@ impl ComparedPairs {
         Ok(how.map(|how| Self { how, rule: PairRule::new(options), widths, axes }))
     }
 
-    /// Returns which pairs of a block fail.
     fn failing(&self, stored: StoredItems<'_>, scratch: &mut PairScratch) -> PairBits {
         match &self.how {
             Comparability::Numbers(reading) => {
@@ -63,11 +59,10 @@ impl ComparedPairs {
     }
 }
 
-/// The errors of two tensors over their last two axes, as float64: the largest over the other axes, and NaN before all.
+/// Errors over the last two axes as float64: the maximum over the other axes, or NaN if any error is NaN.
 struct ErrorPlane {
     sources: [Source; 2],
     pairs: ComparedPairs,
-    /// The dims of the other axes.
     others: Vec<usize>,
     meta: Meta,
 }
@@ -78,10 +73,7 @@ impl std::fmt::Debug for ErrorPlane {
     }
 }
 
-/// Checks whether the errors of two tensors can be drawn. Returns `None` if the dtypes or the shapes differ.
-///
-/// # Errors
-/// A tensor is a scalar, or empty, or has items that are no numbers.
+/// `None` if the dtypes or shapes differ. Fails for scalars, empty tensors and items that are not numbers.
 pub(crate) fn check_plane(expected: &Source, actual: &Source, options: &Options) -> Result<Option<()>> {
     let refuse = |why: String| Err(Error::from_kind(ErrorKind::Unsupported, why).within(expected.label()));
     let shape = expected.shape();
@@ -95,13 +87,7 @@ pub(crate) fn check_plane(expected: &Source, actual: &Source, options: &Options)
     Ok(Some(()))
 }
 
-/// Returns the plane of errors of two tensors that [`check_plane`] has passed.
-///
-/// # Errors
-/// A stream cannot be made readable again.
-///
-/// # Panics
-/// If the tensors have not been checked.
+/// The error plane of tensors that [`check_plane`] accepted; panics for others.
 pub(crate) fn error_plane(mut sources: [Source; 2], options: &Options) -> Result<Box<dyn Fill>> {
     let pairs = ComparedPairs::new(sources.each_ref(), options)?.expect("the tensors have been checked");
     sources.iter_mut().try_for_each(|source| source.hold(Hold::Seekable, Threads::default()))?;
@@ -128,7 +114,7 @@ impl Fill for ErrorPlane {
     }
 
     fn reads(&self, _: usize) -> Vec<Access<'_>> {
-        // each place of the plane takes those of all planes
+        // Each item of the plane depends on all outer planes.
         let read = |source| Access { source, feeds: Feeds::All, pattern: Pattern::Anyhow, copy: None };
         self.sources.iter().map(read).collect()
     }
@@ -141,14 +127,13 @@ impl Fill for ErrorPlane {
     fn window_bytes(&self, _: usize, threads: usize, machine: &Machine) -> Option<usize> {
         let mut views = self.sources.iter().enumerate().map(|(number, source)| self.pairs.axes.view(number, source));
         let across = views.any(|view| !view.is_forward());
-        // beside the items there are two rows of errors in float64
+        // Two rows of float64 errors need memory beside the items.
         let half = machine.window / 2;
         Some(if across { (machine.across / 4 / threads).max(half) } else { half })
     }
 }
 
 impl ErrorPlane {
-    /// Makes `out` the items of a window.
     fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let Comparability::Numbers(reading) = &self.pairs.how else {
             unreachable!("the dtypes have been checked");
@@ -179,26 +164,20 @@ impl ErrorPlane {
     }
 }
 
-/// The number of mismatches in each cell of a grid over the last two axes.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Density {
-    /// The axes that are drawn down and across; `None` if the tensor has no such axis.
+    /// `None` if the tensor lacks the axis.
     pub axes: [Option<usize>; 2],
-    /// The dims of these axes, or 1.
     pub dims: [usize; 2],
-    /// The number of cells down and across.
+    /// Rows and columns of the grid.
     pub cells: [usize; 2],
-    /// The mismatches of each cell, row by row.
+    /// Row by row.
     pub mismatches: Vec<u64>,
-    /// The pairs at each place of both axes.
+    /// The number of outer planes.
     pub planes: u64,
 }
 
-/// Counts the mismatches of two tensors in at most `most` cells down and across. Returns `None` if the dtypes or the shapes
-/// differ.
-///
-/// # Errors
-/// Reading fails.
+/// Counts mismatches in a grid of at most `most` rows and columns. `None` if the dtypes or shapes differ.
 pub(crate) fn density(
     [expected, actual]: [&mut Source; 2],
     options: &Options,
@@ -216,12 +195,12 @@ pub(crate) fn density(
     if found.mismatches.is_empty() {
         return Ok(Some(found));
     }
-    // counts depend on no order, so tensors that are both in Fortran order are read as they are stored
+    // Counts do not depend on the order, so tensors in Fortran order are scanned as stored.
     let is_across =
         pairs.axes.are_own() && shape.len() > 1 && [&*expected, &*actual].iter().all(|source| lies_across(source));
     let inner: usize = shape.iter().rev().skip(2).product();
     let strides = if is_across { [inner, inner * dims[0]] } else { [dims[1], 1] };
-    // the cell of the pair at a place in the order of the scan, and the place at which another cell may begin
+    // The cell of a pair, and the scan position where the next cell may begin.
     let cell_of = |place: usize| {
         let at = [0, 1].map(|axis| place / strides[axis] % dims[axis]);
         let cell = [0, 1].map(|axis| (at[axis] as u128 * cells[axis] as u128 / dims[axis] as u128) as usize);
@@ -262,21 +241,17 @@ pub(crate) fn density(
     Ok(Some(found))
 }
 
-/// Returns whether a tensor can be read in the order in which it is stored, which is not C order.
 fn lies_across(source: &Source) -> bool {
     source.meta().order == Order::Fortran && source.is_read_by_position() && source.as_chunks().is_none()
 }
 
-/// Returns the first place of a cell along an axis.
 fn first_place(cell: usize, dim: usize, cells: usize) -> usize {
     (cell as u128 * dim as u128).div_ceil(cells as u128) as usize
 }
 
 impl Density {
-    /// The characters for none to all pairs.
     const SHADES: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 
-    /// Returns the number of pairs in a cell.
     fn pairs(&self, row: usize, column: usize) -> u64 {
         let places = |number: usize, axis: usize| {
             let first = |number: usize| first_place(number, self.dims[axis], self.cells[axis]);
@@ -285,7 +260,6 @@ impl Density {
         places(row, 0) * places(column, 1) * self.planes
     }
 
-    /// Returns the lines of the map: a heading, and a character for each cell in a frame.
     pub(crate) fn lines(&self) -> Vec<String> {
         let axis = |axis: usize| match (self.axes[axis], self.cells[axis] == self.dims[axis]) {
             (None, _) => None,
@@ -302,7 +276,7 @@ impl Density {
             let shade = |column: usize| {
                 let (some, all) = (self.mismatches[row * self.cells[1] + column], self.pairs(row, column));
                 let last = Self::SHADES.len() - 1;
-                // only a cell without mismatches is blank, and only one of mismatches alone is the darkest
+                // Only cells without mismatches are blank, and only cells of mismatches alone get the darkest shade.
                 let level = match some {
                     0 => 0,
                     some if some == all => last,

@@ -1,7 +1,6 @@
-//! Compares what describes tensors beside their items: attributes, fill values and names of dimensions of tensors in chunks,
-//! the metadata of files, and their attachments. Each has a name, and a report names those that differ.
-//!
-//! A format that has no place for something is not asked for it: beside a `.npy` file nothing of a store differs.
+//! Compares metadata: attributes, fill values and dimension names of chunked tensors, metadata of files, and their
+//! attachments. A report names those that differ. If one of the formats cannot store some metadata, they are not
+//! compared: beside a `.npy` file the attributes of a Zarr store do not differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,13 +17,10 @@ use crate::storage::chunked::ChunkStyle;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Metadata, Source};
 
-/// The name of the item that chunks hold which are not stored.
 const FILL_VALUE: &str = "fill_value";
 
-/// The name of the names of the axes.
 const DIMENSION_NAMES: &str = "dimension_names";
 
-/// Returns the names of what describes two tensors and differs, in alphabetical order.
 pub(super) fn differing_of_tensors(expected: &Source, actual: &Source) -> BTreeSet<String> {
     let [Some(one), Some(other)] = [expected, actual].map(|source| source.as_chunks().map(|chunks| chunks.style()))
     else {
@@ -41,16 +37,14 @@ pub(super) fn differing_of_tensors(expected: &Source, actual: &Source) -> BTreeS
     names
 }
 
-/// Returns the names of the axes; `None` if no axis has one.
 fn axes_of(style: &ChunkStyle) -> Option<Vec<Option<String>>> {
     let names: Vec<Option<String>> = serde_json::from_str(style.dimension_names.as_deref()?).ok()?;
     names.iter().any(Option::is_some).then_some(names)
 }
 
-/// Returns whether the fill values of two tensors are the same item, which those of two dtypes can be.
 fn have_one_fill(sources: [&Source; 2], fills: [&[u8]; 2]) -> bool {
     let dtypes = sources.map(Source::dtype);
-    // not where `--dtype` has made other items of the bytes
+    // `--dtype` may have changed the itemsize.
     let are_items = dtypes.iter().zip(fills).all(|(dtype, fill)| dtype.itemsize() == fill.len());
     if !are_items || dtypes[0] == dtypes[1] && fills[0] == fills[1] {
         return fills[0] == fills[1];
@@ -64,7 +58,6 @@ fn have_one_fill(sources: [&Source; 2], fills: [&[u8]; 2]) -> bool {
     how.is_some_and(|how| how.is_same(Rows { expected: &native(0), actual: &native(1) }))
 }
 
-/// Returns the keys whose values differ in two objects of JSON, or that only one of them has.
 fn differing_keys(objects: [&str; 2]) -> BTreeSet<String> {
     let [one, other] = objects.map(|text| python_json::object(text).unwrap_or_default());
     let is_same = |key: &str| match (one.get(key), other.get(key)) {
@@ -75,8 +68,7 @@ fn differing_keys(objects: [&str; 2]) -> BTreeSet<String> {
     keys.filter(|key| !is_same(key)).cloned().collect()
 }
 
-/// Returns whether two texts of JSON say the same, whatever their spaces, the order of their keys and the notation of
-/// numbers.
+/// Compares parsed values: spaces, the order of keys and the notation of numbers do not matter.
 fn is_same_json(one: &str, other: &str) -> bool {
     fn is_same(one: &Value, other: &Value) -> bool {
         match (one, other) {
@@ -97,17 +89,14 @@ fn is_same_json(one: &str, other: &str) -> bool {
     one == other || parse(one).zip(parse(other)).is_some_and(|(one, other)| is_same(&one, &other))
 }
 
-/// What the file of a tensor says of itself as a whole.
 #[derive(Debug)]
 enum FileMetadata {
-    /// Texts by their keys.
     Texts(Arc<Metadata>),
-    /// The attributes of the groups of a store, by the paths of the groups.
+    /// Attributes of groups by their paths.
     Groups(Arc<BTreeMap<String, String>>),
 }
 
 impl FileMetadata {
-    /// Returns the metadata of the file of a tensor, if that holds several and has a place for metadata.
     fn of(source: &Source) -> Option<Self> {
         let container = source.container()?;
         match (&container.metadata, source.as_chunks()) {
@@ -117,7 +106,6 @@ impl FileMetadata {
         }
     }
 
-    /// Returns whether both are the metadata of one file.
     fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Texts(one), Self::Texts(other)) => Arc::ptr_eq(one, other),
@@ -126,8 +114,7 @@ impl FileMetadata {
         }
     }
 
-    /// Returns the names of what differs: keys, those of a group within a store behind its path. Groups are compared whose
-    /// paths are `wanted`. Metadata of two kinds have nothing in common.
+    /// The keys that differ, with the group path in a store. Compares only groups that `wanted` accepts.
     fn differing(&self, other: &Self, wanted: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
         match (self, other) {
             (Self::Texts(one), Self::Texts(other)) => {
@@ -148,22 +135,21 @@ impl FileMetadata {
     }
 }
 
-/// The names of metadata and attachments that differ, in alphabetical order.
+/// Sorted names of metadata and attachments that differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DifferingNames {
-    /// The names of metadata.
+    /// Names of metadata.
     pub metadata: Vec<String>,
-    /// The names of attachments: content that is not a tensor.
+    /// Names of attachments.
     pub content: Vec<String>,
 }
 
 impl DifferingNames {
-    /// Returns whether nothing differs.
+    /// Whether both lists are empty.
     pub fn is_empty(&self) -> bool {
         self.metadata.is_empty() && self.content.is_empty()
     }
 
-    /// Returns metadata and content, those that have names, with a list of these.
     fn lists(&self) -> impl Iterator<Item = (&'static str, String)> {
         [("metadata", &self.metadata), ("content", &self.content)]
             .into_iter()
@@ -171,17 +157,14 @@ impl DifferingNames {
             .map(|(noun, names)| (noun, names_text(names)))
     }
 
-    /// Returns the lines of a report: one for metadata and one for content.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         self.lists().map(|(noun, names)| format!("{noun} differs: {names}"))
     }
 
-    /// Returns the names in the form of a verdict.
     pub(super) fn verdict(&self) -> String {
         self.lists().map(|(noun, names)| format!("{noun} {names}")).collect::<Vec<_>>().join(", ")
     }
 
-    /// Adds other names.
     pub(super) fn extend(&mut self, other: Self) {
         for (names, others) in [(&mut self.metadata, other.metadata), (&mut self.content, other.content)] {
             names.extend(others);
@@ -190,14 +173,13 @@ impl DifferingNames {
         }
     }
 
-    /// Returns the names with `before` in front of each.
+    /// Prefixes all names with `before`.
     pub fn behind(self, before: &str) -> Self {
         let all = |names: Vec<String>| names.into_iter().map(|name| format!("{before}{name}")).collect();
         Self { metadata: all(self.metadata), content: all(self.content) }
     }
 }
 
-/// The metadata and the attachments of a file.
 #[derive(Debug)]
 struct BesideTensors {
     metadata: Option<FileMetadata>,
@@ -209,7 +191,6 @@ impl BesideTensors {
         Self { metadata: FileMetadata::of(source), attachments: source.attachments().cloned() }
     }
 
-    /// Returns whether both are of one file.
     fn is(&self, other: &Self) -> bool {
         let has_same_metadata = match (&self.metadata, &other.metadata) {
             (Some(one), Some(other)) => one.is(other),
@@ -224,10 +205,6 @@ impl BesideTensors {
         has_same_metadata && has_same_attachments
     }
 
-    /// Compares two files. Groups of stores are compared if their paths are `wanted`.
-    ///
-    /// # Errors
-    /// The attachments of a container cannot be listed.
     fn differing(&self, other: &Self, wanted: &dyn Fn(&str) -> bool) -> Result<DifferingNames> {
         let metadata = match (&self.metadata, &other.metadata) {
             (Some(one), Some(other)) => one.differing(other, wanted),
@@ -241,11 +218,7 @@ impl BesideTensors {
     }
 }
 
-/// Compares the metadata and the attachments of the files of two tensors. Groups of a store count if one of the tensors is in
-/// them.
-///
-/// # Errors
-/// The attachments of a container cannot be listed.
+/// Compares only the groups of a store that contain one of the tensors.
 pub(super) fn differing_of_files(expected: &Source, actual: &Source) -> Result<DifferingNames> {
     let members = [expected.member(), actual.member()];
     let is_around = |path: &str| {
@@ -256,15 +229,14 @@ pub(super) fn differing_of_files(expected: &Source, actual: &Source) -> Result<D
     one.differing(&other, &is_around)
 }
 
-/// The files of one pair of tensors after the other.
+/// Compares the files of one pair of tensors after another.
 #[derive(Debug, Default)]
 pub struct FilePairs {
     last: Option<[BesideTensors; 2]>,
 }
 
 impl FilePairs {
-    /// Compares the metadata and the attachments of the files of two tensors: once for all pairs that follow each other and are
-    /// of the same files.
+    /// Compares metadata and attachments once for consecutive pairs from the same files.
     ///
     /// # Errors
     /// The attachments of a container cannot be listed.
@@ -277,7 +249,6 @@ impl FilePairs {
     }
 }
 
-/// Returns names as a list for people.
 fn names_text(names: &[String]) -> String {
     printable(&names.join(", ")).into_owned()
 }

@@ -1,11 +1,11 @@
-//! How far apart two tensors are as a whole, and how alike.
+//! Metrics of two tensors as a whole.
 
 use super::item::{Ends, ItemClass};
 use super::options::{Failure, MetricLimits};
 use super::sums::MetricSums;
 use crate::item::exact::{Binary, Exact, Scaled, spread};
 
-/// Metrics over all items that are finite on both sides; `None` where one is undefined.
+/// Metrics over all pairs of finite items; `None` if undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Metrics {
     /// The mean of `|actual - expected|`.
@@ -14,16 +14,15 @@ pub struct Metrics {
     pub rmse: Option<f64>,
     /// The cosine of the angle between the flattened tensors: 1 if both are zero, 0 if one is.
     pub cosine: Option<f64>,
-    /// The signal to noise ratio in decibels, `10 log10(sum expected^2 / sum (actual - expected)^2)`; infinite without error.
+    /// The signal-to-noise ratio in dB, `10 log10(sum expected^2 / sum (actual - expected)^2)`.
     pub snr_db: Option<f64>,
-    /// The peak signal to noise ratio in decibels, `20 log10((max expected - min expected) / rmse)`; infinite without error.
+    /// The peak signal-to-noise ratio in dB, `20 log10((max expected - min expected) / rmse)`.
     pub psnr_db: Option<f64>,
-    /// The correlation coefficient; `None` if either side is one value.
+    /// The correlation coefficient; `None` if a side is constant.
     pub pearson: Option<f64>,
 }
 
 impl Metrics {
-    /// Returns the names that JSON uses, in its order, and the values.
     pub(super) fn all(&self) -> [(&'static str, Option<f64>); 6] {
         [
             ("mean_abs", self.mean_abs),
@@ -35,7 +34,7 @@ impl Metrics {
         ]
     }
 
-    /// Returns the metrics of equal tensors, of which no more may have been looked at than tell them.
+    /// Metrics of equal tensors. `sums` may cover only the first items.
     pub(super) fn of_equal(class: ItemClass, sums: &MetricSums) -> Self {
         if !sums.any_finite && sums.count == 0 {
             return Self::default();
@@ -51,7 +50,7 @@ impl Metrics {
         }
     }
 
-    /// Returns the metrics outside limits. A metric that is undefined is within no limit.
+    /// An undefined metric fails every limit.
     pub(super) fn failures(&self, limits: &MetricLimits) -> Vec<Failure> {
         let rows = [
             ("cosine", self.cosine, "min_cosine", limits.min_cosine),
@@ -69,8 +68,7 @@ impl Metrics {
         rows.into_iter().filter_map(failure).collect()
     }
 
-    /// Computes the metrics from the sums over all pairs. Differences that could cancel are taken before anything is
-    /// rounded.
+    /// Subtracts exactly, before any rounding, so that cancellation costs no digits.
     pub(super) fn of_sums(class: ItemClass, sums: &MetricSums) -> Self {
         if sums.count == 0 {
             return Self::default();
@@ -78,7 +76,7 @@ impl Metrics {
         let count = Scaled::from(sums.count as f64);
         let (squared, is_exact) = (sums.errors.squares.scaled(), sums.errors.squares.is_zero());
         let rmse = if is_exact { Scaled::from(0.0) } else { squared.over(count).sqrt() };
-        // without an error a ratio is infinite, without a signal minus infinite
+        // The ratio is infinite without an error, and minus infinity without a signal.
         let decibels = |has_signal: bool, ratio: &dyn Fn() -> f64| match (is_exact, has_signal) {
             (true, _) => f64::INFINITY,
             (false, true) => ratio(),
@@ -102,7 +100,6 @@ impl Metrics {
     }
 }
 
-/// Returns the difference of the largest and the smallest item.
 fn range(ends: Option<Ends>) -> Exact {
     let mut range = Exact::default();
     if let Some(Ends { low, high }) = ends {
@@ -127,7 +124,7 @@ fn cosine(sums: &MetricSums, is_exact: bool) -> f64 {
 }
 
 fn pearson(sums: &MetricSums, is_exact: bool) -> Option<f64> {
-    // the ends tell exactly whether there is one value, which a rounded variance could not
+    // The range is exact; a rounded variance would not show that all items are equal.
     if sums.ends.iter().any(|ends| ends.is_none_or(|ends| ends.low == ends.high)) {
         return None;
     }

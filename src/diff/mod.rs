@@ -1,7 +1,7 @@
 //! Compares two tensors: how many elements differ, how far, and which tolerance would accept them.
 //!
-//! An element passes if its bits are equal, or both are NaN, or a tolerance that is given accepts it. Whatever the
-//! tolerances, a [`Difference`] has the largest errors and the tolerances that would have accepted everything.
+//! An element passes if its bits are equal, if both elements are NaN, or if a tolerance accepts it. With any tolerance, a
+//! [`Difference`] has the largest errors and the tolerances that would accept all elements.
 //!
 //! ```
 //! use tensorop::diff::{self, Options};
@@ -20,11 +20,9 @@
 //! # Ok::<(), tensorop::Error>(())
 //! ```
 //!
-//! Inside, a comparison ([`compare`](compare_sources)) scans both tensors window by window. A `reading` converts their
-//! items to one of a few types, a `kernel` has the loops over pairs of these, and everything else is compiled once: the
-//! `tally` counts and lists what differs, `sums` and `search` gather metrics and quantiles, `places` marks where
-//! mismatches are, `transposed` has the views of an actual tensor whose axes are in another order, `agreement` finds such
-//! orders, `metadata` compares what describes the tensors, and `report` writes what was found.
+//! A comparison ([`compare`](compare_sources)) scans both tensors window by window. `reading` converts items to one of a
+//! few types, and only the loops of `kernel` are compiled for each type. `tally` counts and lists mismatches, `sums` and
+//! `search` compute metrics and quantiles, `places` marks indices with mismatches, and `report` writes the result.
 
 mod agreement;
 mod compare;

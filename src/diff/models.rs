@@ -1,8 +1,5 @@
-//! The report on many tensors that were compared by name.
-//!
-//! The report has a line for each tensor that is not the same, and JSON an object for each tensor. A checkpoint may have a
-//! million tensors, so of each only its line or its JSON is kept. JSON is kept in memory, and in a temporary file once it
-//! is long.
+//! The report on many tensors that were compared by name. A checkpoint may have a million tensors, so each keeps only
+//! its line or its JSON. JSON is kept in memory, and in a temporary file once it is long.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -21,33 +18,23 @@ use crate::report::json::{self, Escapes};
 use crate::report::junit::{JunitReport, JunitResult};
 use crate::report::{Colour, OptionNames, Style, printable};
 
-/// Bytes of JSON that are kept in memory.
+/// Bytes.
 const MEMORY: usize = 1 << 24;
 
-/// How much a report on many tensors says.
+/// The form of a report on many tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportForm {
-    /// The verdict, and a line for each tensor that is not the same.
-    Table {
-        /// The order of the lines.
-        sort: SortKey,
-        /// How many lines there are at most.
-        limit: Option<usize>,
-    },
-    /// The verdict in one line, which names the worst tensor.
+    Table { sort: SortKey, limit: Option<usize> },
     Line,
-    /// An object for each tensor, in the order of their names.
     Json,
 }
 
-/// What is known of tensors in shards that the indices of models do not name.
+/// Tensors in shards that the index does not name.
 #[derive(Debug, Default)]
 pub struct UnlistedResult {
-    /// Their names.
     pub names: Vec<String>,
-    /// The names of those that are not the same on both sides.
     pub different: Vec<String>,
-    /// What is said of each index, and of files beside it.
+    /// Messages on each index and on files beside it.
     pub lines: Vec<String>,
 }
 
@@ -57,39 +44,27 @@ pub struct Models {
     form: ReportForm,
     style: Style,
     counts: [usize; 6],
-    /// Why the first tensor that cannot be read cannot.
     unreadable: Option<String>,
-    /// Of all tensors that are not the same, in a table.
     lines: Vec<ReportLine>,
-    /// The worst of them, and what is said of it, in a report of one line.
     worst: Option<(ReportLine, String)>,
-    /// The objects of all tensors, if JSON is wanted.
     json: SpooledTempFile,
-    /// The files that were not looked into, for JSON.
     left_alone: Vec<String>,
-    /// The names of metadata and attachments of files that differ.
     beside: DifferingNames,
-    /// Whether that is a difference.
     metadata_counts: bool,
-    /// Tensors whose metadata differ: how many, and the first of them, by the names of what differs.
+    /// The number of tensors whose metadata differ and the first name, by the names of the metadata.
     tensor_metadata: BTreeMap<Vec<String>, (usize, String)>,
-    /// The rule for names that makes partners of the tensors that only one side has, for JSON.
     rename: Option<String>,
-    /// A report as JUnit XML, if one is wanted beside the other.
     junit: Option<JunitReport>,
     unlisted: UnlistedResult,
-    /// Whether tensors that pass are only counted.
     only_different: bool,
-    /// Whether the comparison ends at the first tensor that does not pass, and that one, if there is any.
     ends_at_first: bool,
     first: Option<FirstDifferent>,
 }
 
-/// The class of the tests in a report as JUnit XML.
 const JUNIT_CLASS: &str = "diff";
 
 impl Models {
-    /// Returns a report on no tensors so far.
+    /// An empty report.
     pub fn new(form: ReportForm, style: Style) -> Self {
         Self {
             form,
@@ -112,12 +87,12 @@ impl Models {
         }
     }
 
-    /// Returns the report with another one as JUnit XML, which has a test for each tensor.
+    /// Adds a JUnit report with a test for each tensor.
     pub fn with_junit(self, junit: Option<JunitReport>) -> Self {
         Self { junit, ..self }
     }
 
-    /// Returns the report as JUnit XML, if there is one, when all tensors have been added.
+    /// The JUnit report, after all tensors were added.
     ///
     /// # Errors
     /// A temporary file cannot be written.
@@ -131,55 +106,53 @@ impl Models {
         Ok(Some(junit))
     }
 
-    /// Takes what is known of tensors that indices do not name. They are a difference if they are not the same.
+    /// Adds tensors that the index does not name. They count if they differ.
     pub fn add_unlisted(&mut self, unlisted: UnlistedResult) {
         self.unlisted = unlisted;
     }
 
-    /// Returns the names of tensors that indices do not name and that differ.
+    /// The names of differing tensors that the index does not name.
     pub fn different_unlisted(&self) -> &[String] {
         &self.unlisted.different
     }
 
-    /// Returns the report with tensors that pass only counted, if that is wanted.
+    /// Whether tensors that pass are only counted.
     #[must_use]
     pub fn only_different(self, only_different: bool) -> Self {
         Self { only_different, ..self }
     }
 
-    /// Takes the tensor at which the comparison ended, the first that does not pass; `None` if all tensors pass.
+    /// Ends the report at the first tensor that fails; `None` if all pass.
     pub fn end_after(&mut self, first: Option<&FirstDifferent>) {
         (self.ends_at_first, self.first) = (true, first.cloned());
     }
 
-    /// Takes the rule for names of the expected side, `OLD=NEW`, that makes partners of the tensors that only one side has.
+    /// Sets the `OLD=NEW` rule for names that paired expected and actual tensors.
     pub fn join(&mut self, rename: &str) {
         self.rename = Some(rename.to_owned());
     }
 
-    /// Takes the paths of files that were left alone, since they hold no tensors.
+    /// Sets the paths of files without tensors, which were skipped.
     pub fn leave_alone(&mut self, paths: &[String]) {
         paths.clone_into(&mut self.left_alone);
     }
 
-    /// Takes the names of metadata and attachments of files that differ, and whether that is a difference.
+    /// Adds the names of metadata and attachments that differ. `counts` makes them a difference.
     pub fn add_beside(&mut self, names: DifferingNames, counts: bool) {
         self.beside.extend(names);
         self.metadata_counts = counts;
     }
 
-    /// Returns whether all tensors are on both sides, and pass.
+    /// Whether both sides have all tensors, and all pass.
     pub fn equal(&self) -> bool {
         self.counts(TensorVerdict::passes) == self.counts(|_| true) && !self.differs_by_files()
     }
 
-    /// Returns whether the files differ beside their tensors: in metadata or attachments, or in tensors that an index does not
-    /// name.
     fn differs_by_files(&self) -> bool {
         self.metadata_counts && !self.beside.is_empty() || !self.unlisted.different.is_empty()
     }
 
-    /// Returns what is said of indices, with a line for the tensors that they do not name and that differ.
+    /// The messages on indices, with a line for differing tensors that they do not name.
     pub fn index_lines(&self) -> Vec<String> {
         let UnlistedResult { different, lines, .. } = &self.unlisted;
         let differ =
@@ -187,7 +160,7 @@ impl Models {
         lines.iter().cloned().chain(differ).collect()
     }
 
-    /// Returns how many tensors have a verdict for which `of` is true.
+    /// The number of tensors with a verdict that satisfies `of`.
     pub fn counts(&self, of: impl Fn(TensorVerdict) -> bool) -> usize {
         TensorVerdict::ALL
             .into_iter()
@@ -197,7 +170,7 @@ impl Models {
             .sum()
     }
 
-    /// Adds the result of a tensor. Tensors are added in the order of their names.
+    /// Adds the result of a tensor, in the order of names.
     ///
     /// # Errors
     /// A temporary file cannot be written.
@@ -239,13 +212,12 @@ impl Models {
         Ok(())
     }
 
-    /// Returns why the first of the tensors that cannot be read cannot, if there are any.
+    /// Why the first unreadable tensor cannot be read.
     pub fn unreadable(&self) -> Option<&str> {
         self.unreadable.as_deref()
     }
 
-    /// Returns whether the report has a line for each tensor that is not the same, so also for each that cannot be read, with
-    /// the reason.
+    /// Whether the report has a line for every tensor that is not the same or cannot be read.
     pub fn has_all_lines(&self) -> bool {
         match self.form {
             ReportForm::Table { limit, .. } => limit.is_none_or(|limit| limit >= self.lines.len()),
@@ -253,7 +225,7 @@ impl Models {
         }
     }
 
-    /// Returns the verdict on all tensors in one line. It begins with `equal` only if every tensor was read and passes.
+    /// The verdict in one line. It begins with `equal` only if every tensor was read and passes.
     pub fn verdict(&self) -> String {
         let counts = TensorVerdict::ALL.into_iter().zip(self.counts);
         let counts = counts.filter(|(verdict, count)| *verdict != TensorVerdict::Unreadable || *count > 0);
@@ -298,7 +270,6 @@ impl Models {
         }
     }
 
-    /// Writes lines for the metadata and attachments of files, and one for each list of metadata in which tensors differ.
     fn write_metadata(&self, out: &mut dyn Write) -> io::Result<()> {
         self.index_lines().iter().try_for_each(|line| writeln!(out, "  {}", printable(line)))?;
         self.beside.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
@@ -309,7 +280,6 @@ impl Models {
         })
     }
 
-    /// Writes everything as one JSON object on one line.
     fn write_json(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let counts = TensorVerdict::ALL.into_iter().zip(self.counts);
         let counts = json::object(counts.map(|(verdict, count)| (verdict.name(), count.to_string())));
@@ -329,10 +299,6 @@ impl Models {
     }
 }
 
-/// Adds a tensor to a report as JUnit XML.
-///
-/// # Errors
-/// A temporary file cannot be written.
 pub(crate) fn add_to_junit(junit: &mut JunitReport, name: &str, found: &NamedResult) -> Result<()> {
     let verdict = found.verdict();
     let text;
@@ -352,7 +318,6 @@ pub(crate) fn add_to_junit(junit: &mut JunitReport, name: &str, found: &NamedRes
     junit.add(JUNIT_CLASS, name, result).context("the report")
 }
 
-/// Returns the JSON object of a tensor.
 fn object(name: &str, found: &NamedResult) -> String {
     let text = |text: &str| json::string(text, Escapes::Short);
     let mut members = vec![("name", text(name)), ("verdict", text(found.verdict().name()))];
@@ -373,7 +338,7 @@ fn object(name: &str, found: &NamedResult) -> String {
             members.extend(json_members(None, None, None));
         }
         NamedResult::SameFile => {
-            // nothing is known of what the files hold
+            // The content of the files is not known.
             let equal =
                 |(key, value): (&'static str, String)| (key, if key == "equal" { "true".to_owned() } else { value });
             members.extend(json_members(None, None, None).into_iter().map(equal));
@@ -382,7 +347,7 @@ fn object(name: &str, found: &NamedResult) -> String {
     json::object(members)
 }
 
-/// Returns what is said of one tensor that is not the same, without a word for its verdict if its numbers tell it.
+/// Omits the verdict if the numbers imply it.
 fn result_line(found: &NamedResult, style: Style) -> String {
     match found {
         NamedResult::Missing(_) | NamedResult::Extra(_) | NamedResult::Unreadable(_) | NamedResult::SameFile => {

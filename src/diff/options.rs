@@ -1,4 +1,4 @@
-//! What passes a comparison, what it lists, and what it may use.
+//! The options of a comparison.
 
 use crate::error::{Error, ErrorKind};
 use crate::ops::fill::Limits;
@@ -16,33 +16,31 @@ use crate::report::json::float;
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// The absolute tolerance: an element passes if `|actual - expected| <= atol + rtol * |expected|`. It is 0 if only
-    /// `rtol` is given.
+    /// The absolute tolerance: an element passes if `|actual - expected| <= atol + rtol * |expected|`. Defaults to 0
+    /// with `rtol`.
     pub atol: Option<f64>,
-    /// The relative tolerance. It is 0 if only `atol` is given.
+    /// The relative tolerance. Defaults to 0 with `atol`.
     pub rtol: Option<f64>,
-    /// An element passes if at most this many steps, from value to neighbouring value, are between its two values.
+    /// The tolerance in steps between neighbouring values.
     pub ulp: Option<u64>,
-    /// How many of the first mismatches in C order are listed.
+    /// The number of first mismatches in C order to list.
     pub shown: usize,
-    /// How many of the mismatches with the largest errors are listed instead, those of NaN and infinity before all others.
+    /// The number of largest mismatches to list instead; NaN and infinity come first.
     pub worst: Option<usize>,
-    /// How many elements may fail; `None` if none may.
+    /// How many elements may fail; `None` for none.
     pub allowed: Option<Allowed>,
-    /// Limits on metrics. If there is any, elements need to pass only if a tolerance or `allowed` is given, too; but an
-    /// element that is not finite on either side must be the same on both.
+    /// Limits on metrics. With a limit, elements need to pass only if a tolerance or `allowed` is set too, but a
+    /// non-finite element must be the same on both sides.
     pub limits: MetricLimits,
-    /// Whether two NaN with different bits differ. NaN of two dtypes always have different bits.
+    /// Whether NaNs with different bits differ. NaNs of two dtypes always have different bits.
     pub nan_differs: bool,
-    /// Whether tensors of two dtypes are compared by their values: integers and floats of any width exactly; as
-    /// complex128 if either is complex; strings as text; dates and their differences as times, in the longest unit that
-    /// divides both units.
+    /// Whether to compare two dtypes by value: integers and floats exactly; as complex128 if one is complex; strings as
+    /// text; dates in the longest unit that divides both units.
     pub ignore_dtype: bool,
-    /// Whether metadata that differ are a difference.
+    /// Whether differing metadata count.
     pub metadata: bool,
-    /// The order in which the axes of the actual tensor are compared: axis `n` of the expected one is compared with axis
-    /// `axes[n]`, counted from the last one if it is negative. An empty list reverses the axes, as in
-    /// [`transpose`](crate::transpose()).
+    /// The axes of the actual tensor in the order of the expected axes, negative numbers from the last. An empty list
+    /// reverses them, as in [`transpose`](crate::transpose()).
     pub axes: Option<Vec<i64>>,
 }
 
@@ -65,7 +63,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns the tolerances that are given: their fields, and their values as users type them.
+    /// The tolerances that are set, with their values as typed.
     pub(super) fn tolerances(&self) -> impl Iterator<Item = (&'static str, String)> {
         let number = |value: f64| bare(&float(value)).to_owned();
         let [atol, rtol] = [self.atol, self.rtol].map(|value| value.map(number));
@@ -73,18 +71,16 @@ impl Options {
         [("atol", atol), ("rtol", rtol), ("ulp", ulp)].into_iter().filter_map(|(name, value)| Some((name, value?)))
     }
 
-    /// Returns whether all items must pass, except those allowed to fail.
+    /// Without a tolerance or `allowed`, metric limits alone decide.
     pub(super) fn asks_items(&self) -> bool {
         !self.limits.any() || self.tolerances().next().is_some() || self.allowed.is_some()
     }
 
-    /// Returns whether `mismatches` of `items` items may fail.
     pub(super) fn allows(&self, mismatches: usize, items: usize) -> bool {
         self.allowed.map_or(mismatches == 0, |allowed| allowed.accepts(mismatches, items))
     }
 }
 
-/// Gives a type of options a method for each row, which returns the options with one of them set.
 macro_rules! setters {
     ($type:ty { $($(#[$doc:meta])+ $name:ident: $field:ident = $value:expr, $given:ty;)+ }) => {
         impl $type {$(
@@ -102,63 +98,62 @@ setters! { Options {
     with_atol: atol = Some(atol), f64;
     /// Sets the relative tolerance.
     with_rtol: rtol = Some(rtol), f64;
-    /// Sets the tolerance in steps from value to neighbouring value.
+    /// Sets the tolerance in steps between neighbouring values.
     with_ulp: ulp = Some(ulp), u64;
-    /// Sets how many of the first mismatches are listed.
+    /// Sets the number of first mismatches to list.
     with_shown: shown = shown, usize;
-    /// Sets how many of the largest mismatches are listed instead of the first.
+    /// Sets the number of largest mismatches to list instead.
     with_worst: worst = Some(worst), usize;
     /// Sets how many elements may fail.
     with_allowed: allowed = Some(allowed), Allowed;
     /// Sets limits on metrics.
     with_limits: limits = limits, MetricLimits;
-    /// Sets whether two NaN with different bits differ.
+    /// Sets whether NaNs with different bits differ.
     with_nan_differs: nan_differs = nan_differs, bool;
-    /// Sets whether tensors of two dtypes are compared by their values.
+    /// Sets whether to compare two dtypes by value.
     with_ignore_dtype: ignore_dtype = ignore_dtype, bool;
-    /// Sets whether metadata that differ are a difference.
+    /// Sets whether differing metadata count.
     with_metadata: metadata = metadata, bool;
-    /// Sets the order in which the axes of the actual tensor are compared.
+    /// Sets the order of the actual axes.
     with_axes: axes = Some(axes), Vec<i64>;
 } }
 
 setters! { MetricLimits {
-    /// Sets the least cosine.
+    /// Sets the smallest cosine.
     with_min_cosine: min_cosine = Some(min_cosine), f64;
-    /// Sets the least signal to noise ratio, in decibels.
+    /// Sets the smallest SNR, in dB.
     with_min_snr: min_snr = Some(min_snr), f64;
-    /// Sets the least peak signal to noise ratio, in decibels.
+    /// Sets the smallest peak SNR, in dB.
     with_min_psnr: min_psnr = Some(min_psnr), f64;
-    /// Sets the largest root of the mean squared error.
+    /// Sets the largest RMSE.
     with_max_rmse: max_rmse = Some(max_rmse), f64;
     /// Sets the largest mean error.
     with_max_mean_abs: max_mean_abs = Some(max_mean_abs), f64;
 } }
 
-/// What a comparison of sources may use, and what it finds out. Comparisons of tensors in memory find out everything.
+/// The resources and optional results of a comparison.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Effort {
-    /// The memory and the threads that the comparison may use.
+    /// Memory and threads.
     pub limits: Limits,
-    /// Whether to find the quantiles of errors, for which tensors may be read again.
+    /// Whether to find error quantiles, which may read the tensors again.
     pub quantiles: bool,
-    /// Whether the metadata of the files of both tensors belong to them, as where there is only one pair.
+    /// Whether to compare the metadata of the files, for a single pair of tensors.
     pub of_files: bool,
-    /// Whether to find the axes under which tensors agree whose shapes are permutations of one another, for which both are
-    /// read.
+    /// Whether to search the axes under which tensors of permuted shapes agree, which reads both.
     pub permutations: bool,
 }
 
-/// Limits on metrics within which a tensor passes.
+/// Limits on metrics.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MetricLimits {
-    /// The least `cosine`.
+    /// The smallest `cosine`.
     pub min_cosine: Option<f64>,
-    /// The least `snr_db`.
+    /// The smallest `snr_db`.
     pub min_snr: Option<f64>,
-    /// The least `psnr_db`.
+    /// The smallest `psnr_db`.
     pub min_psnr: Option<f64>,
     /// The largest `rmse`.
     pub max_rmse: Option<f64>,
@@ -166,12 +161,12 @@ pub struct MetricLimits {
     pub max_mean_abs: Option<f64>,
 }
 
-/// A metric outside its limit.
+/// A metric that exceeds its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure {
     /// The field of [`Metrics`](super::Metrics).
     pub metric: &'static str,
-    /// The metric's value.
+    /// The value; `None` if undefined.
     pub value: Option<f64>,
     /// The field of [`MetricLimits`].
     pub limit: &'static str,
@@ -180,7 +175,7 @@ pub struct Failure {
 }
 
 impl MetricLimits {
-    /// Returns whether there is any limit.
+    /// Whether a limit is set.
     pub fn any(&self) -> bool {
         *self != Self::default()
     }
@@ -191,33 +186,33 @@ impl MetricLimits {
 pub enum Allowed {
     /// A number of items.
     Items(usize),
-    /// A share of the items in per cent, `digits * 10^-places`.
+    /// A percentage of the items, `digits * 10^-places`.
     Percent {
-        /// The number without its point: no more than 100 * 10^`places`.
+        /// The number without its decimal point, at most 100 * 10^`places`.
         digits: u64,
-        /// How many of the digits stand behind the point, at most [`PLACES`](Self::PLACES).
+        /// The number of decimal places, at most [`PLACES`](Self::PLACES).
         places: u32,
     },
 }
 
 impl Allowed {
-    /// The most digits behind the point of a share.
+    /// The largest number of decimal places.
     pub const PLACES: u32 = 16;
 
-    /// Returns whether `mismatches` of `items` items may fail: `100 * mismatches <= P * items`, exactly.
+    /// Whether `mismatches` of `items` items may fail: `100 * mismatches <= P * items`, exactly.
     pub fn accepts(self, mismatches: usize, items: usize) -> bool {
         match self {
             Self::Items(most) => mismatches <= most,
             Self::Percent { digits, places } => {
                 let hundred = 100 * 10_u128.pow(places.min(Self::PLACES));
-                // factors of at most 64 and 60 bits on either side
+                // The factors have at most 64 and 60 bits.
                 mismatches as u128 * hundred <= u128::from(digits) * items as u128
             }
         }
     }
 }
 
-/// Writes what is read again.
+/// Writes the notation that `FromStr` parses.
 impl std::fmt::Display for Allowed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match *self {
@@ -231,12 +226,10 @@ impl std::fmt::Display for Allowed {
     }
 }
 
-/// Reads `N` or `P%`.
+/// Parses `N` or `P%`.
 impl std::str::FromStr for Allowed {
     type Err = Error;
 
-    /// # Errors
-    /// The text is neither; a share above 100 %, or one with more than 16 decimal places.
     fn from_str(text: &str) -> Result<Self, Error> {
         let refuse = |message: &str| Error::from_kind(ErrorKind::Argument, message);
         let expected = || refuse("expected a whole number of items, or a share of them such as 0.1%");

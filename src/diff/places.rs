@@ -1,10 +1,9 @@
-//! Where mismatches are: for each axis how many of its places hold one, and which.
+//! Where mismatches are on each axis.
 //!
-//! A place of an axis is marked when an item in it fails. A block whose places are all marked already needs no second
-//! look, and after the first rows of a tensor nearly all places of the inner axes are marked. Axes have a bit for each
-//! place, in pages that are allocated when a place in them is marked. For the first axis of a tensor with short rows that
-//! would take memory in proportion to the tensor; such a tensor is scanned in order, so within a window the places of that
-//! axis come in order, and they are kept as ranges.
+//! Every axis has one bit per index, in pages that are allocated on the first mark. A block whose indices are all
+//! marked needs no second look; after the first rows this is true of nearly all inner axes. The first axis of a tensor
+//! with short rows would need memory in proportion to the tensor. Such tensors are scanned in order, so the axis keeps
+//! ranges instead.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -12,33 +11,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::kernel::PairBits;
 
-/// How many ranges of places are kept.
 pub(super) const RANGES: usize = 16;
 
-/// Characters before which a line that lists places ends.
+/// The width of a line, in characters.
 const LINE: usize = 78;
 
-/// Words of a page of marks, 32 KiB.
+/// Words per page of marks, 32 KiB.
 const PAGE: usize = 4096;
 
-/// Each place of the first axis has a bit if it has at least this many items. All bits together are then few beside the items.
-/// Tensors that are scanned in boxes have such rows.
+/// Rows of at least this many items get one bit each on the first axis, which is little beside the items. Tensors
+/// scanned in boxes have such rows.
 const LONG_ROW: usize = 1024;
 
-/// The places of an axis that hold a mismatch.
+/// The indices on an axis that have a mismatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisPlaces {
-    /// The number of the axis.
+    /// The axis.
     pub axis: usize,
-    /// How many of its places hold a mismatch.
+    /// The number of indices with a mismatch.
     pub places: usize,
-    /// How many places it has.
+    /// The dim of the axis.
     pub of: usize,
-    /// The first 16 ranges of such places.
+    /// The first 16 ranges of indices with a mismatch.
     pub ranges: Vec<Range<usize>>,
 }
 
-/// The marked places of the first axis, in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FirstAxisRuns {
     count: usize,
@@ -48,18 +45,17 @@ pub(super) struct FirstAxisRuns {
 }
 
 impl FirstAxisRuns {
-    /// Returns whether no place is marked.
     pub(super) fn is_empty(&self) -> bool {
         self.last.is_none()
     }
 
-    /// Returns whether no more places can join the ranges that are kept.
+    /// Whether no later index can extend the ranges.
     fn is_full(&self) -> bool {
         let end = self.ranges.last().map(|range| range.end);
         self.ranges.len() == RANGES && self.last >= end
     }
 
-    /// Adds places that do not begin before the last one.
+    /// The indices must not begin before the last marked one.
     fn mark(&mut self, places: Range<usize>) {
         if self.last.is_none() {
             self.first = places.start;
@@ -78,21 +74,18 @@ impl FirstAxisRuns {
         self.last = Some(places.end - 1);
     }
 
-    /// Adds the places of a later window.
     fn append(&mut self, later: Self) {
         let Some(last) = later.last else { return };
         let shared = usize::from(self.last.is_some_and(|own| own == later.first));
         let count = self.count + later.count - shared;
         later.ranges.into_iter().for_each(|range| self.mark(range));
-        // more places may be marked than are in ranges
+        // The counts may exceed the ranges, which are limited.
         (self.count, self.last) = (count, Some(last));
     }
 }
 
-/// A page of marks, which is there once a place in it is marked.
 type MarkPage = OnceLock<Box<[AtomicU64]>>;
 
-/// The marks of all axes of more than one place.
 #[derive(Debug)]
 pub(super) struct AxisMarks {
     rank: usize,
@@ -103,9 +96,9 @@ pub(super) struct AxisMarks {
 struct MarkedAxis {
     number: usize,
     dim: usize,
-    /// Items from one place to the next.
+    /// In items.
     stride: usize,
-    /// A bit for each place. The first axis has none if its places have few items.
+    /// Empty for a first axis with short rows.
     marks: Vec<MarkPage>,
 }
 
@@ -117,7 +110,7 @@ impl AxisMarks {
             if dim > 1 {
                 axes.push(MarkedAxis { number, dim, stride, marks: Vec::new() });
             }
-            // a tensor without items marks nothing, so its strides do not matter
+            // The strides of an empty tensor are not used.
             stride = stride.saturating_mul(dim.max(1));
         }
         axes.reverse();
@@ -131,8 +124,7 @@ impl AxisMarks {
         Self { rank: shape.len(), axes }
     }
 
-    /// Returns the marked places, from the runs of all windows, each with the number of its first item. `is_reversed` tells
-    /// that the shape was that of tensors with their axes reversed.
+    /// Merges the runs of all windows. `is_reversed` says that the shape had its axes reversed.
     pub(super) fn found(&self, mut windows: Vec<(usize, FirstAxisRuns)>, is_reversed: bool) -> Vec<AxisPlaces> {
         windows.sort_by_key(|(number, _)| *number);
         let mut runs = FirstAxisRuns::default();
@@ -149,16 +141,13 @@ impl AxisMarks {
     }
 }
 
-/// The places of mismatches in a window.
 pub(super) struct WindowMarks<'a> {
     pub axes: &'a AxisMarks,
-    /// The places of the first axis.
     pub runs: FirstAxisRuns,
 }
 
 impl WindowMarks<'_> {
-    /// Marks the places of the items of a block that fail, which are as many as `mismatches` says. `fail` returns them, and is
-    /// called only if it matters which they are.
+    /// `fail` returns the failing items and is called only if needed.
     pub(super) fn mark(&mut self, items: Range<usize>, mismatches: usize, fail: &dyn Fn() -> PairBits) {
         if mismatches == 0 {
             return;
@@ -166,7 +155,7 @@ impl WindowMarks<'_> {
         let (mut bits, runs) = (None, &mut self.runs);
         for axis in &self.axes.axes {
             let (first, last) = (items.start / axis.stride, (items.end - 1) / axis.stride);
-            // each item is a place of its own, and the ranges are full: only the count changes
+            // With one item per index and full ranges, only the count changes.
             if axis.stride == 1 && axis.marks.is_empty() && runs.is_full() {
                 (runs.count, runs.last) = (runs.count + mismatches, Some(last));
             } else if axis.is_marked(runs, first, last) {
@@ -183,7 +172,7 @@ impl WindowMarks<'_> {
 }
 
 impl MarkedAxis {
-    /// Returns whether the places numbered from `first` to `last` along the axis, which may go round, are all marked.
+    /// The indices `first` to `last` may wrap around.
     fn is_marked(&self, runs: &FirstAxisRuns, first: usize, last: usize) -> bool {
         match self.marks.is_empty() {
             true => first == last && runs.last == Some(first),
@@ -207,14 +196,14 @@ impl MarkedAxis {
         });
     }
 
-    /// Calls `each` with the words that hold the bits of some places, and a mask of these, until it returns false.
+    /// Calls `each` with the words and masks of the indices until it returns false.
     fn each_word(&self, first: usize, last: usize, each: &mut dyn FnMut(&MarkPage, usize, u64) -> bool) -> bool {
         let count = last - first + 1;
         let begin = first % self.dim;
         let ranges = match count {
             _ if count >= self.dim => [0..self.dim, 0..0],
             _ if begin + count <= self.dim => [begin..begin + count, 0..0],
-            // the places go round the end of the axis
+            // The indices wrap around the end of the axis.
             _ => [begin..self.dim, 0..begin + count - self.dim],
         };
         for Range { mut start, end } in ranges {
@@ -231,7 +220,6 @@ impl MarkedAxis {
         true
     }
 
-    /// Returns the marked places in order.
     fn runs(&self) -> FirstAxisRuns {
         let mut runs = FirstAxisRuns::default();
         for (number, page) in self.marks.iter().enumerate() {
@@ -245,7 +233,7 @@ impl MarkedAxis {
     }
 }
 
-/// Returns the ranges of bits that are set, within each word.
+/// Ranges do not cross words.
 fn set_ranges(words: &[u64]) -> impl Iterator<Item = Range<usize>> {
     words.iter().enumerate().flat_map(|(number, &word)| {
         let mut rest = word;
@@ -259,7 +247,6 @@ fn set_ranges(words: &[u64]) -> impl Iterator<Item = Range<usize>> {
 }
 
 impl AxisPlaces {
-    /// Returns how many places hold a mismatch, and the first of them.
     pub(super) fn text(&self) -> String {
         let noun = if self.of == 1 { "place" } else { "places" };
         let mut text = format!("axis {}: {} of {} {noun}: ", self.axis, self.places, self.of);

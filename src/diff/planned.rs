@@ -1,4 +1,4 @@
-//! The plan of a comparison: how both tensors would be read, told before they are.
+//! How a comparison would read both tensors.
 
 use super::compare::{BegunComparison, PASSES, is_read_once, may_be_equal_as_stored};
 use super::difference::Difference;
@@ -14,20 +14,19 @@ use crate::ops::fill::Limits;
 use crate::storage::calls::Calls;
 use crate::storage::source::Source;
 
-/// What is known of a comparison before the first item is read.
+/// The plan of a comparison.
 #[derive(Debug)]
 pub enum PlannedComparison {
-    /// The tensors differ by dtype or shape, so that nothing is read.
+    /// Dtypes or shapes differ, so no item is read.
     Unread(Box<Difference>),
-    /// How both are read.
     Read(Box<Explanation>),
 }
 
-/// Tells how [`compare_sources`](super::compare_sources) reads two tensors without quantiles. No item is read. What is read
-/// again if items ask for it, and for quantiles, is told in notes with the numbers of reads and bytes.
+/// Explains how [`compare_sources`](super::compare_sources) reads two tensors, without reading an item. Notes give the
+/// reads for quantiles and for windows that may be read again.
 ///
 /// # Errors
-/// Those of [`compare_sources`](super::compare_sources) that do not come from reading items.
+/// The options do not fit the tensors, or the attachments of a container cannot be listed.
 pub fn explain_sources(
     expected: &Source,
     actual: &Source,
@@ -78,7 +77,6 @@ pub fn explain_sources(
     Ok(PlannedComparison::Read(Box::new(plan)))
 }
 
-/// Returns the numbers of reads and of bytes as notes have them.
 fn counted(calls: Calls) -> String {
     format!("{} reads of {} bytes", calls.reads, calls.bytes_read)
 }

@@ -1,8 +1,7 @@
-//! How the items of two tensors become items of one of the types that are compared.
+//! Converts the items of two tensors to a common type.
 //!
-//! The items of most dtypes are converted first ([`ItemConversion`]), and no two that differ become the same: float64 holds
-//! every float of fewer bits and every integer of up to 32, and NaN keeps its bits. Only the parts of complex numbers and
-//! integers of 64 bits beside them are the nearest float64s.
+//! Conversion keeps different items different: float64 holds every narrower float and every integer of up to 32 bits,
+//! and NaN keeps its bits. Only complex parts of two dtypes and 64-bit integers beside complex numbers are rounded.
 
 use super::item::ItemClass;
 use super::kernel::{ComparedAs, PairKernel, Rows, count_ones};
@@ -15,30 +14,28 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::{code_points, unpadded};
 use crate::item::load::{Load, integers, reals};
 
-/// How the items of two tensors can be compared.
 pub(super) enum Comparability {
-    /// As numbers or dates.
     Numbers(NumberReading),
-    /// As bytes.
     Bytes,
-    /// As code points; each side tells whether it has 4 bytes for each of them, or one.
-    Text { is_wide: [bool; 2] },
+    /// As code points of 4 bytes (`is_wide`) or 1 byte.
+    Text {
+        is_wide: [bool; 2],
+    },
 }
 
-/// How the items of two tensors become numbers of one type.
 pub(super) struct NumberReading {
     pub compared: ComparedAs,
-    /// Converts the items of either side to that type; `None` if they are of that type.
+    /// `None` if the items have that type already.
     pub convert: Option<[ItemConversion; 2]>,
     pub steps: StepCounter,
-    /// Whether differences are whole numbers.
+    /// Whether differences are integers.
     pub integers: bool,
-    /// Whether both tensors have one dtype: then items of the same bytes are the same.
+    /// Items with the same bytes are equal.
     pub is_one_dtype: bool,
 }
 
 impl Comparability {
-    /// Returns `None` if two dtypes have no common meaning.
+    /// `None` if the dtypes are not comparable.
     pub(super) fn new(expected: &DType, actual: &DType) -> Option<Self> {
         if expected == actual {
             return Some(NumberReading::of_one(expected.kind()).map_or(Self::Bytes, Self::Numbers));
@@ -55,7 +52,7 @@ impl Comparability {
         Some(Self::Text { is_wide: [is_wide(expected)?, is_wide(actual)?] })
     }
 
-    /// Returns whether two items are the same: no tolerance is given, and two NaN are.
+    /// Compares without tolerance; two NaN are equal.
     pub(super) fn is_same(&self, pair: Rows<'_>) -> bool {
         match self {
             Self::Bytes => pair.expected == pair.actual,
@@ -72,14 +69,14 @@ impl Comparability {
     }
 }
 
-/// Returns the code points of a string, without the NULs at its end.
+/// Omits trailing NULs.
 fn text_of(bytes: &[u8], is_wide: bool) -> impl Iterator<Item = u32> {
     let (points, bytes) = if is_wide { (bytes, &[][..]) } else { (&[][..], bytes) };
     code_points(points, false).chain(unpadded(bytes, 1).iter().map(|&byte| byte.into()))
 }
 
 impl NumberReading {
-    /// Returns how tensors of one dtype are read, or `None` if their items are no numbers and no dates.
+    /// `None` if the items are neither numbers nor dates.
     fn of_one(kind: &Kind) -> Option<Self> {
         let (class, compared) = compared_as(kind)?;
         let is_so_stored = DType::from(kind.clone()).itemsize() == compared.kernel().size();
@@ -89,8 +86,7 @@ impl NumberReading {
         Some(Self { compared, convert, steps: StepCounter::of(kind), integers, is_one_dtype: true })
     }
 
-    /// Returns how tensors of two dtypes are read, whose items have these classes. `None` if only one has dates, or if there
-    /// is no common unit.
+    /// `None` if only one dtype has dates, or if there is no common unit.
     fn of_two(kinds: [&Kind; 2], classes: [ItemClass; 2]) -> Option<Self> {
         use ItemClass::{Complex, Date, Float, Integer};
         let is_long = |kind: &Kind| matches!(kind, Kind::Int64 | Kind::UInt64);
@@ -102,14 +98,14 @@ impl NumberReading {
             [Float, _] | [_, Float] if kinds.into_iter().any(is_long) => ComparedAs::Split,
             [Float, _] | [_, Float] => ComparedAs::Float64,
         };
-        // NaN of two dtypes have nothing in common, so they get bits that differ
+        // NaNs of two dtypes never have the same bits.
         let nans = [NanBits::All(f64::NAN.to_bits()), NanBits::All(f64::NAN.to_bits() | 1)];
         let convert = match compared {
             ComparedAs::Times => {
                 let common = common_ticks(kinds)?;
                 common.map(|ticks| ItemConversion::Integers(long_ticks(ticks)))
             }
-            // an integer has one zero, which both zeros of floats equal
+            // Adding 0.0 turns -0 into +0: an integer 0 equals both.
             _ if classes.contains(&Integer) => [0, 1].map(|side| {
                 ItemConversion::new(kinds[side], compared, nans[side], |value| (value + 0.0).to_le_bytes())
             }),
@@ -119,13 +115,11 @@ impl NumberReading {
         Some(Self { compared, convert: Some(convert), steps: StepCounter::None, integers, is_one_dtype: false })
     }
 
-    /// Returns the loops over items as they are compared.
     pub(super) fn kernel(&self) -> &'static dyn PairKernel {
         self.compared.kernel()
     }
 
-    /// Returns the items of both sides as they are compared, in `converted` if they had to be converted. Items of one dtype and
-    /// the same bytes are converted once, and are [one row](Rows::are_one).
+    /// Converts equal bytes of one dtype once, and returns the same slice for both sides.
     pub(super) fn read<'a>(&self, stored: Rows<'a>, converted: &'a mut [ConvertedItems; 2]) -> Rows<'a> {
         let stored = if self.is_one_dtype { stored.joined() } else { stored };
         let Some([expected, actual]) = &self.convert else { return stored };
@@ -138,11 +132,9 @@ impl NumberReading {
     }
 }
 
-/// Returns the class of a dtype's items, and as what two tensors of it are compared; `None` if they are no numbers and no
-/// dates.
 fn compared_as(kind: &Kind) -> Option<(ItemClass, ComparedAs)> {
     Some(match kind {
-        // two that are true may differ in bits
+        // Two true bytes may differ in bits.
         Kind::Bool => (ItemClass::Integer, ComparedAs::Bool),
         Kind::Int64 => (ItemClass::Integer, ComparedAs::Int64),
         Kind::UInt64 => (ItemClass::Integer, ComparedAs::UInt64),
@@ -159,8 +151,6 @@ fn compared_as(kind: &Kind) -> Option<(ItemClass, ComparedAs)> {
     })
 }
 
-/// Returns the conversions of the ticks of two dtypes to a common unit; `None` if there is no common unit, or if only one of
-/// the dtypes has dates.
 fn common_ticks(kinds: [&Kind; 2]) -> Option<[CommonTicks; 2]> {
     match kinds {
         [Kind::Datetime(one), Kind::Datetime(other)] => CommonTicks::of([*one, *other], true),
@@ -169,50 +159,42 @@ fn common_ticks(kinds: [&Kind; 2]) -> Option<[CommonTicks; 2]> {
     }
 }
 
-/// Returns the function that loads ticks as those of a common unit.
 fn long_ticks(common: CommonTicks) -> Load<[u8; 16]> {
     let store = move |ticks: i128| common.convert(ticks as i64).to_le_bytes();
     integers(&Kind::Int64, store).expect("int64 is a dtype of integers")
 }
 
-/// The bits of a NaN that has become a float64, which depend on the machine if nothing sets them.
+/// The bits of a NaN after conversion to float64; the hardware would choose them otherwise.
 #[derive(Clone, Copy)]
 enum NanBits {
-    /// The bits that it had, below those that make it NaN.
+    /// The payload of the original NaN.
     Kept,
-    /// These bits, whatever it had.
     All(u64),
 }
 
-/// Items of one side as they are compared.
+/// Scratch memory for one side.
 #[derive(Default)]
 pub(super) struct ConvertedItems {
-    /// Float64s, or both parts of complex numbers.
     floats: Vec<[u8; 8]>,
-    /// Integers, split items, or complex numbers that were real.
     wide: Vec<[u8; 16]>,
 }
 
-/// How little-endian items of a dtype become numbers of another type.
 pub(super) enum ItemConversion {
-    /// They become integers of 128 bits, or the two parts of a split item.
     Integers(Load<[u8; 16]>),
-    /// They become float64s, or complex numbers of these.
     Floats(FloatConversion),
 }
 
 pub(super) struct FloatConversion {
     load: Load<[u8; 8]>,
     nan: NanBits,
-    /// The bytes of an item, or of a part of a complex one, and the bits of them that count.
+    /// The bytes of an item or complex part, and the mask of its significant bits.
     width: usize,
     mask: u64,
-    /// Whether a second part, which is 0, follows each float64.
+    /// Whether to append a second part of 0 to each float64.
     is_widened: bool,
 }
 
 impl ItemConversion {
-    /// Converts items to numbers; `store` returns the bytes of those that are float64s.
     fn new(
         kind: &Kind,
         to: ComparedAs,
@@ -237,7 +219,6 @@ impl ItemConversion {
         loaded.unwrap_or_else(|| unreachable!("items of {kind:?} are not converted to {to:?}"))
     }
 
-    /// Returns the little-endian bytes of the numbers that items become.
     fn convert<'a>(&self, bytes: &[u8], out: &'a mut ConvertedItems) -> &'a [u8] {
         let ConvertedItems { floats, wide } = out;
         match self {
@@ -246,7 +227,7 @@ impl ItemConversion {
                 wide.as_flattened()
             }
             Self::Floats(FloatConversion { load, nan, width, mask, is_widened }) => {
-                // NaN is rare, and to choose its bits at each item would take longer than all else
+                // NaN is rare; testing each item would take longer than the rest.
                 if load(bytes, floats) {
                     set_nan_bits(floats, bytes.chunks_exact(*width), *nan, *mask);
                 }
@@ -265,7 +246,6 @@ impl ItemConversion {
     }
 }
 
-/// Sets the bits of each NaN among floats that were made from some items, of which the bits of `mask` count.
 fn set_nan_bits<'a>(floats: &mut [[u8; 8]], items: impl Iterator<Item = &'a [u8]>, nan: NanBits, mask: u64) {
     let are_nan = floats.iter_mut().zip(items).filter(|(float, _)| f64::from_le_bytes(**float).is_nan());
     for (float, item) in are_nan {

@@ -1,4 +1,4 @@
-//! How a difference is written: as one JSON object, or as a report that begins with the verdict.
+//! Writes a difference as a JSON object or as a report that begins with the verdict.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -13,14 +13,14 @@ use crate::report::json::{self, Escapes, array, float, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, bare, near_one, told_from};
 use crate::storage::source::Source;
 
-/// Characters to which values in a report are cut.
+/// The width of a value, in characters.
 const LONGEST: usize = 40;
 
-/// What stands for the largest error if items differ by NaN or infinity: the errors of all others would hide them.
+/// Replaces the largest error if items differ by NaN or infinity, because the finite errors would hide it.
 pub(super) const NOT_FINITE: &str = "nan/inf";
 
 impl Difference {
-    /// Returns the verdict in one line.
+    /// The verdict in one line.
     pub fn verdict(&self) -> String {
         let (expected, actual) = (&self.expected, &self.actual);
         let dtypes = if expected.dtype == actual.dtype {
@@ -56,8 +56,7 @@ impl Difference {
         }
     }
 
-    /// Returns the verdict in one line with the largest error, rmse and cosine, if any item differs, and with the
-    /// tolerances and limits that failed.
+    /// The verdict in one line, with the largest error, RMSE, cosine and violated limits if items differ.
     pub fn summary(&self, style: Style) -> String {
         let verdict = self.verdict();
         let mut parts = Vec::new();
@@ -71,13 +70,11 @@ impl Difference {
         if parts.is_empty() { verdict } else { format!("{verdict}; {}", parts.join(", ")) }
     }
 
-    /// Returns under which axes the tensors agree although their shapes differ, if that is known.
     pub(super) fn axes_text(&self, style: Style) -> Option<String> {
         let axes: Vec<_> = self.agreeing_axes()?.iter().map(usize::to_string).collect();
         Some(format!("the values agree under {}", style.option("axes", &axes.join(","))))
     }
 
-    /// Adds the largest error, rmse and cosine to `parts`, and what failed.
     fn summarise(&self, found: &Findings, style: Style, parts: &mut Vec<String>) {
         if found.has_non_finite_mismatch {
             parts.push(format!("largest |a - e| {NOT_FINITE}"));
@@ -88,7 +85,7 @@ impl Difference {
             let failure = found.failures.iter().find(|failure| failure.metric == name);
             match (failure, value) {
                 (Some(failure), _) => parts.push(format!("{} ({})", failure.metric_text(), failure.broken(style))),
-                // they are of the finite items alone, and would look like equal
+                // Metrics of the finite items alone would look like equality.
                 (None, Some(_)) if found.has_non_finite_mismatch && ["rmse", "cosine"].contains(&name) => {
                     parts.push(format!("{name} -"));
                 }
@@ -113,13 +110,12 @@ impl Difference {
         }
     }
 
-    /// Returns whether more items fail than may.
     fn items_fail(&self) -> bool {
         let mismatches = self.mismatches().unwrap_or(0);
         self.options.asks_items() && !self.options.allows(mismatches, self.items)
     }
 
-    /// Returns an absolute error as in a table. If it is more than the absolute tolerance, that shows.
+    /// An error above its tolerance gets enough digits to show it.
     pub(super) fn abs_text(&self, error: Number) -> String {
         match error {
             Number::Integer(value) => value.to_string(),
@@ -127,18 +123,17 @@ impl Difference {
         }
     }
 
-    /// Returns a relative error as in a table. If it is more than the relative tolerance, that shows.
+    /// An error above its tolerance gets enough digits to show it.
     pub(super) fn rel_text(&self, error: f64) -> String {
         told_from(error, self.options.rtol)
     }
 
-    /// Returns a metric as in a table, so that it shows if it is outside its limit.
     pub(super) fn metric_text(&self, name: &str, value: f64) -> String {
         let failure = self.failures().iter().find(|failure| failure.metric == name);
         metric_text(name, value, failure.map(|failure| failure.bound))
     }
 
-    /// Returns the share that `mismatches` have of all items. The text shows it if that is more than may fail.
+    /// A share above the limit gets enough digits to show it.
     pub(super) fn share(&self, mismatches: usize) -> String {
         let text = share(mismatches, self.items);
         let shown = text.trim_end_matches(" %").parse::<f64>();
@@ -157,7 +152,7 @@ impl Difference {
         }
     }
 
-    /// Writes everything as one JSON object on one line.
+    /// Writes the result as one JSON object on one line.
     ///
     /// # Errors
     /// `out` fails.
@@ -167,9 +162,8 @@ impl Difference {
         writeln!(out, "{}", json::object(members.into_iter().chain(content)))
     }
 
-    /// Writes the verdict, what differs of the metadata, and if elements differ the limits that do not hold, a table of the first (or worst) mismatches,
-    /// one of the largest errors with the tolerances that they need, named as fields of [`Options`](super::Options), the
-    /// metrics, and of each axis the places that hold mismatches.
+    /// Writes the verdict, differing metadata, violated limits, the listed mismatches, the largest errors with the
+    /// [`Options`](super::Options) that would accept them, metrics, and the indices with mismatches on each axis.
     ///
     /// # Errors
     /// `out` fails.
@@ -207,7 +201,7 @@ impl Difference {
                 writeln!(out, "  {}", style.paint(Colour::Dim, &format!("and {rest} more")))?;
             }
         }
-        // what is no number has no error, and needs no tolerance
+        // Items that are not numbers have neither errors nor tolerances.
         if found.max_abs.is_some() || found.min_atol.is_some() {
             writeln!(out)?;
             self.error_table(found, style).write(out, style)?;
@@ -226,9 +220,8 @@ impl Difference {
         axes.into_iter().try_for_each(|axis| writeln!(out, "  {}", axis.text()))
     }
 
-    /// Returns the cells of a mismatch below [`mismatch_columns`].
     pub(super) fn mismatch_cells(&self, found: &Mismatch) -> [String; 6] {
-        // along a single axis the index is the flat one
+        // With one axis the index equals the flat index.
         let flat = if found.index.len() < 2 { String::new() } else { format!(" (flat {})", found.flat) };
         [
             list(&found.index) + &flat,
@@ -247,7 +240,7 @@ impl Difference {
             let least = least.map_or_else(none, |least| style.option(option, bare(&least)));
             [name.to_owned(), largest, index, least].map(Cow::from).to_vec()
         };
-        // if no tolerance accepts what differs, an error of 0 only says that some items are the same
+        // If no tolerance accepts the mismatches, a largest error of 0 says nothing.
         let abs = found.max_abs.as_ref().filter(|most| found.min_atol.is_some() || !most.value.is_zero());
         let rel = found.max_rel.as_ref().filter(|most| found.min_rtol.is_some() || most.value > 0.0);
         let ulp = found.max_ulp.as_ref().filter(|most| found.min_ulp.is_some() || most.value > 0);
@@ -266,7 +259,6 @@ impl Difference {
         table(columns, rows)
     }
 
-    /// Returns a table with the metrics in one row.
     fn metric_table(&self, metrics: &Metrics) -> Table<'static> {
         let all = metrics.all();
         let text =
@@ -276,7 +268,6 @@ impl Difference {
     }
 }
 
-/// Returns the columns of a table of mismatches.
 pub(super) fn mismatch_columns() -> Vec<Column> {
     vec![
         Column::left("index"),
@@ -289,17 +280,15 @@ pub(super) fn mismatch_columns() -> Vec<Column> {
 }
 
 impl Findings {
-    /// Returns how many mismatches are not finite, and where the first of them is.
     fn nonfinite_text(&self, count: usize, first: &[usize]) -> String {
         let all = self.mismatches;
         let mismatches = if all == 1 { "mismatch" } else { "mismatches" };
         let (have, place) = if count == 1 { ("has", "at") } else { ("have", "the first at") };
-        // of what differs by integers only dates are not always finite
+        // Among integers only dates can be non-finite.
         let what = if self.integers { "NaT" } else { "NaN or infinite" };
         format!("{count} of {all} {mismatches} {have} an item that is {what}, {place} {}", list(first))
     }
 
-    /// Returns the smallest absolute tolerance: as an integer if differences are.
     fn tolerance(&self, least: f64) -> String {
         let exact = self.integers && least <= (1_u64 << 53) as f64;
         if exact { (least as u64).to_string() } else { float(least) }
@@ -307,7 +296,6 @@ impl Findings {
 }
 
 impl Failure {
-    /// Returns the metric and its value.
     pub(super) fn metric_text(&self) -> String {
         match self.value {
             Some(value) => format!("{} {}", self.metric, metric_text(self.metric, value, Some(self.bound))),
@@ -315,7 +303,6 @@ impl Failure {
         }
     }
 
-    /// Returns how the value lies to the limit, as an option.
     fn broken(&self, style: Style) -> String {
         let relation = match (self.value, self.limit.starts_with("max")) {
             (None, _) => "not within",
@@ -325,15 +312,13 @@ impl Failure {
         format!("{relation} {}", style.option(self.limit, bare(&float(self.bound))))
     }
 
-    /// Returns the metric, its value and the limit, as an option. The value has all digits: it is the limit that would
-    /// have passed.
+    /// The value has all digits, so that it is usable as a limit that passes.
     fn text(&self, style: Style) -> String {
         let value = self.value.map_or_else(|| "undefined".to_owned(), |value| bare(&float(value)).to_owned());
         format!("{} {value} is {}", self.metric, self.broken(style))
     }
 }
 
-/// Returns a metric with as many digits as tell it from its limit.
 fn metric_text(name: &str, value: f64, limit: Option<f64>) -> String {
     match name {
         "cosine" | "pearson" => near_one(value, limit),
@@ -341,12 +326,11 @@ fn metric_text(name: &str, value: f64, limit: Option<f64>) -> String {
     }
 }
 
-/// Returns a table below the verdict. Long cells have been cut, and indices are of one length.
 pub(super) fn table(columns: Vec<Column>, rows: Vec<Vec<Cow<'_, str>>>) -> Table<'_> {
     Table { columns, rows, heading: Heading::Words(Colour::Dim), indent: 2, widest: usize::MAX }
 }
 
-/// Returns `share_of` of `all` in per cent, with three digits, and never rounded to 0 or 100.
+/// In per cent with three digits, never rounded to 0 or 100.
 fn share(share_of: usize, all: usize) -> String {
     let percent = 100.0 * share_of as f64 / all.max(1) as f64;
     match percent {
@@ -362,7 +346,6 @@ fn share(share_of: usize, all: usize) -> String {
     }
 }
 
-/// Returns the members of the JSON object of two tensors and their difference, or of a tensor that only one side has.
 pub(super) fn json_members(
     expected: Option<&Outline>,
     actual: Option<&Outline>,
@@ -398,7 +381,7 @@ pub(super) fn json_members(
     members
 }
 
-/// Writes the JSON object of a tensor for which no expected one exists.
+/// Writes the JSON object of a tensor without an expected one.
 ///
 /// # Errors
 /// `out` fails.
@@ -408,7 +391,6 @@ pub fn write_json_of_new(out: &mut dyn Write, actual: &Source) -> io::Result<()>
     writeln!(out, "{}", json::object(members.into_iter().chain([("content", json_names([]))])))
 }
 
-/// Returns a number as JSON.
 fn number(number: Number) -> String {
     match number {
         Number::Float(value) => float(value),
@@ -416,7 +398,7 @@ fn number(number: Number) -> String {
     }
 }
 
-/// Cuts a JSON item to what a table has room for. It keeps its quotes if it is a string of that dtype.
+/// Keeps the quotes of string dtypes.
 fn cut(text: &str, dtype: &str) -> String {
     let text = if dtype.starts_with(['<', '|']) && dtype.contains(['U', 'S']) { text } else { &text.replace('"', "") };
     match text.char_indices().nth(LONGEST) {
@@ -441,7 +423,6 @@ fn mismatch(found: &Mismatch) -> String {
     ])
 }
 
-/// Returns a JSON array of names.
 pub(super) fn json_names<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
     array(names, |name| json::string(name, Escapes::Short))
 }
@@ -450,7 +431,7 @@ fn outline(outline: &Outline) -> String {
     json::object([("dtype", json::string(&outline.dtype, Escapes::Short)), ("shape", list(&outline.shape))])
 }
 
-/// Returns where the mismatches are, if they are in one range of an axis only: the axis with the fewest such places.
+/// The axis with the smallest share of mismatching indices, if these are one range.
 pub(super) fn axes_of(found: &Difference) -> String {
     let partly = found.axes().iter().filter(|axis| axis.places > 0 && axis.places < axis.of);
     let fewest = partly.min_by(|a, b| (a.places * b.of).cmp(&(b.places * a.of)));

@@ -2,24 +2,20 @@
 
 use super::options::Options;
 
-/// The options that concern single items, as the inner loops use them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairRule {
-    /// A finite pair passes if `|actual - expected| <= atol + rtol * |expected|`. These are -1 and 0 if neither is given,
-    /// which accepts nothing.
+    /// A finite pair passes if `|actual - expected| <= atol + rtol * |expected|`. Without a tolerance these are -1 and
+    /// 0, which accept nothing.
     pub atol: f64,
     pub rtol: f64,
-    /// A pair passes, too, if no more than this many steps are between its items.
+    /// A pair also passes within this many steps.
     pub ulp: Option<u64>,
     pub nan_differs: bool,
-    /// How many mismatches are listed.
     pub listed: usize,
-    /// Whether these are the mismatches that are farthest apart, and not the first.
     pub lists_worst: bool,
 }
 
 impl PairRule {
-    /// Takes the rule from options.
     pub(super) fn new(options: &Options) -> Self {
         Self {
             atol: options.atol.unwrap_or(if options.rtol.is_some() { 0.0 } else { -1.0 }),
@@ -31,13 +27,12 @@ impl PairRule {
         }
     }
 
-    /// Returns whether any tolerance is given.
     #[inline(always)]
     pub(super) fn is_tolerant(&self) -> bool {
         self.atol >= 0.0 || self.ulp.is_some()
     }
 
-    /// Returns whether a tolerance accepts a finite pair: `distance` apart, `size` being the expected magnitude.
+    /// Requires a finite pair; `size` is the expected magnitude.
     #[inline(always)]
     pub(super) fn accepts(&self, distance: f64, size: f64, steps: u64) -> bool {
         let near = distance <= self.atol + self.rtol * size;

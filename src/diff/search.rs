@@ -15,27 +15,26 @@ use crate::ops::machine::Machine;
 use crate::storage::calls::Calls;
 use crate::storage::source::Source;
 
-/// The shares of all items at which [`Difference::quantiles`](super::Difference::quantiles) are.
+/// The fractions of [`Difference::quantiles`](super::Difference::quantiles).
 pub const QUANTILES: [&str; 4] = ["0.5", "0.9", "0.99", "0.999"];
 pub(super) const FRACTIONS: [Fraction; 4] =
     [Fraction::new(1, 2), Fraction::new(9, 10), Fraction::new(99, 100), Fraction::new(999, 1000)];
 
-/// If there are more items than this, quantiles are guessed from a sample first. With fewer, one more pass is faster.
+/// Larger tensors estimate quantiles from a sample first. With fewer items another pass is faster.
 const SAMPLED: usize = 1 << 21;
 
-/// The number of items that a sample has at least. It has at most twice as many.
+/// The minimum number of sampled items; the maximum is twice as many.
 const SAMPLE: usize = 1 << 20;
 
-/// The most pieces that are looked at one by one to tell how large a sample will be.
 const MAX_LOOKED_AT: usize = 1 << 20;
 
-/// The bytes of a piece of a sample: a page, since less is not read faster. Neighbouring items are often alike, so a sample
-/// has many pieces.
+/// Bytes of a sampled piece: one page, because smaller reads are not faster. Neighbouring items are often alike, so a
+/// sample has many pieces.
 const PIECE: usize = 1 << 12;
 
 impl Comparison<'_> {
-    /// Begins the search for quantiles: with a sample, if one can be taken at little cost. Whether a piece of it is read
-    /// depends on its place in a way that nothing regular in a tensor meets.
+    /// Takes a sample first if that is cheap. A hash selects its pieces, so that no regular pattern in the tensor
+    /// coincides with the sample.
     pub(super) fn search(&mut self, reading: &NumberReading) -> Result<Search> {
         let (items, bits) = (self.items, reading.kernel().key_bits());
         if !is_sampled([self.expected, self.actual], &self.axes) {
@@ -47,7 +46,7 @@ impl Comparison<'_> {
         let pieces = self.each_key(reading, limits, wanted, &Vec::new, &|sample: &mut Vec<u64>, keys| {
             sample.extend(keys.iter().filter(|&&key| key != left_out));
         })?;
-        // one after the other, so that no piece is in memory twice
+        // Appends one by one, so that no piece is in memory twice.
         let sample = pieces.into_iter().reduce(|mut sample, mut more| {
             sample.append(&mut more);
             sample
@@ -55,8 +54,7 @@ impl Comparison<'_> {
         Ok(Search::sampled(bits, &FRACTIONS, items, &mut sample.unwrap_or_default()))
     }
 
-    /// Ends the search for the quantiles of `count` distances, of which some are 0. What the first pass has not found needs
-    /// more passes over both tensors, unless all quantiles are 0.
+    /// Quantiles that the first pass did not determine need more passes, unless all are 0.
     pub(super) fn quantiles(
         &mut self,
         reading: &NumberReading,
@@ -70,13 +68,13 @@ impl Comparison<'_> {
             return Ok([None; 4]);
         }
         if FRACTIONS.iter().all(|fraction| fraction.rank(count) <= zeros) {
-            // the key of no distance is 0
+            // A distance of 0 has key 0.
             return Ok([of_key(0); 4]);
         }
         loop {
             search.narrow(counts, count, zeros);
             if let Some(found) = search.found() {
-                // some may be missing if a file has changed between two passes
+                // Keys may be missing if a file changed between two passes.
                 return Ok(std::array::from_fn(|n| found.get(n).and_then(|&key| of_key(key))));
             }
             let limits = self.effort.limits;
@@ -86,8 +84,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Shows the keys of the distances in wanted windows to `each`, and returns the states of all threads. The windows of
-    /// tensors that are stored alike are those of their storage.
+    /// Passes the keys of each wanted window to `each`, and returns the states of all threads.
     fn each_key<S: Send>(
         &mut self,
         reading: &NumberReading,
@@ -115,18 +112,15 @@ impl Comparison<'_> {
     }
 }
 
-/// Returns whether items side by side in one tensor are so in the other, though not in C order. Then quantiles, to which no
-/// order matters, are searched in the order of storage.
+/// Quantiles do not depend on the order, so two tensors in Fortran order are read as stored.
 fn are_stored_alike(sources: [&Source; 2], axes: &ActualAxes) -> bool {
     axes.are_own() && sources.iter().all(|source| source.meta().order == Order::Fortran)
 }
 
-/// Returns the items of EXPECTED (number 0) or ACTUAL (number 1) in the order in which quantiles are searched.
 fn key_view(are_alike: bool, axes: &ActualAxes, number: usize, source: &Source) -> View {
     if are_alike { source.meta().as_stored().view() } else { axes.view(number, source) }
 }
 
-/// Returns whether a sample can be taken at little cost, and spares time.
 fn is_sampled(sources: [&Source; 2], axes: &ActualAxes) -> bool {
     let are_alike = are_stored_alike(sources, axes);
     let is_plain =
@@ -134,26 +128,22 @@ fn is_sampled(sources: [&Source; 2], axes: &ActualAxes) -> bool {
     sources[0].meta().items() >= SAMPLED && sources.into_iter().all(is_plain)
 }
 
-/// Returns the limits of the scan that takes a sample, whose windows are pieces.
 fn sample_limits(Limits { threads, machine }: Limits) -> Limits {
     let pieces = Machine::with_windows_of(machine.window.min(PIECE));
     Limits { threads, machine: Machine { memory: machine.memory, ..pieces } }
 }
 
-/// Returns whether the piece that begins with an item is in the sample of so many items.
 fn is_in_sample(start: usize, items: usize) -> bool {
     hash(start as u64).is_multiple_of((items / SAMPLE).max(1) as u64)
 }
 
-/// What is read for quantiles beside the pass that compares.
 pub(super) struct KeyPasses {
-    /// The reads of a sample, if one is taken.
     pub sample: Option<Calls>,
-    /// How many passes over both tensors there are at most.
+    /// The maximum number of passes over both tensors.
     pub most: usize,
 }
 
-/// Tells what is read for the quantiles of two tensors in files. No item is read.
+/// Reads no items.
 pub(super) fn key_passes(
     sources: [&Source; 2],
     axes: &ActualAxes,
@@ -169,7 +159,7 @@ pub(super) fn key_passes(
     let parts = [0, 1].map(|n| ScannedPart::new(sources[n], key_view(are_alike, axes, n, sources[n])).scanned(PASSES));
     let steps = plan_scan(&parts, sample_limits(limits), ShownAs::Boxes).steps;
     let windows = steps.windows().expect("a scan is cut into windows");
-    // a part of a great many pieces tells how many are in the sample
+    // Extrapolates from the first windows.
     let looked_at = windows.count().min(MAX_LOOKED_AT);
     let pieces = (0..looked_at).map(|n| windows.get(n)).filter(|piece| is_in_sample(piece.start, items));
     let [pieces, in_pieces] =
@@ -180,7 +170,6 @@ pub(super) fn key_passes(
     KeyPasses { sample: Some(Calls { reads: 2 * scaled(pieces), bytes_read, ..Calls::default() }), most }
 }
 
-/// Returns a number that looks random, the same for the same number.
 fn hash(number: u64) -> u64 {
     let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32

@@ -1,9 +1,9 @@
-//! Floats and integers of 64 bits as items of one type, which holds both exactly.
+//! Floats and 64-bit integers as one type that holds both exactly.
 
 use crate::item::exact::Binary;
 
-/// A float64, or an integer of 64 bits as the sum of two: the nearest float64 and the rest, which is 0 for floats. Two such
-/// items order as their parts do, since rounding keeps the order.
+/// A float64, or a 64-bit integer as the sum of its nearest float64 and the rest. Comparing the parts in turn is
+/// correct, because rounding is monotonic.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) struct SplitItem {
     pub near: f64,
@@ -11,11 +11,11 @@ pub(super) struct SplitItem {
 }
 
 impl SplitItem {
-    /// Returns the bytes of an integer of up to 64 bits. Those of a float are its own, and zeros.
+    /// The bytes of an integer of up to 64 bits.
     #[inline(always)]
     pub(super) fn bytes_of(integer: i128) -> [u8; 16] {
         let near = integer as f64;
-        // the nearest float64 is an integer, too, and the rest is less than a unit in its last place
+        // The rest is an integer below one unit in the last place of `near`.
         let rest = (integer - near as i128) as f64;
         let mut both = [0; 16];
         both[..8].copy_from_slice(&near.to_le_bytes());
@@ -23,15 +23,15 @@ impl SplitItem {
         both
     }
 
-    /// Returns the magnitude of the exact difference to another item, of which one is a float, rounded once.
+    /// The absolute difference, rounded once. One of the items must be a float.
     #[inline(always)]
     pub(super) fn gap(self, other: Self) -> f64 {
-        // the rest of a float is 0, so the difference of the rests is exact
+        // The rest of a float is 0, so this difference is exact.
         sum_of_three(self.rest - other.rest, self.near, -other.near).abs()
     }
 }
 
-/// Returns the rounded sum of two numbers, and the rounding error (the TwoSum of Knuth).
+/// The rounded sum and its rounding error (Knuth's TwoSum).
 #[inline(always)]
 fn two_sum(one: f64, other: f64) -> (f64, f64) {
     let sum = one + other;
@@ -39,18 +39,18 @@ fn two_sum(one: f64, other: f64) -> (f64, f64) {
     (sum, (one - (sum - of_other)) + (other - of_other))
 }
 
-/// Returns the sum of two numbers rounded to odd: a sum that is not a float64 becomes the neighbour whose last bit is 1.
+/// Rounds to odd: an inexact sum becomes the neighbour whose last bit is 1.
 #[inline(always)]
 fn odd_sum(one: f64, other: f64) -> f64 {
     let (sum, error) = two_sum(one, other);
     let is_even = sum.to_bits() & 1 == 0;
-    // the neighbour on the side of the error: away from 0 if both have one sign
+    // Away from zero if the error has the sign of the sum.
     let away = (error > 0.0) == (sum > 0.0);
     let odd = f64::from_bits(if away { sum.to_bits().wrapping_add(1) } else { sum.to_bits().wrapping_sub(1) });
     if (error != 0.0) & is_even { odd } else { sum }
 }
 
-/// Returns the sum of three numbers, rounded once (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+/// The sum rounded once (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
 #[inline(always)]
 fn sum_of_three(a: f64, b: f64, c: f64) -> f64 {
     let (high, low) = two_sum(b, c);
@@ -59,7 +59,7 @@ fn sum_of_three(a: f64, b: f64, c: f64) -> f64 {
 }
 
 /// # Panics
-/// If the item is NaN or infinite.
+/// The item is NaN or infinite.
 impl From<SplitItem> for Binary {
     fn from(item: SplitItem) -> Self {
         if item.rest == 0.0 { item.near.into() } else { Self::of_integer(item.near as i128 + item.rest as i128) }
@@ -79,7 +79,6 @@ mod tests {
         SplitItem { near, rest: 0.0 }
     }
 
-    /// Numbers around powers of 2, where rounding changes, and random ones between them.
     fn integers() -> Vec<i128> {
         let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
         let mut random = || {
@@ -113,7 +112,6 @@ mod tests {
         }
     }
 
-    /// Halves and less decide to which side a difference is rounded.
     #[test]
     fn differences_are_rounded_once() {
         let unit = 1_i128 << 53;

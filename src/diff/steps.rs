@@ -1,7 +1,5 @@
-//! How many steps, from value to neighbouring value, lie between items.
-//!
-//! That depends on the dtype: float64 cannot answer it for a float16. So floats are looked at as they are stored, before
-//! they are converted to the type that they are compared as.
+//! Counts the steps between neighbouring values of a dtype. A converted float64 does not show the steps of a float16,
+//! so floats are counted in their stored dtype.
 
 use std::array;
 use std::marker::PhantomData;
@@ -12,18 +10,15 @@ use super::kernel::{PairKernel, Rows};
 use crate::item::dtype::Kind;
 use crate::item::element::{Element, inlined, match_kind};
 
-/// How the steps between two items of a dtype are found.
 pub(super) enum StepCounter {
-    /// The steps are the distance: of integers and dates.
+    /// Steps of integers and dates are distances.
     Distance,
-    /// The steps are counted in the order of the dtype's values: of floats and complex numbers.
     Floats(Box<dyn FloatSteps>),
-    /// Steps have no meaning: of two dtypes.
+    /// Two dtypes have no steps.
     None,
 }
 
 impl StepCounter {
-    /// Returns how the steps between items of a dtype are found.
     pub(super) fn of(kind: &Kind) -> Self {
         match_kind!(*kind, {
             bool T => Self::Distance,
@@ -32,7 +27,7 @@ impl StepCounter {
             complex T => Self::floats(<T as Element>::Part::ordinal, true),
             Kind::Narrow(narrow) if narrow.is_integer() => Self::Distance,
             Kind::Narrow(narrow) => {
-                // the steps to NaN, which has no ordinal, are of no use
+                // NaN has no ordinal; its steps are not used.
                 let table: [i32; 256] = array::from_fn(|item| narrow.ordinal(item as u8).unwrap_or(0) as i32);
                 Self::floats(move |item: u8| table[usize::from(item)], false)
             }
@@ -42,17 +37,15 @@ impl StepCounter {
         })
     }
 
-    /// Returns how the steps between floats are found whose ordinals `read` returns, or between complex items of two floats.
     fn floats<S: Element, O: Ordinal>(ordinal: impl Fn(S) -> O + Send + Sync + 'static, is_complex: bool) -> Self {
         Self::Floats(Box::new(Ordinals { ordinal, is_complex, items: PhantomData }))
     }
 
-    /// Returns whether steps are counted, and not told by the distances of items.
     pub(super) fn are_counted(&self) -> bool {
         matches!(self, Self::Floats(_))
     }
 
-    /// Returns whether any pair of floats is more steps apart. (The distances of integers tell it.)
+    /// Floats only; distances cover integers.
     pub(super) fn any_above(&self, stored: Rows<'_>, most: u64) -> bool {
         match self {
             Self::Floats(floats) => floats.any_above(stored.expected, stored.actual, most),
@@ -60,8 +53,7 @@ impl StepCounter {
         }
     }
 
-    /// Makes `out` the steps between the items of each pair, or empty if steps have no meaning. `rows` are the stored
-    /// items as they are compared.
+    /// Clears `out` if the dtypes have no steps. `rows` are the converted items of `stored`.
     pub(super) fn fill(&self, kernel: &dyn PairKernel, stored: Rows<'_>, rows: Rows<'_>, out: &mut Vec<u64>) {
         out.clear();
         match self {
@@ -72,24 +64,21 @@ impl StepCounter {
     }
 }
 
-/// Counts the steps between floats in rows of little-endian items. There are none between +0 and -0.
+/// The steps from -0 to +0 are 0.
 pub(super) trait FloatSteps: Send + Sync {
-    /// Returns whether any pair is more steps apart.
     fn any_above(&self, expected: &[u8], actual: &[u8], most: u64) -> bool;
 
-    /// Appends the steps between the items of each pair to `out`, which is empty.
     fn fill(&self, expected: &[u8], actual: &[u8], out: &mut Vec<u64>);
 }
 
-/// The number of a float in the order of all values of its dtype, neighbours being one apart.
+/// The position of a float among all values of its dtype.
 trait Ordinal: Copy + Send + Sync {
-    /// The type of a number of steps: the shorter it is, the more of them a vector holds.
+    /// Narrow types fit more counts into a vector.
     type Count: Copy + Ord + Into<u64> + TryFrom<u64>;
 
     fn steps(self, other: Self) -> Self::Count;
 }
 
-/// A float that has an ordinal.
 trait OrderedFloat {
     type Ordinal: Ordinal;
 
@@ -121,8 +110,7 @@ ordinals! {
     i64: u64, f64: ordinal64;
 }
 
-/// The steps between floats of type `S`, whose ordinals `ordinal` returns. A complex item is two floats, of which the pair
-/// that is farther apart counts.
+/// Steps of a complex item are the maximum of its two parts.
 struct Ordinals<S, R> {
     ordinal: R,
     is_complex: bool,
@@ -143,7 +131,7 @@ impl<S: Element, R> Ordinals<S, R> {
 
 impl<S: Element, O: Ordinal, R: Fn(S) -> O + Send + Sync> FloatSteps for Ordinals<S, R> {
     fn any_above(&self, expected: &[u8], actual: &[u8], most: u64) -> bool {
-        // the answers for all pairs are combined with `|`, so the loop is vectorised
+        // `|` instead of `||` lets the loop be vectorised.
         O::Count::try_from(most)
             .is_ok_and(|most| self.each(expected, actual).fold(false, |any, steps| any | (steps > most)))
     }
@@ -160,22 +148,21 @@ impl<S: Element, O: Ordinal, R: Fn(S) -> O + Send + Sync> FloatSteps for Ordinal
     }
 }
 
-/// Returns the ordinal of a float64 from its bits, which order values as integers do except for the sign. The subtraction
-/// never wraps; a check of that would keep loops from being vectorised.
+/// The bits of floats, except the sign, sort like integers. The subtraction never wraps; an overflow check would
+/// prevent vectorisation.
 #[inline(always)]
 fn ordinal64(bits: u64) -> i64 {
     let sign = bits as i64 >> 63;
     ((bits & (u64::MAX >> 1)) as i64 ^ sign).wrapping_sub(sign)
 }
 
-/// Returns the ordinal of a float32 from its bits.
 #[inline(always)]
 fn ordinal32(bits: u32) -> i32 {
     let sign = bits as i32 >> 31;
     ((bits & (u32::MAX >> 1)) as i32 ^ sign).wrapping_sub(sign)
 }
 
-/// Returns the ordinal of a float of 16 bits, as that of the upper half of a float of 32.
+/// A 16-bit float is the upper half of 32 bits.
 #[inline(always)]
 fn ordinal16(bits: u16) -> i32 {
     ordinal32(u32::from(bits) << 16) >> 16

@@ -1,22 +1,20 @@
-//! The sums that metrics are made of, gathered in one pass: the same bits whatever the threads and the windows.
+//! The sums for the metrics, from one pass. They have the same bits for any number of threads and any windows.
 //!
-//! Items are taken in blocks of 512, which begin at multiples of 512 wherever windows end. One thread sums a block in
-//! float64, in a fixed order ([`lanes`](super::lanes)); the sums of all blocks are added exactly, in any order. Items of a
-//! block are counted from its first one, as *offsets*, so that neither a large mean nor a long integer hides small
-//! deviations: rounding is measured by the spread of a block, not by the size of its items.
+//! Items are summed in blocks of 512 that begin at multiples of 512. One thread sums a block in float64 in a fixed
+//! order ([`lanes`](super::lanes)); the block sums are added exactly, in any order. Items are summed as offsets from
+//! the first item of the block, so that rounding depends on the spread of a block instead of the size of its items.
 //!
-//! **The error.** Let u = 2^-53. An offset is rounded by u, a product of two of them by 3u, and each of the 128 additions
-//! of a lane, and of the last 3, adds u of the sum of magnitudes at most. So a sum of products is wrong by less than
-//! 2^8 u, which is below 2^-44, of the sum of the magnitudes of its terms (which Cauchy's inequality bounds by the root of
-//! the product of the sums of squares). Sums of squares and of magnitudes do not cancel: they have 13 digits. The products
-//! of nearly orthogonal tensors do. Where the sum, with the origins put back, is below 2^-12 of its terms, which would
-//! leave fewer than 32 bits (9 digits), the products of the block are added exactly instead.
+//! **The error.** Let u = 2^-53. An offset is rounded by u, a product of two by 3u, and each of the 128 additions of a
+//! lane, and of the last 3, adds at most u of the sum of magnitudes. So a sum of products has an error below 2^8 u,
+//! which is below 2^-44, of the sum of the magnitudes of its terms (by Cauchy's inequality at most the root of the
+//! product of the sums of squares). Sums of squares and magnitudes do not cancel: they have 13 digits. Products of
+//! nearly orthogonal tensors do cancel. If their sum, with the origins added back, is below 2^-12 of its terms, which
+//! would leave fewer than 32 bits (9 digits), the products are added exactly.
 //!
-//! **The range.** Blocks that hold NaN or infinity are summed over their finite pairs; those whose squares float64 does
-//! not have are brought into range by a power of 2 first.
+//! **The range.** Blocks with NaN or infinity sum their finite pairs; blocks whose squares exceed float64 are scaled by
+//! a power of 2.
 //!
-//! As long as all blocks have been equal, equal blocks have nothing to add and are left out. If any differ later, a second
-//! pass visits the windows that were left out.
+//! Equal blocks are skipped until a block differs; a second pass then sums the skipped windows.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -28,43 +26,34 @@ use crate::item::exact::{Binary, Exact, SumOfSquares, power_of_two};
 use crate::memory::{self, OutOfMemory};
 use crate::parallel::locked;
 
-/// The sums over the pairs that are finite on both sides, without a rounding but within blocks.
+/// Sums over finite pairs, exact except within blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MetricSums {
-    /// Whether any item of equal tensors is finite.
+    /// For equal tensors.
     pub any_finite: bool,
-    /// How many pairs there are, and how many of them have no error.
     pub count: u64,
     pub zeros: u64,
-    /// The sums of the expected and of the actual items, and of their squares.
     pub sides: [SumOfSquares; 2],
     pub products: Exact,
-    /// The sum of the magnitudes of differences, and that of their squares.
     pub errors: SumOfSquares,
-    /// The ends of the expected items, and of the actual ones. Complex items have none.
+    /// `None` for complex items.
     pub ends: [Option<Ends>; 2],
 }
 
-/// Memory that is used again for each block.
 #[derive(Debug, Default)]
 pub(super) struct BlockScratch {
     offsets: Offsets,
-    /// The finite pairs of a block.
     finite: [Vec<u8>; 2],
 }
 
-/// What is known of the errors of a block once it has been summed.
 pub(super) enum BlockErrors<'a> {
-    /// All are 0.
     Zeros,
-    /// The bits of the errors of all pairs.
     Bits(&'a [u64]),
-    /// Nothing, since some pairs are not finite, or are not summed as they are.
+    /// Some pairs are not finite or were scaled.
     Unknown,
 }
 
 impl MetricSums {
-    /// Adds the sums over other pairs.
     pub(super) fn merge(&mut self, other: Self) {
         self.any_finite |= other.any_finite;
         self.count += other.count;
@@ -77,7 +66,7 @@ impl MetricSums {
         }
     }
 
-    /// Looks at items of equal tensors, of which only the ends are known then.
+    /// Tracks the range of equal tensors.
     pub(super) fn look_at_equal(&mut self, kernel: &dyn PairKernel, rows: Rows<'_>, scratch: &mut BlockScratch) {
         kernel.keep_finite(rows, &mut scratch.finite);
         let items = &scratch.finite[0];
@@ -87,17 +76,15 @@ impl MetricSums {
         }
     }
 
-    /// Returns whether the items have two values that are finite. Not for complex items.
+    /// Whether two finite values differ. Not for complex items.
     pub(super) fn vary(&self) -> bool {
         self.ends[0].is_some_and(|ends| ends.low != ends.high)
     }
 
-    /// Returns whether more items of equal tensors add nothing to their metrics.
     pub(super) fn is_enough_of_equal(&self, class: ItemClass) -> bool {
         self.any_finite && (!class.is_real() || self.vary())
     }
 
-    /// Adds the pairs of a block, and returns what is known of their errors then.
     pub(super) fn block<'s>(
         &mut self,
         kernel: &dyn PairKernel,
@@ -105,7 +92,7 @@ impl MetricSums {
         scratch: &'s mut BlockScratch,
     ) -> BlockErrors<'s> {
         let BlockScratch { offsets, finite } = scratch;
-        // no sum shows that a date is NaT
+        // A sum does not show that a date is NaT.
         let may_be_finite = match kernel.class() {
             ItemClass::Complex => false,
             ItemClass::Date => kernel.are_finite(rows),
@@ -124,7 +111,7 @@ impl MetricSums {
         BlockErrors::Unknown
     }
 
-    /// Adds a block of real items. Returns false, and adds nothing, if an item is not finite or a square out of range.
+    /// Returns false and adds nothing if an item is not finite or a square is out of range.
     fn real(&mut self, kernel: &dyn PairKernel, rows: Rows<'_>, offsets: &mut Offsets) -> bool {
         let (summands, origins) = kernel.summands(rows, offsets);
         let sums = summands.sums();
@@ -140,7 +127,7 @@ impl MetricSums {
         self.add(kernel, rows, origins, &sums);
         for (side, items) in [rows.expected, rows.actual].into_iter().enumerate() {
             let (origin, (low, high)) = (origins[side], ranges[side]);
-            // offsets are rounded: if they may tell of a new end, the items decide
+            // Offsets are rounded, so the items decide whether the range grows.
             let is_within = |ends: Ends| low > ends.low.offset(origin) && high < ends.high.offset(origin);
             if !self.ends[side].is_some_and(is_within) {
                 widen(&mut self.ends[side], kernel.ends(items));
@@ -149,7 +136,6 @@ impl MetricSums {
         true
     }
 
-    /// Adds a block of floats whose squares or differences may be out of range.
     fn scaled(&mut self, kernel: &dyn PairKernel, rows: Rows<'_>, offsets: &mut Offsets) {
         assert_eq!(kernel.class(), ItemClass::Float, "squares of other items are in range");
         let (origins, powers) = kernel.scaled_summands(rows, offsets);
@@ -161,7 +147,7 @@ impl MetricSums {
         self.add(kernel, rows, origins, &sums);
     }
 
-    /// Adds the sums of a block, and puts the origins back: exactly.
+    /// Adds the origins back exactly.
     fn add(&mut self, kernel: &dyn PairKernel, rows: Rows<'_>, origins: [RealItem; 2], sums: &BlockSums) {
         let count = (rows.expected.len() / kernel.size()) as u64;
         let [e, a] = origins.map(Binary::from);
@@ -187,7 +173,7 @@ impl MetricSums {
         self.errors.squares.add(sums.errors.exact_squares());
     }
 
-    /// Adds finite complex items: squares and products are those of their parts, and an error is a modulus.
+    /// Sums the squares and products of the parts; an error is a modulus.
     fn complex(&mut self, kernel: &dyn PairKernel, rows: Rows<'_>, offsets: &mut Offsets) {
         let sides = [rows.expected, rows.actual].map(|items| items.as_chunks().0);
         let parts = |side: usize| sides[side].iter().map(|part| f64::from_le_bytes(*part));
@@ -199,17 +185,16 @@ impl MetricSums {
         offsets.actual.copy_from_slice(sides[1]);
         let differences = parts(1).zip(parts(0)).map(|(actual, expected)| actual * scale - expected * scale);
         offsets.errors.iter_mut().zip(differences).for_each(|(error, parts)| *error = parts.abs().to_bits());
-        // the parts of a difference of 0 have no bit
+        // Both parts of a zero difference are 0.
         self.zeros += offsets.errors.as_chunks::<2>().0.iter().filter(|parts| **parts == [0; 2]).count() as u64;
         let mut sums = offsets.scaled_sums([0, 0, power]);
-        // the parts have been scaled by now, if they had to be
+        // `scaled_sums` has scaled the parts already.
         let errors = offsets.errors.as_chunks::<2>().0.iter();
         sums.errors.sum = errors.map(|parts| f64::from_bits(parts[0]).hypot(f64::from_bits(parts[1]))).sum();
         self.add(kernel, rows, [RealItem::Float(0.0); 2], &sums);
     }
 }
 
-/// Widens a range so that it holds another.
 fn widen(ends: &mut Option<Ends>, other: Ends) {
     *ends = Some(match *ends {
         None => other,
@@ -220,32 +205,25 @@ fn widen(ends: &mut Option<Ends>, other: Ends) {
     });
 }
 
-/// Blocks of which one window ended within, until the window with the rest comes.
+/// Blocks that one window began, until another window completes them.
 #[derive(Debug, Default)]
 pub(super) struct PartialBlocks(Mutex<HashMap<usize, PartialBlock>>);
 
 #[derive(Debug, Default)]
 pub(super) struct PartialBlock {
-    /// How many items are there.
     items: usize,
     expected: Vec<u8>,
     actual: Vec<u8>,
 }
 
-/// Divides windows into blocks and sums these.
 pub(super) struct BlockSummer<'a> {
     pub kernel: &'static dyn PairKernel,
-    /// The items of the tensor.
     pub total: usize,
     pub partial: &'a PartialBlocks,
 }
 
 impl BlockSummer<'_> {
-    /// Returns the whole block that the pairs from item number `start` on are or complete, in `kept` if it was not complete
-    /// before.
-    ///
-    /// # Errors
-    /// There is no memory for a part of a block.
+    /// Returns a block once it is complete; `kept` holds blocks that were assembled from several windows.
     pub(super) fn whole<'a>(
         &self,
         start: usize,

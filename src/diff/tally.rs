@@ -1,8 +1,6 @@
-//! What is known of the differences between two tensors, gathered window by window.
-//!
-//! Each thread has a tally of its own, and the tallies are merged at the end. The result must not depend on which thread
-//! had which window: so every maximum keeps the number of the first item that has it, counts are added, and the first
-//! mismatches in C order are chosen when all are there.
+//! The differences between two tensors, collected window by window. Each thread has its own tally, and the tallies are
+//! merged at the end. The result must not depend on how windows are distributed: maxima keep the first item that has
+//! them, counts are added, and the first mismatches in C order are chosen after merging.
 
 use std::array;
 use std::cell::OnceCell;
@@ -19,42 +17,37 @@ use super::walk::Walk;
 use crate::item::first::{Numbered, keep_first};
 use crate::memory::{self, OutOfMemory};
 
-/// Whether there is memory is asked for each listed mismatch of more bytes than this. The user says how many are listed,
-/// and the file how long an item is; a failed allocation would end the process, so an allocation that may fail is tried
-/// first.
+/// Listed mismatches above this many bytes are probed for memory one by one. A failed allocation would abort the
+/// process, so a fallible allocation is tried first.
 const LONG: usize = 1 << 12;
-/// For shorter mismatches this many are asked about at once, since asking for each would double the allocations.
+/// Smaller mismatches are probed in groups of this number, because probing each would double the allocations.
 const OFTEN: usize = 1 << 10;
 
-/// The pairs of a block that are looked at before the others while there are no maxima: hardly any of the others exceeds
-/// theirs. Models whose tensors have some hundred items each are compared in four fifths of the time.
+/// Pairs of the first block that are surveyed alone; hardly any later pair exceeds their maxima. This cuts the time for
+/// models of tensors with some hundred items to four fifths.
 const FIRST: usize = 32;
 
-/// Neighbouring items of both tensors as they are stored (little-endian), before they are converted to the type that they
-/// are compared as.
+/// Adjacent little-endian items of both tensors before conversion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StoredItems<'a> {
-    /// The place of the first item in the order in which items are compared.
+    /// In the order of the walk.
     pub start: usize,
-    /// The bytes of an expected item, and of an actual one.
+    /// Itemsizes.
     pub widths: [usize; 2],
     pub rows: Rows<'a>,
 }
 
 impl<'a> StoredItems<'a> {
-    /// The items of a window of the expected and the actual tensor.
     pub(super) fn new(start: usize, widths: [usize; 2], [expected, actual]: [&'a [u8]; 2]) -> Self {
         Self { start, widths, rows: Rows { expected, actual } }
     }
 
-    /// Returns how many items there are of either tensor.
     pub(super) fn len(self) -> usize {
         let [expected, actual] = self.widths;
         let items = self.rows.expected.len().checked_div(expected);
         items.unwrap_or_else(|| self.rows.actual.len().checked_div(actual).expect("items of either side have bytes"))
     }
 
-    /// Returns a part of the items, numbered from the first of these.
     pub(super) fn part(self, items: Range<usize>) -> Self {
         let part = |bytes: &'a [u8], width: usize| &bytes[items.start * width..items.end * width];
         let [expected, actual] = self.widths;
@@ -62,12 +55,12 @@ impl<'a> StoredItems<'a> {
         Self { start: self.start + items.start, rows, ..self }
     }
 
-    /// Returns the places of the items.
+    /// Positions in the order of the walk.
     pub(super) fn places(self) -> Range<usize> {
         self.start..self.start + self.len()
     }
 
-    /// Divides the items into blocks, of which the first and the last may be parts.
+    /// The first and last block may be partial.
     pub(super) fn blocks(self) -> impl Iterator<Item = Self> {
         let items = self.len();
         let mut first = 0;
@@ -80,7 +73,6 @@ impl<'a> StoredItems<'a> {
     }
 }
 
-/// When pairs of numbers pass, and how they become numbers of one type.
 #[derive(Clone, Copy)]
 pub(super) struct NumberRule<'a> {
     pub rule: &'a PairRule,
@@ -88,7 +80,7 @@ pub(super) struct NumberRule<'a> {
 }
 
 impl NumberRule<'_> {
-    /// Makes `steps` the steps between the items of each pair if they are limited, else empty.
+    /// Clears `steps` if they are not limited.
     pub(super) fn fill_limited_steps(self, pairs: NumberPairs<'_>, steps: &mut Vec<u64>) {
         match self.rule.ulp {
             Some(_) => self.reading.steps.fill(self.reading.kernel(), pairs.stored.rows, pairs.rows, steps),
@@ -97,7 +89,6 @@ impl NumberRule<'_> {
     }
 }
 
-/// Pairs of numbers, as they are stored and as they are compared.
 #[derive(Clone, Copy)]
 pub(super) struct NumberPairs<'a> {
     pub stored: StoredItems<'a>,
@@ -105,38 +96,34 @@ pub(super) struct NumberPairs<'a> {
 }
 
 impl NumberPairs<'_> {
-    /// Returns some of the pairs, numbered from the first of these. An item that is compared has `size` bytes.
+    /// `size` is the itemsize after conversion.
     fn part(self, items: Range<usize>, size: usize) -> Self {
         let compared = StoredItems { widths: [size; 2], rows: self.rows, ..self.stored };
         Self { rows: compared.part(items.clone()).rows, stored: self.stored.part(items) }
     }
 }
 
-/// What is known of the items seen so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct DifferenceTally {
     pub max_abs: Option<Numbered<Number>>,
     pub max_rel: Option<Numbered<f64>>,
     pub max_ulp: Option<Numbered<u64>>,
-    /// The smallest relative tolerance that alone accepts all items; infinite if none does.
+    /// The smallest relative tolerance that accepts all items; infinite if none does.
     pub rtol: f64,
-    /// Whether some pair differs by NaN or infinity (or is no number), so that no finite tolerance would accept it.
+    /// Set if a pair differs by NaN or infinity or is not a number: no finite tolerance accepts it.
     pub has_non_finite_mismatch: bool,
-    /// Pairs whose bits differ, and that are not both NaN.
+    /// Pairs whose bits differ, except two NaN.
     pub differing: usize,
-    /// Those of them that fail.
     pub mismatches: usize,
-    /// Those of them that are NaN, NaT or infinite on either side.
+    /// Mismatches with NaN, NaT or infinity.
     pub nonfinite_mismatches: usize,
-    /// The number in C order of the first of these.
+    /// The flat index in C order.
     pub first_nonfinite: Option<usize>,
     pub listed: ListedMismatches,
-    /// The error message if there was no memory for a mismatch.
     pub out_of_memory: Option<OutOfMemory>,
 }
 
 impl DifferenceTally {
-    /// Adds what is known of other items.
     pub(super) fn merge(&mut self, other: Self, rule: &PairRule) {
         keep_first(&mut self.max_abs, other.max_abs, |value| *value);
         keep_first(&mut self.max_rel, other.max_rel, |value| *value);
@@ -151,16 +138,14 @@ impl DifferenceTally {
         }
     }
 
-    /// Returns whether equal items from number `start` on have nothing to add: they do only until there are maxima, or if
-    /// they are the first without errors where no others have been seen.
+    /// Whether equal items from number `start` on cannot change the maxima.
     pub(super) fn has_maxima(&self, start: usize) -> bool {
         self.max_abs.is_some_and(|most| most.item <= start || !most.value.is_zero())
             && self.max_rel.is_some_and(|most| most.item <= start || most.value > 0.0)
     }
 
-    /// Looks at the pairs of numbers of a block, which come in the order of a walk. Once the first blocks have been seen, hardly
-    /// any pair raises a maximum or is listed, and only such pairs are looked at one by one. `steps` is memory that is used
-    /// again.
+    /// Compares a block. After the first blocks hardly any pair raises a maximum or is listed, and only those are
+    /// visited one by one.
     pub(super) fn look_at(
         &mut self,
         how: NumberRule<'_>,
@@ -194,7 +179,7 @@ impl DifferenceTally {
         };
         self.differing += differing;
         self.mismatches += mismatches;
-        // what is not finite is farther apart than all that is
+        // Non-finite pairs sort above all finite distances.
         let any_above = |distance| !are_finite || kernel.any_above(distance, rows);
         let may_list = mismatches > 0 && self.listed.may_take(lowest, rule, any_above);
         if may_list || !are_finite {
@@ -213,14 +198,13 @@ impl DifferenceTally {
             }
         }
         marks.mark(stored.places(), mismatches, &|| {
-            // steps without a limit to them change nothing
+            // Without a limit on steps, `steps` does not matter.
             masks.get_or_init(|| kernel.masks(rule, rows, steps, are_finite)).fail
         });
     }
 
-    /// Finds the pairs of a block that may raise a maximum, or differ and are not finite. The item whose number is `lowest`
-    /// may come before others that have been seen: then a pair as far apart as the farthest counts, too, since the first of
-    /// such pairs is told. `steps` is memory that is used again.
+    /// Finds pairs that may raise a maximum, or differ and are not finite. If `lowest` precedes the item of a maximum
+    /// in C order, an equal error counts too, because the report names the first.
     fn survey(
         &self,
         reading: &NumberReading,
@@ -236,7 +220,7 @@ impl DifferenceTally {
             let is_known = max_ulp.is_some() || !reading.steps.are_counted();
             is_known.then_some(Thresholds { max_abs, max_rel, rtol: self.rtol })
         };
-        // all pairs are new until there are thresholds
+        // Without thresholds every pair counts.
         let all = BlockSurvey { new: [u64::MAX; BLOCK / 64], differing: 0 };
         let Some(thresholds) = thresholds() else { return all };
         let mut found = kernel.survey(&thresholds, rows);
@@ -249,8 +233,6 @@ impl DifferenceTally {
         found
     }
 
-    /// Raises the maxima to the errors of a pair, which is `steps` steps apart if steps have a meaning. Returns its errors if
-    /// both items are finite.
     fn maxima(&mut self, item: usize, facts: &PairFacts, steps: Option<u64>, differs: bool) -> Option<MismatchErrors> {
         let Some(PairError { distance, size }) = facts.error else {
             self.has_non_finite_mismatch |= differs && !facts.equals;
@@ -267,19 +249,17 @@ impl DifferenceTally {
         Some(MismatchErrors { abs: distance, rel, ulp: steps.unwrap_or(0) })
     }
 
-    /// Counts mismatches with an item that is not finite, of which `first` is the first in C order.
     fn count_nonfinite(&mut self, count: usize, first: Option<usize>) {
         self.nonfinite_mismatches += count;
         self.first_nonfinite = self.first_nonfinite.into_iter().chain(first).min();
     }
 
-    /// Keeps a mismatch if it is to be listed.
     fn list(&mut self, rule: &PairRule, stored: StoredItems<'_>, errors: Option<MismatchErrors>) {
         let StoredItems { start: item, rows: Rows { expected, actual }, .. } = stored;
         if !self.listed.takes(item, errors.map(|errors| errors.abs), rule) || self.out_of_memory.is_some() {
             return;
         }
-        // the items and their allocations; now and then those of many mismatches, also of other threads
+        // Estimates allocations; once per group, for many mismatches and for other threads.
         let each = expected.len().saturating_add(actual.len()).saturating_add(256);
         let many = each <= LONG && self.listed.len().is_multiple_of(OFTEN);
         let bytes = if many { each * OFTEN * 16 } else { each };
@@ -290,7 +270,6 @@ impl DifferenceTally {
         }
     }
 
-    /// Looks at the pairs of a block that are no numbers.
     pub(super) fn look_at_opaque(
         &mut self,
         rule: &PairRule,
@@ -313,7 +292,6 @@ impl DifferenceTally {
     }
 }
 
-/// Returns which pairs of a block that are no numbers differ.
 pub(super) fn opaque_bits(how: &Comparability, stored: StoredItems<'_>) -> PairBits {
     let mut bits = PairBits::default();
     for (word, first) in bits.iter_mut().zip((0..stored.len()).step_by(64)) {
@@ -326,18 +304,17 @@ pub(super) fn opaque_bits(how: &Comparability, stored: StoredItems<'_>) -> PairB
     bits
 }
 
-/// Returns the smallest float64 q with `distance <= q * size`, as float64 computes it, or `None` if there is none.
+/// The smallest float64 q with `distance <= q * size` in float64 arithmetic.
 ///
-/// The tolerance that a report names must pass, to the last bit, when it is given; the quotient may not, because both it
-/// and the product are rounded. So q is found by bisection of the bits, which for positive floats order as the values do:
-/// `passes` is false below q and true from there on.
+/// A reported tolerance must pass exactly when it is used. The quotient may not, because quotient and product are
+/// rounded. So q is found by bisection of its bits, which sort like positive floats.
 pub(super) fn least_rtol(distance: f64, size: f64) -> Option<f64> {
     let passes = |bits: u64| distance <= f64::from_bits(bits) * size;
     let (zero, most) = (0, f64::MAX.to_bits());
     if passes(zero) || !passes(most) {
         return passes(zero).then_some(0.0);
     }
-    // q is the quotient or a neighbour of it, unless the product is subnormal or overflows
+    // q is within one step of the quotient unless the product is subnormal or overflows.
     let quotient = (distance / size).min(f64::MAX).to_bits();
     let (near, far) = (quotient.saturating_sub(2), (quotient + 2).min(most));
     let (mut fails, mut passing) = (if passes(near) { zero } else { near }, if passes(far) { far } else { most });

@@ -1,27 +1,24 @@
-//! The order in which a comparison goes through the pairs of two tensors.
+//! The order of a comparison.
 //!
-//! Two large tensors in Fortran order are read as they are stored, since to read them in C order would transpose both, which
-//! takes longer than all the rest. Counts do not ask for the order, the marks of axes only for the axes in that order, and
-//! sums are rounded within blocks of neighbours, which are others then: the last digits of metrics may differ. What does ask
-//! for C order is which item comes first: the first of several largest errors, and the first mismatches. So a walk tells the
-//! number in C order of an item that it has come to, and the lowest that neighbouring items have. Where that is above the
-//! number of what is known already, a block can change nothing by being as large, so that hardly any is looked at pair by
-//! pair.
+//! Two large tensors in Fortran order are read as stored, because transposing both takes longer than all other work.
+//! Counts and axis marks do not depend on the order. Sums do: blocks have other neighbours, so the last digits of
+//! metrics may differ. Ties between largest errors and the first mismatches follow C order. So a walk computes C-order
+//! numbers, and the lowest number of a range of positions: a block above the item of a maximum cannot win a tie and
+//! needs no visit of single pairs.
 
 use std::ops::Range;
 
 use crate::layout::view::View;
 use crate::storage::source::Source;
 
-/// Tensors of fewer bytes each are compared in C order: they are transposed in a core's cache, and have the metrics of C order
-/// to the last digit.
+/// Smaller tensors, in bytes, are compared in C order. They are transposed in the cache of a core, and their metrics
+/// are exact to the last digit.
 const LARGE: usize = 8 << 20;
 
-/// The order in which items are compared. An item's *place* is its number in that order.
+/// An item's *place* is its position in this order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Walk {
-    /// For each axis its dim and the items, in C order, from one place along it to the next; that along which the walk
-    /// goes first comes first. Empty if the walk is in C order.
+    /// The dims and C-order strides of the axes, the fastest first. Empty for C order.
     axes: Vec<WalkedAxis>,
 }
 
@@ -32,8 +29,6 @@ struct WalkedAxis {
 }
 
 impl Walk {
-    /// Returns the order in which two tensors of one shape are best compared: that of their storage if both are in Fortran
-    /// order, large, and can be read anywhere.
     pub(super) fn of(sources: [&Source; 2]) -> Self {
         let is_across = |source: &Source| {
             source.is_read_by_position()
@@ -48,13 +43,12 @@ impl Walk {
         }
     }
 
-    /// Returns the order of the storage of tensors in Fortran order.
     pub(super) fn across(shape: &[usize]) -> Self {
         let mut axes: Vec<WalkedAxis> = Vec::with_capacity(shape.len());
         let mut stride = 1_usize;
         for &dim in shape.iter().rev() {
             axes.push(WalkedAxis { dim, stride });
-            // a tensor without items has no item whose number could be asked for
+            // The strides of an empty tensor are not used.
             stride = stride.saturating_mul(dim.max(1));
         }
         axes.reverse();
@@ -65,7 +59,7 @@ impl Walk {
         self.axes.is_empty()
     }
 
-    /// Returns the dims of a tensor in the order in which the walk goes along its axes, the last axis first.
+    /// The dims in the order of the walk, the fastest axis last.
     pub(super) fn shape(&self, shape: &[usize]) -> Vec<usize> {
         match self.is_c_order() {
             true => shape.to_vec(),
@@ -73,12 +67,10 @@ impl Walk {
         }
     }
 
-    /// Returns a tensor's items in the order of the walk.
     pub(super) fn view(&self, source: &Source) -> View {
         if self.is_c_order() { source.view() } else { source.meta().as_stored().view() }
     }
 
-    /// Returns the number in C order of the item at a place.
     pub(super) fn number(&self, place: usize) -> usize {
         if self.is_c_order() {
             return place;
@@ -91,7 +83,7 @@ impl Walk {
         })
     }
 
-    /// Returns the lowest number in C order of the items at some places, of which there is at least one.
+    /// The range must not be empty.
     pub(super) fn lowest(&self, places: Range<usize>) -> usize {
         if self.is_c_order() {
             return places.start;
@@ -99,7 +91,7 @@ impl Walk {
         let Range { mut start, mut end } = places;
         let mut number = 0;
         for axis in &self.axes {
-            // of the places along this axis the first decides, if any line begins within the range
+            // If a line along this axis begins in the range, its first place is the lowest.
             let (begins, ends) = (start.div_ceil(axis.dim), end.div_ceil(axis.dim));
             if begins < ends {
                 (start, end) = (begins, ends);

@@ -1,4 +1,4 @@
-//! Statistics of each place of an axis.
+//! Statistics of each index of an axis.
 
 use std::ops::Range;
 
@@ -13,25 +13,21 @@ use crate::parallel::on_threads;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Hold, Source};
 
-/// The bytes of the places that all threads together have in memory if places follow one another in the storage. To read more of
-/// them at once is no faster, and what is read stays in the cache of a core.
+/// The bytes that all threads hold together for the outermost axis. Larger groups are not faster, and smaller ones stay
+/// in the cache.
 const GROUPS_ALONG: usize = 1 << 21;
 
-/// The most places that a thread takes at once. Their statistics are kept until it is their turn.
+/// Results wait in memory until the results before them are done.
 const MAX_PLACES: usize = 1 << 12;
 
-/// Hands the statistics of each place of an axis to `take`, in order. Memory is bounded however many places there are.
-/// Indices are those of the whole tensor.
+/// Passes the statistics of each index of an axis to `take`, in order. Item indices refer to the whole tensor.
 ///
-/// A place of many items is scanned where it is stored, by all threads, as a tensor is. Places of few items are read
-/// together, some neighbours by each thread, and scanned in memory. A single pass over the tensor would need counters of
-/// 300 KiB for each place.
+/// Large groups of items are scanned as stored, by all threads. Small groups are read together with their neighbours,
+/// one set per thread, and scanned in memory: a single pass over the tensor would need counters of 300 KiB per index.
+/// Panics if the axis does not exist.
 ///
 /// # Errors
-/// Reading or `take` fails, or there is not enough memory.
-///
-/// # Panics
-/// If there is no such axis.
+/// Reading or `take` fails, or memory is not available.
 pub fn by_axis(
     source: &mut Source,
     axis: usize,
@@ -39,7 +35,7 @@ pub fn by_axis(
     progress: Progress<'_>,
     take: &mut dyn FnMut(Option<Stats>) -> Result<()>,
 ) -> Result<()> {
-    // the places of one axis lie in pieces, each of which would be a request
+    // An index of an axis is stored in pieces, and each would be a request.
     source.hold(Hold::Local, limits.threads)?;
     source.hold(Hold::COrder, limits.threads)?;
     source.finish()?;
@@ -50,8 +46,7 @@ pub fn by_axis(
     let threads = source.threads(limits.threads);
     let places_in = |room: usize| room / threads / bytes.max(1);
     let most = if is_outermost(source, axis) { places_in(GROUPS_ALONG).max(1) } else { MAX_PLACES };
-    // If an axis runs across the storage, neighbouring places are read together: the more of them, the less often the bytes
-    // between them are read in vain.
+    // For an inner axis, reading more indices together skips fewer bytes.
     let group = places_in(2 * limits.machine.across).min(most).min(MAX_PLACES);
     if group == 0 {
         return (0..places).try_for_each(|place| {
@@ -59,7 +54,7 @@ pub fn by_axis(
             take(stats_of(ItemPasses { source, part, held: None, limits, progress }, true)?)
         });
     }
-    // in memory the other axes are in C order
+    // In memory the other axes are in C order.
     let as_c = Meta::new(meta.dtype.clone(), meta.shape.clone());
     let of_group = |first: usize| -> Result<Vec<Option<Stats>>> {
         let range = first..places.min(first + group);
@@ -84,7 +79,6 @@ pub fn by_axis(
     source.finish()
 }
 
-/// Returns whether the places of an axis follow one another in a file, so that any of them are read at once.
 fn is_outermost(source: &Source, axis: usize) -> bool {
     let shape = source.shape();
     let outermost = match source.meta().order {
@@ -94,7 +88,6 @@ fn is_outermost(source: &Source, axis: usize) -> bool {
     source.as_chunks().is_none() && outermost == Some(axis)
 }
 
-/// Reads some places of an axis into memory, one after the other: the items of each little-endian and in C order.
 fn read_group(source: &Source, axis: usize, places: Range<usize>) -> Result<Buffer> {
     let rank = source.shape().len();
     let ranges: Vec<_> =

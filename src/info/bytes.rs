@@ -1,4 +1,4 @@
-//! Items of one byte. How often each byte occurs tells everything that statistics and histograms need.
+//! Statistics of one-byte dtypes, from the count of each byte.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -9,17 +9,13 @@ use crate::error::Result;
 use crate::item::first::{Numbered, find_first, improve, keep_first};
 use crate::layout::numbers::ItemNumbers;
 
-/// How often each byte occurs, and the first smallest item, largest item and NaN.
 pub(super) struct ByteCounts {
-    /// How often each byte occurs.
     pub(super) seen: [u64; 256],
-    /// The smallest finite item (+0 and -0 are the same), and its number in C order.
+    /// +0 and -0 are equal.
     pub(super) min: Option<Numbered<u8>>,
-    /// The largest finite item, and its number.
     pub(super) max: Option<Numbered<u8>>,
-    /// The number of the first NaN.
     pub(super) first_nan: Option<Numbered<()>>,
-    /// How often each byte occurs in a block, in four counters that do not wait for one another.
+    /// Counts of one block in four independent counters.
     block: [[u32; 256]; 4],
 }
 
@@ -28,8 +24,8 @@ impl ByteCounts {
         Self { seen: [0; 256], min: None, max: None, first_nan: None, block: [[0; 256]; 4] }
     }
 
-    /// Counts the bytes of a block, the first of which is seen in place `start`. Each of four neighbours has a counter
-    /// of its own: where one byte occurs again and again, a single counter would wait for its own last store each time.
+    /// Counts a block whose first item has position `start`. Four counters are used in turn, because a repeated byte
+    /// would wait for the previous store of a single counter.
     fn add(&mut self, items: &ByteItems, numbers: &ItemNumbers, start: usize, block: &[u8]) {
         let (fours, rest) = block.as_chunks::<4>();
         let [a, b, c, d] = &mut self.block;
@@ -71,10 +67,9 @@ impl ByteCounts {
         }
     }
 
-    /// Counts all bytes of a part of a tensor.
     pub(super) fn of(passes: ItemPasses<'_>, items: &ByteItems) -> Result<Self> {
         let threads = passes.scan(Self::new, |counts, start, bytes| {
-            // the first item of a value is looked for in the block where it first occurs, which is still in the cache
+            // A value is located in the block where it first occurs, while the block is in the cache.
             const BLOCK: usize = 1 << 17;
             for (i, block) in bytes.chunks(BLOCK).enumerate() {
                 counts.add(items, &passes.part.numbers, start + i * BLOCK, block);
@@ -91,7 +86,7 @@ impl ByteCounts {
         Ok(all)
     }
 
-    /// Returns the finite item of a rank, from 1 to the number of finite items, in ascending order.
+    /// Ranks count finite items in ascending order from 1.
     pub(super) fn of_rank(&self, items: &ByteItems, rank: u64) -> u8 {
         let mut finite: Vec<u8> = (0..=255).filter(|&item| items.value(item).is_finite()).collect();
         finite.sort_by_key(|&a| items.value(a).to_key());

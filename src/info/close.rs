@@ -1,35 +1,33 @@
-//! Sums of float32s and of their squares that float64 holds without rounding, because the numbers are of similar magnitude.
-//!
-//! Most blocks of real data are like that, and to add them up is vectorised, which to sum by exponents is not.
+//! Sums of float32s of similar magnitude, and of their squares, which float64 holds without rounding. Most blocks of
+//! real data qualify, and these sums are vectorised, unlike sums by exponent.
 
 use crate::item::exact::power_of_two;
 
-/// The most numbers of which any sum is exact.
+/// Any sum of this many numbers is exact.
 pub(super) const MAX_ITEMS: usize = 1 << 11;
 
-/// The most that the exponents of numbers other than 0 may differ by.
+/// The largest difference between exponents of nonzero numbers.
 ///
-/// Let the largest exponent be E and the smallest e, so that all numbers are multiples of 2^(e-23) and less than 2^(E+1). Then any
-/// sum of 2^11 of them, which are [`MOST`], is a multiple of 2^(e-23) below 2^(E+12), which has 53 bits if E-e is at most 18. What of squares is cut off
-/// below 2^(2E-39) is at most half of that, and a multiple of 2^(2e-46): any sum of 2^11 of these parts is at most 2^(2E-29), which
-/// has 53 bits if E-e is at most 18, too.
+/// Let E be the largest exponent and e the smallest, so all numbers are multiples of 2^(e-23) below 2^(E+1). A sum of
+/// 2^11 ([`MAX_ITEMS`]) numbers is a multiple of 2^(e-23) below 2^(E+12), which has 53 bits if E-e is at most 18. The
+/// part of a square below 2^(2E-39) is at most half of that and a multiple of 2^(2e-46). A sum of 2^11 such parts is at
+/// most 2^(2E-29), which also has 53 bits if E-e is at most 18.
 const CLOSE: i32 = 18;
 
-/// Numbers that are added to sums of their own, since the sum of the one before is not known at once.
+/// Independent sums, because an addition takes several cycles.
 const LANES: usize = 4;
 
-/// The exact sums of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct CloseSums {
     pub sum: f64,
-    /// The sum of the upper parts of squares, and that of what is below them.
+    /// The sums of the upper and of the lower parts of squares.
     pub squares: [f64; 2],
 }
 
-/// Returns the sums of at most [`MOST`] numbers; `None` if one is not finite, or if they are not close enough together.
+/// `None` if a number is not finite or the exponents differ too much.
 pub(super) fn close_sums(block: &[f32]) -> Option<CloseSums> {
     assert!(block.len() <= MAX_ITEMS, "sums of more numbers may be rounded");
-    // The sum with this wraps for every magnitude but 0, which so is larger than all others.
+    // Adding this wraps for every magnitude except 0, so that 0 compares as the largest.
     const ZERO_LAST: i32 = i32::MAX;
     let (mut least, mut most) = (ZERO_LAST, 0);
     for item in block {
@@ -40,12 +38,12 @@ pub(super) fn close_sums(block: &[f32]) -> Option<CloseSums> {
     if most == 0 {
         return Some(CloseSums::default());
     }
-    // subnormals are multiples of what the smallest normal numbers are multiples of
+    // Subnormals share the unit of the smallest normal numbers.
     let exponent = |size: i32| (size >> 23).max(1);
     if most >= f32::INFINITY.to_bits() as i32 || exponent(most) - exponent(least.wrapping_sub(ZERO_LAST)) > CLOSE {
         return None;
     }
-    // a sum with this is rounded to a multiple of 2^(2E-39): that is its last bit, since a square has 41 bits above
+    // Adding this rounds to a multiple of 2^(2E-39), its last bit, because a square has 41 bits above.
     let rounds = 1.5 * power_of_two(i64::from(2 * (exponent(most) - 127) - 39 + 52));
     let (mut sums, mut upper, mut lower) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
     let (groups, rest) = block.as_chunks::<LANES>();
@@ -70,7 +68,6 @@ mod tests {
     use super::*;
     use crate::item::exact::{Binary, Exact};
 
-    /// Asserts that the sums of a block are those that its numbers have one by one.
     fn assert_exact(block: &[f32], name: &str) {
         let CloseSums { sum, squares } = close_sums(block).unwrap_or_else(|| panic!("{name}: not close enough"));
         let (mut sum_left, mut squares_left) = (Exact::default(), Exact::default());
@@ -83,7 +80,6 @@ mod tests {
         assert!(sum_left.is_zero() && squares_left.is_zero(), "{name}");
     }
 
-    /// Returns numbers with fields of the exponent from `low` to `high`, both of which occur, and last bits that are set.
     fn numbers(count: usize, low: u32, high: u32, sign: u32) -> Vec<f32> {
         let bits = |i: usize| {
             let random = (i as u32 + 1).wrapping_mul(2_654_435_761);

@@ -9,14 +9,12 @@ use super::stats::{ItemValue, Mean, QUANTILES, Stats};
 use crate::report::json::{self, float, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, bare};
 
-/// The most bytes of text about the places of an axis that are kept in memory. A longer text is kept in a temporary file.
+/// Bytes of text kept in memory; longer text goes to a temporary file.
 const SPOOLED: usize = 1 << 22;
 
-/// The lines of a table below one line of headings. The width of columns is that of these lines, because the lines after
-/// them are not known yet.
+/// Rows per heading. Later rows are not known yet, so only these rows determine the column widths.
 const LINES: usize = 1 << 12;
 
-/// Returns statistics as a JSON object, or `null` if there are none.
 pub(super) fn object(stats: Option<&Stats>) -> String {
     let Some(stats) = stats else { return "null".to_owned() };
     let extreme = |extreme: &Option<(ItemValue, Vec<usize>)>| {
@@ -37,7 +35,7 @@ pub(super) fn object(stats: Option<&Stats>) -> String {
     ])
 }
 
-/// Returns a mean as JSON: that of complex items is a pair.
+/// Complex means are pairs.
 pub(super) fn mean_json(mean: Mean) -> String {
     match mean {
         Mean::Real(mean) => float(mean),
@@ -45,11 +43,10 @@ pub(super) fn mean_json(mean: Mean) -> String {
     }
 }
 
-/// Writes statistics as a line for each figure, with all its digits, for texts that are compared with others. Writes nothing
-/// if there are none.
+/// Writes each statistic on a line with all digits, suitable for text comparison. Writes nothing for `None`.
 ///
 /// # Errors
-/// What `out` says.
+/// `out` fails.
 pub fn write_figures(out: &mut dyn Write, stats: Option<&Stats>) -> io::Result<()> {
     let Some(stats) = stats else { return Ok(()) };
     let mut line = |name: &str, text: &str| writeln!(out, "  {name:<6}  {text}");
@@ -75,13 +72,11 @@ pub fn write_figures(out: &mut dyn Write, stats: Option<&Stats>) -> io::Result<(
     Ok(())
 }
 
-/// Returns the columns of a table of statistics, of which the first has names.
 pub(super) fn columns(names: &'static str) -> Vec<Column> {
     let figures = ["min", "max", "mean", "std", "nan", "inf", "zero"].map(Column::right);
     std::iter::once(Column::left(names)).chain(figures).chain([Column::left("")]).collect()
 }
 
-/// Returns the cells of a line of statistics, of which the first is the name.
 pub(super) fn cells(name: String, stats: Option<&Stats>) -> Vec<Cow<'static, str>> {
     let none = || "-".to_owned();
     let figure = |value| seven_digits(&all_digits(value));
@@ -107,13 +102,12 @@ pub(super) fn cells(name: String, stats: Option<&Stats>) -> Vec<Cow<'static, str
     std::iter::once(name).chain(figures).chain([note]).map(Cow::from).collect()
 }
 
-/// Returns the text of an item for people: all of its digits, and dates without quotes.
 pub(super) fn display(value: &ItemValue) -> String {
     bare(&value.to_string()).to_owned()
 }
 
-/// Returns a number in at most seven digits, all that a column has room for. `…` at the end shows that others were left
-/// out, so that nobody reads another number than the tensor holds. What is no number, such as a date, is as it was.
+/// Shortens a number to seven digits. A trailing `…` marks omitted digits, so that the text is not mistaken for the
+/// exact value. Leaves other text, for example dates, unchanged.
 pub(super) fn seven_digits(text: &str) -> String {
     const MOST: usize = 7;
     let (sign, size) = text.strip_prefix('-').map_or(("", text), |size| ("-", size));
@@ -126,7 +120,7 @@ pub(super) fn seven_digits(text: &str) -> String {
     if significant.is_empty() {
         return format!("{sign}0");
     }
-    // the power of ten of the first digit
+    // The power of ten of the first digit.
     let power = exponent + whole.len() as i32 - 1 - (digits.len() - significant.len()) as i32;
     let all = significant.trim_end_matches('0');
     let (shown, mark) = if all.len() > MOST { (&all[..MOST], "…") } else { (all, "") };
@@ -146,55 +140,51 @@ pub(super) fn seven_digits(text: &str) -> String {
     format!("{sign}{number}{mark}")
 }
 
-/// Returns all digits of a number that was computed from items.
 fn all_digits(value: f64) -> String {
     bare(&float(value)).to_owned()
 }
 
-/// Returns the text of a mean for people.
 fn mean(mean: Mean, figure: impl Fn(f64) -> String) -> String {
     match mean {
         Mean::Real(mean) => figure(mean),
         Mean::Complex(re, im) => {
-            // -0.0 keeps its sign
+            // -0.0 keeps its sign.
             let sign = if im.is_sign_negative() { "" } else { "+" };
             format!("{}{sign}{}j", figure(re), figure(im))
         }
     }
 }
 
-/// The statistics of the places of an axis, as text, until they are written.
+/// The formatted statistics of all indices of an axis.
 #[derive(Debug)]
 pub struct AxisStats {
     form: Form,
     text: SpooledTempFile,
-    /// The number of places so far.
     count: usize,
 }
 
-/// The form of the text.
 #[derive(Debug)]
 enum Form {
     Json,
-    /// A table, with those of its lines that are not yet in the text.
+    /// A table, with rows that are not written yet.
     Table(Vec<Vec<Cow<'static, str>>>, Style),
 }
 
 impl AxisStats {
-    /// Returns an empty collection that becomes a JSON array.
+    /// An empty JSON array.
     pub fn json() -> Self {
         Self { form: Form::Json, text: spooled_tempfile(SPOOLED), count: 0 }
     }
 
-    /// Returns an empty collection that becomes a table.
+    /// An empty table.
     pub fn table(style: Style) -> Self {
         Self { form: Form::Table(Vec::new(), style), text: spooled_tempfile(SPOOLED), count: 0 }
     }
 
-    /// Adds the statistics of the next place.
+    /// Adds the statistics of the next index.
     ///
     /// # Errors
-    /// Of writing a file for temporary data, for a great many places.
+    /// A temporary file cannot be written.
     pub fn push(&mut self, stats: Option<&Stats>) -> io::Result<()> {
         match &mut self.form {
             Form::Json => {
@@ -212,10 +202,10 @@ impl AxisStats {
         Ok(())
     }
 
-    /// Completes the text. This must be called after the last place.
+    /// Completes the text after the last index.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push).
+    /// A temporary file cannot be written.
     pub fn finish(&mut self) -> io::Result<()> {
         match &mut self.form {
             Form::Json => self.text.write_all(if self.count == 0 { b"[]" } else { b"]" })?,
@@ -228,10 +218,6 @@ impl AxisStats {
         self.text.rewind()
     }
 
-    /// Writes the text, once.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub(super) fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
         io::copy(&mut self.text, out).map(drop)
     }

@@ -1,4 +1,4 @@
-//! Statistics of several tensors together, made of the statistics of each.
+//! Statistics of several tensors, combined from their single statistics.
 
 use std::cmp::Ordering;
 
@@ -7,20 +7,16 @@ use super::figures::mean_json;
 use super::stats::{ItemValue, Mean, Stats};
 use crate::report::json::{self, Escapes, list, or_null};
 
-/// Statistics of several tensors.
 #[derive(Clone, Debug)]
 pub(super) struct GroupStats {
-    /// The figures. Extremes have the index in their tensor; there are no quantiles and no first NaN.
+    /// Extremes have the index in their tensor; quantiles and first NaN are not set.
     pub figures: Stats,
-    /// The names of the tensors that have the extremes.
     min: Option<String>,
     max: Option<String>,
 }
 
-/// The smallest or the largest item of a tensor, and its index.
 type GroupExtreme = (ItemValue, Vec<usize>);
 
-/// An item that is a number, to be compared with others.
 #[derive(Clone, Copy, Debug)]
 enum GroupNumber {
     Integer(i128),
@@ -49,7 +45,6 @@ impl GroupNumber {
     }
 }
 
-/// The mean and the standard deviation of the finite items of a tensor.
 struct Moments {
     count: f64,
     mean: [f64; 2],
@@ -57,8 +52,7 @@ struct Moments {
 }
 
 impl GroupStats {
-    /// Returns the statistics of several tensors together: of all numbers in them, and what is counted in all. `None` if none of
-    /// them has any.
+    /// `None` if all statistics are `None`.
     pub(super) fn of<'a>(infos: impl Iterator<Item = &'a Info>) -> Option<Self> {
         let found: Vec<_> = infos.filter_map(|info| Some((info, info.stats.as_ref()?.as_ref()?))).collect();
         if found.is_empty() {
@@ -84,7 +78,6 @@ impl GroupStats {
         Some(Self { figures, min: min_of, max: max_of })
     }
 
-    /// Returns them as a JSON object.
     pub(super) fn json(&self) -> String {
         let Self { figures, min, max } = self;
         let extreme = |extreme: &Option<GroupExtreme>, tensor: &Option<String>| {
@@ -105,8 +98,8 @@ impl GroupStats {
     }
 }
 
-/// Returns the extreme of several tensors, and the name of the tensor that has it, the first of those that do. Items that are
-/// not numbers, such as dates, have one only if a single tensor has it.
+/// Ties go to the first tensor. Items that are not numbers, for example dates, have an extreme only if a single tensor
+/// does.
 fn extreme(
     found: &[(&Info, &Stats)],
     of: fn(&Stats) -> &Option<GroupExtreme>,
@@ -134,7 +127,6 @@ impl Moments {
     }
 }
 
-/// Returns the mean and the standard deviation of all items of several tensors.
 fn together(moments: &[Moments], is_complex: bool) -> Option<(Mean, f64)> {
     let count: f64 = moments.iter().map(|of| of.count).sum();
     if count == 0.0 {
@@ -142,7 +134,7 @@ fn together(moments: &[Moments], is_complex: bool) -> Option<(Mean, f64)> {
     }
     let mean = [0, 1].map(|part| {
         let sum: f64 = moments.iter().map(|of| of.mean[part] * of.count).sum();
-        // the sum of large items may be infinite, and then each is divided first
+        // The sum of large items may overflow; then each term is divided first.
         let shares = || moments.iter().map(|of| of.mean[part] * (of.count / count)).sum();
         if sum.is_finite() { sum / count } else { shares() }
     });

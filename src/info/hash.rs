@@ -1,4 +1,4 @@
-//! The hash of a tensor, which is that of its canonical `.npy` file.
+//! The hash of a tensor: the hash of its canonical `.npy` file.
 
 use std::io::Read;
 
@@ -13,17 +13,14 @@ use crate::item::meta::Meta;
 use crate::ops::fill::Limits;
 use crate::storage::source::{Source, fill_from};
 
-/// Returns the SHA-256, in lower-case hexadecimal digits, of the `.npy` file that `numpy.save` writes for the tensor in C
-/// order and with little-endian items. Equal tensors have equal hashes however they are stored, and `sha256sum` prints the
-/// same for such a file.
+/// The SHA-256 of the `.npy` file that `numpy.save` writes for the tensor in C order and little-endian. It does not
+/// depend on storage, and `sha256sum` of such a file prints the same. Types of up to 8 bits that NumPy does not know
+/// count as void of one byte, the type NumPy reads.
 ///
-/// Types of 8 bits or fewer for which NumPy has no name count as void of one byte, as which NumPy reads them.
-///
-/// The items are hashed window by window, by one thread. A hash of hashes could be computed by several threads, but common
-/// tools could not check it.
+/// One thread hashes all windows. A tree of hashes would allow several threads, but common tools could not verify it.
 ///
 /// # Errors
-/// Reading fails, or there is not enough memory.
+/// Reading fails, or memory is not available.
 pub fn hash(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<String> {
     let unnamed = matches!(source.dtype().kind(), Kind::Narrow(_));
     let dtype = if unnamed { Kind::Void(1).into() } else { source.dtype().native() };
@@ -37,7 +34,7 @@ pub fn hash(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Resu
     Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Returns how many bytes a stream gives, and their SHA-256 in lower-case hexadecimal digits.
+/// The length of a stream and its SHA-256.
 ///
 /// # Errors
 /// Reading fails.

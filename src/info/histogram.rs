@@ -1,4 +1,4 @@
-//! Histograms: how the finite items of a tensor are distributed between the smallest and the largest.
+//! Histograms of the finite items of a tensor.
 
 use super::bytes::ByteCounts;
 use super::items::{BLOCK, ByteItems, CountedAs, ItemCodec};
@@ -9,42 +9,35 @@ use crate::error::Result;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
-/// The most bins of a histogram.
 const BINS: usize = 10;
 
-/// Finite items counted in at most ten bins of the same width, from the smallest item to the largest.
+/// Finite items in at most ten bins of equal width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    /// In ascending order; at least one.
     pub bins: Vec<Bin>,
 }
 
 /// One bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
-    /// Where the bin begins.
     pub from: BinEdge,
-    /// Where the bin ends: for integers the last one in it, for floats the beginning of the next bin. The last bin ends with
-    /// the largest item, which is in it.
+    /// For integers the last value in the bin; for floats the start of the next bin. The last bin includes its end, the
+    /// largest item.
     pub to: BinEdge,
-    /// How many items are in the bin.
     pub count: u64,
 }
 
-/// The beginning or the end of a bin.
+/// The start or end of a bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BinEdge {
-    /// An end between integers or bools.
     Integer(i128),
-    /// An end between floats.
     Float(f64),
 }
 
-/// Reads all items once more and counts them in bins. Returns `None` for dates, complex items and what is no number, and if
-/// no item is finite.
+/// Counts all items in bins. `None` for dates, complex items, items that are not numbers, and without finite items.
 ///
 /// # Errors
-/// Reading fails, or a tensor changes meanwhile.
+/// Reading fails, or the tensor changed after its statistics were computed.
 pub fn histogram(source: &Source, stats: &Stats, limits: Limits, progress: Progress<'_>) -> Result<Option<Histogram>> {
     let (Some((min, _)), Some((max, _))) = (&stats.min, &stats.max) else { return Ok(None) };
     let ends = [min.bytes(), max.bytes()];
@@ -61,9 +54,7 @@ pub fn histogram(source: &Source, stats: &Stats, limits: Limits, progress: Progr
     }
 }
 
-/// A number that items are compared with.
 trait Edge: Copy + PartialOrd + Send + Sync + 'static {
-    /// Returns the nearest number of this type.
     fn of(edge: BinEdge) -> Self;
     fn bound(self) -> BinEdge;
 }
@@ -86,21 +77,20 @@ macro_rules! edges {
 
 edges!(i32: Integer, i64: Integer, u64: Integer, f32: Float, f64: Float);
 
-/// Returns where the bins from one item to another begin, ascending. The first begins at that item.
 fn edges_between(min: BinEdge, max: BinEdge) -> Vec<BinEdge> {
     match (min, max) {
         (BinEdge::Integer(min), BinEdge::Integer(max)) => {
-            // the width is such that every bin holds the same number of integers
+            // Every bin has the same number of integers.
             let width = (max - min) / BINS as i128 + 1;
             let edges = (0..BINS as i128).map(|i| min + i * width);
             edges.take_while(|&edge| edge <= max).map(BinEdge::Integer).collect()
         }
         (BinEdge::Float(min), BinEdge::Float(max)) => {
-            // a sum of two products, because the difference of the ends may overflow
+            // A sum of two products, because `max - min` may overflow.
             let edge_at = |i: usize| min * ((BINS - i) as f64 / BINS as f64) + max * (i as f64 / BINS as f64);
             let mut edges = vec![min];
             for edge in (1..BINS).map(edge_at) {
-                // only few numbers may lie between the ends
+                // Few floats may exist between the ends.
                 if edges.last().is_some_and(|&last| edge > last) && edge <= max {
                     edges.push(edge);
                 }
@@ -113,8 +103,8 @@ fn edges_between(min: BinEdge, max: BinEdge) -> Vec<BinEdge> {
     }
 }
 
-/// Counts for each edge the items that are not below it. These are ten comparisons that are vectorised; a search for the bin
-/// of each item would branch, and wait for the counter that it raises.
+/// Counts the items not below each edge. Ten vectorised comparisons are faster than a search per item, which branches
+/// and waits for its counter.
 fn real<T: Edge>(passes: ItemPasses<'_>, ends: [&[u8]; 2], codec: &ItemCodec<T>) -> Result<Histogram> {
     let item = |bytes| {
         let mut items = Vec::new();
@@ -124,7 +114,7 @@ fn real<T: Edge>(passes: ItemPasses<'_>, ends: [&[u8]; 2], codec: &ItemCodec<T>)
     let (min, max) = (item(ends[0]), item(ends[1]));
     let mut edges: Vec<T> = edges_between(min.bound(), max.bound()).into_iter().map(T::of).collect();
     edges.dedup();
-    // how many items are not below each edge, and how many are above the end
+    // Items not below each edge, and items above the end.
     let begin = || (vec![0_u64; edges.len() + 1], Vec::new());
     let states = passes.scan(begin, |(counts, block), _, bytes| {
         for bytes in bytes.chunks(BLOCK * codec.keys.size) {
@@ -143,15 +133,13 @@ fn real<T: Edge>(passes: ItemPasses<'_>, ends: [&[u8]; 2], codec: &ItemCodec<T>)
     Ok(Histogram::new(&edges.iter().map(|edge| edge.bound()).collect::<Vec<_>>(), max.bound(), counts))
 }
 
-/// Returns how many items of a block satisfy a condition.
 #[inline(always)]
 fn count_of<T: Copy>(block: &[T], condition: impl Fn(T) -> bool) -> u64 {
-    // a block has fewer items than overflow a counter; a check of that would keep the loop from being vectorised
+    // A block cannot overflow the counter; an overflow check would prevent vectorisation.
     block.iter().fold(0, |count: u32, &item| count.wrapping_add(condition(item).into())).into()
 }
 
 impl Histogram {
-    /// Returns the bins that begin at `edges`. `end` is in the last.
     fn new(edges: &[BinEdge], end: BinEdge, counts: impl Iterator<Item = u64>) -> Self {
         let ends = edges.iter().skip(1).map(|&next| match next {
             BinEdge::Integer(next) => BinEdge::Integer(next - 1),
@@ -165,7 +153,7 @@ impl Histogram {
 fn bytes(passes: ItemPasses<'_>, ends: [&[u8]; 2], items: &ByteItems) -> Result<Histogram> {
     let (min, max) = (items.value(ends[0][0]), items.value(ends[1][0]));
     let whole = items.are_integers;
-    // float64 holds integers of a byte exactly
+    // float64 holds one-byte integers exactly.
     let bound = |edge: f64| if whole { BinEdge::Integer(edge as i128) } else { BinEdge::Float(edge) };
     let bounds = edges_between(bound(min), bound(max));
     let edges: Vec<f64> = bounds.iter().map(|&edge| Edge::of(edge)).collect();

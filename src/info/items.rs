@@ -1,7 +1,6 @@
-//! Items as the loops of statistics and histograms have them, and the exact sums of them.
-//!
-//! The loops are compiled for a few types only ([`CountedItem`]). Items of other dtypes are converted to one of these,
-//! which holds all their values, by an [`ItemCodec`]; dtypes of one byte are counted instead of converted.
+//! Items as the loops of statistics and histograms use them, and their exact sums. The loops are compiled for a few
+//! types ([`CountedItem`]); an [`ItemCodec`] converts other dtypes without loss. Dtypes of one byte are counted
+//! instead.
 
 use half::{bf16, f16};
 
@@ -14,18 +13,13 @@ use crate::item::exact::SumOfSquares;
 use crate::item::float16::{bf16_to_f32, f16_to_f32};
 use crate::item::load::{load, reals};
 
-/// Items that are looked at together: they fit the nearest cache (16 KiB of 8 bytes), where several loops over them, one
-/// for each question, are each vectorised and read no memory again.
+/// Items per block. A block fits the L1 cache (16 KiB at 8 bytes), so that several vectorised loops can visit it.
 pub(super) const BLOCK: usize = 2048;
 const _: () = assert!(BLOCK <= close::MAX_ITEMS, "sums of a block are exact");
 
-/// The numbers that the bytes of a dtype of one byte stand for.
 pub(super) struct ByteItems {
-    /// The number of each byte, which float64 holds exactly.
     pub values: [f64; 256],
-    /// Whether all items are integers.
     pub are_integers: bool,
-    /// Whether any byte but 0 is true.
     pub are_bools: bool,
 }
 
@@ -38,13 +32,11 @@ impl ByteItems {
         Self { values: values.try_into().expect("256 bytes"), are_integers, are_bools: *kind == Kind::Bool }
     }
 
-    /// Returns the number that a byte stands for.
     pub(super) fn value(&self, byte: u8) -> f64 {
         self.values[usize::from(byte)]
     }
 }
 
-/// How the items of a dtype are counted.
 pub(super) enum CountedAs {
     Bytes(Box<ByteItems>),
     Int32(ItemCodec<i32>),
@@ -53,12 +45,11 @@ pub(super) enum CountedAs {
     Float32(ItemCodec<f32>),
     Float64(ItemCodec<f64>),
     Dates(ItemCodec<CountedTicks>),
-    /// Pairs of parts.
+    /// Alternating real and imaginary parts.
     Complex64(ItemCodec<f32>),
     Complex128(ItemCodec<f64>),
-    /// Strings, of which there is nothing to count.
     Text,
-    /// Items that are not known to mean anything: void, structured, long double.
+    /// Void, structured and long double items.
     Opaque,
 }
 
@@ -85,26 +76,21 @@ impl CountedAs {
     }
 }
 
-/// Converts the little-endian items of a dtype to the type `T` in which they are counted, and back, and to keys.
+/// Converts little-endian items to `T` and back, and to keys.
 #[derive(Clone, Copy)]
 pub(super) struct ItemCodec<T> {
     pub keys: KeyCodec,
-    /// Replaces the vector by the items that bytes hold.
     pub load: fn(&[u8], &mut Vec<T>),
-    /// Returns the bytes of an item.
     pub store: fn(T) -> Vec<u8>,
 }
 
-/// Converts the items of a dtype to the [keys](Key) by which quantiles are searched, and back.
+/// Converts items to the [keys](Key) for the search of quantiles, and back.
 #[derive(Clone, Copy)]
 pub(super) struct KeyCodec {
-    /// The bytes of an item.
     pub size: usize,
-    /// The bits of a key.
     pub bits: u32,
-    /// Appends the keys of the items that bytes hold to a vector; those that are not finite come behind all others.
+    /// Appends keys; items that are not finite get the largest key.
     pub load: fn(&[u8], &mut Vec<u64>),
-    /// Returns the bytes of the item that has a key.
     pub store: fn(u64) -> Vec<u8>,
 }
 
@@ -124,12 +110,10 @@ fn load_keys<T, S: StoredItem<T>>(bytes: &[u8], out: &mut Vec<u64>) {
     out.extend(items.map(|item| if item.is_finite() { item.to_key() } else { S::LEFT_OUT }));
 }
 
-/// An item as a dtype stores it, which is counted as a `T`.
 trait StoredItem<T>: Element + Key {
     fn counted(self) -> T;
-    /// Returns whether the item is neither NaN, NaT nor infinite, without a conversion.
+    /// Tests the stored bits.
     fn is_finite(self) -> bool;
-    /// Converts back what [`counted`](Self::counted) returned.
     fn of_counted(item: T) -> Self;
 }
 
@@ -159,13 +143,10 @@ stored! {
     f64 => f64: |item| item, |item| item, f64::is_finite;
 }
 
-/// A real number (or a date), as the loops have it.
 pub(super) trait CountedItem: Copy + Default + Send + Sync + 'static {
-    /// Orders finite items as their values do; equal values, such as +0 and -0, have equal ranks.
+    /// Sorts like the finite values; +0 and -0 have the same rank.
     type Rank: Copy + Ord + Send + Into<i128>;
-    /// The least and the greatest rank.
     const ENDS: (Self::Rank, Self::Rank);
-    /// The sums from which mean and deviation are computed.
     type Sums: ItemSums<Self>;
 
     fn rank(self) -> Self::Rank;
@@ -174,19 +155,15 @@ pub(super) trait CountedItem: Copy + Default + Send + Sync + 'static {
     fn is_zero(self) -> bool;
 }
 
-/// The exact sum of items, and that of their squares.
 pub(super) trait ItemSums<T>: Default + Send {
-    /// Adds items. What is not finite adds nothing.
+    /// Skips items that are not finite.
     fn add(&mut self, block: &[T]);
-    /// Returns the sums; `None` if items have none.
     fn total(self) -> Option<SumOfSquares>;
 }
 
-/// The ticks of a date or a time difference.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CountedTicks(i64);
 
-/// Dates have no sum.
 impl ItemSums<CountedTicks> for () {
     fn add(&mut self, _: &[CountedTicks]) {}
     fn total(self) -> Option<SumOfSquares> {
@@ -207,15 +184,14 @@ impl CountedItem for CountedTicks {
     }
 }
 
-/// The sums of integers.
 #[derive(Default)]
 pub(super) struct IntegerSums {
     sum: i128,
-    /// The sum of squares, or of their lower 64 bits, and that of their upper 64 bits.
+    /// The sums of the lower 64 bits of squares (or of whole squares) and of the upper 64 bits.
     squares: [u128; 2],
 }
 
-/// Implements [`CountedItem`] for integers. The sum of a block, and those of the halves of its squares, fit the types given.
+/// The type parameters hold the sum of a block and of each half of its squares.
 macro_rules! integers {
     ($($integer:ty, $sum:ty, $square:ty, $half:ty;)*) => {$(
         impl CountedItem for $integer {
@@ -236,7 +212,7 @@ macro_rules! integers {
                 const HALF: u32 = <$square>::BITS / 2;
                 let (mut sum, mut low, mut high) = (0, 0, 0);
                 for &item in block {
-                    // a block has 2^11 items; a check for overflow would keep the loop from being vectorised
+                    // A block of 2^11 items cannot overflow; an overflow check would prevent vectorisation.
                     sum = <$sum>::wrapping_add(sum, item.into());
                     let size = <$square>::from(item.abs_diff(0));
                     let square = size.wrapping_mul(size);
@@ -244,7 +220,7 @@ macro_rules! integers {
                     high = <$square>::wrapping_add(high, square >> HALF);
                 }
                 self.sum += i128::from(sum);
-                // in units of 1 and of 2^64
+                // In units of 1 and of 2^64.
                 match HALF {
                     64 => self.squares[1] += u128::from(high),
                     _ => self.squares[0] += u128::from(high) << HALF,
@@ -269,10 +245,10 @@ integers! {
     u64, i128, u128, u64;
 }
 
-/// Implements [`CountedItem`] for floats. Mantissas and their squares are summed for each exponent, in integers and so
-/// exactly; before one of these sums could overflow, all are moved to the total. Most items have one of few exponents, so there
-/// are `lanes` sums for each, which neighbours take in turn: an item need not wait until the sum of the one before is stored.
-/// (The sums of the many exponents of float64 fill the nearest cache already.) A block that `close` can sum takes less time.
+/// Sums mantissas and their squares per exponent, in integers and so exactly, and moves the sums to the total before
+/// they can overflow. Most items share few exponents, so neighbours alternate between `lanes` sums instead of waiting
+/// for the previous store. (With its many exponents, float64 already fills the L1 cache.) `close` is faster where it
+/// applies.
 macro_rules! floats {
     ($($float:ty, $sums:ident, $bits:ty, $rank:ty, $mantissa:literal, $exponents:literal, $lanes:literal, $sum:ty, $square:ty, $most:expr, $close:expr;)*) => {$(
         impl CountedItem for $float {
@@ -298,9 +274,8 @@ macro_rules! floats {
 
         #[derive(Default)]
         pub(super) struct $sums {
-            /// The sums of mantissas and of their squares, by the bits of the exponent; `None` until a block needs them.
+            /// By exponent bits; `None` until a block needs them.
             bins: Option<Box<[[($sum, $square); $lanes]; $exponents]>>,
-            /// Items since the bins were emptied.
             items: usize,
             total: SumOfSquares,
         }
@@ -308,12 +283,12 @@ macro_rules! floats {
         impl $sums {
             fn empty_bins(&mut self) {
                 let Some(bins) = &mut self.bins else { return };
-                // what is not finite has the last exponent
+                // Non-finite items have the last exponent.
                 let finite = bins.iter().take($exponents - 1);
                 let joined = finite.map(|lanes| lanes.iter().fold((0, 0), |all, lane| (all.0 + lane.0, all.1 + lane.1)));
                 let sums = joined.enumerate().filter(|(_, (_, square))| *square != 0);
                 for (exponent, (sum, square)) in sums {
-                    // subnormals count in the same power as the smallest normal numbers
+                    // Subnormals use the exponent of the smallest normal numbers.
                     let power = exponent.max(1) as i32 + 1 - $exponents / 2 - $mantissa;
                     self.total.sum.add_wide(sum < 0, sum.unsigned_abs().into(), power);
                     self.total.squares.add_wide(false, square.into(), 2 * power);
@@ -343,7 +318,7 @@ macro_rules! floats {
                         let mantissa = fraction | <$bits>::from(exponent > 0) << $mantissa;
                         let bin = &mut bins[exponent][lane];
                         let signed = <$sum>::from(mantissa);
-                        // -1 or 0; neither the sign, the square of a mantissa nor a sum can overflow, so that is not checked
+                        // 0 or -1. Neither the sign, a squared mantissa nor a sum can overflow.
                         let sign = <$sum>::from(bits as $rank >> (<$rank>::BITS - 1));
                         bin.0 = bin.0.wrapping_add((signed ^ sign).wrapping_sub(sign));
                         bin.1 = bin.1.wrapping_add(<$square>::from(mantissa).wrapping_mul(mantissa.into()));
@@ -374,7 +349,6 @@ mod tests {
     use super::*;
     use crate::item::exact::Binary;
 
-    /// Asserts that the sums of some blocks are those of their numbers one by one.
     fn assert_exact<T: Copy + Into<f64>>(sums: impl ItemSums<T>, blocks: &[Vec<T>], name: &str) {
         let mut sums = sums;
         blocks.iter().for_each(|block| sums.add(block));

@@ -1,6 +1,4 @@
-//! Describes a tensor as its file's header does, and computes statistics of its items, for the program's `info`.
-//!
-//! This module is not part of the library's stable interface: it changes with what the program prints.
+//! Describes tensors and computes statistics for `tensorop info`. This module is not part of the stable interface.
 //!
 //! ```
 //! use tensorop::ops::fill::Limits;
@@ -52,61 +50,52 @@ use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, four_digits, full_name, printable};
 use crate::storage::source::{Metadata, merged};
 
-/// The header of one tensor, and what was computed from its items.
+/// The description of a tensor and the results computed from its items.
 #[derive(Debug)]
 pub struct Info {
-    /// The file, as the user named it.
+    /// As typed.
     pub file: String,
     /// The name in a container; `None` if the file is the tensor.
     pub member: Option<String>,
-    /// The format of the file.
     pub format: Format,
-    /// The dtype and the dims of the tensor, and how it is stored.
     pub stored: Description,
-    /// The statistics, if they are wanted: `Some(None)` for items that have none.
+    /// `Some(None)` for items without statistics.
     pub stats: Option<Option<Stats>>,
-    /// The histogram, if it is wanted: `Some(None)` if there is nothing to count.
+    /// `Some(None)` if no items can be counted.
     pub histogram: Option<Option<Histogram>>,
-    /// The hash, if it is wanted.
     pub hash: Option<String>,
-    /// The axis of which the statistics of each place are wanted, and these.
+    /// The axis, and the statistics of each index.
     pub by_axis: Option<(usize, AxisStats)>,
-    /// The metadata of the file, if its format has any.
     pub metadata: Option<Arc<Metadata>>,
-    /// The names of the content of the container that is not a tensor.
+    /// Names of other content in the container.
     pub content: Arc<[String]>,
-    /// The names of tensors in the shards of an index, the file, that it does not name.
+    /// Names of tensors in shards that the index does not name.
     pub unlisted: Arc<[String]>,
 }
 
-/// A tensor of a container that cannot be read, beside others that can.
+/// A tensor of a container that cannot be read.
 #[derive(Debug)]
 pub struct UnreadTensor {
-    /// The file, as the user named it.
     pub file: String,
-    /// The name in the container.
     pub member: String,
-    /// Why it cannot be read.
     pub reason: String,
 }
 
 impl UnreadTensor {
-    /// Returns what stands in the row of the tensor instead of a description.
     fn note(&self) -> String {
         format!("not read: {}", printable(&self.reason))
     }
 }
 
-/// The order in which tensors are listed.
+/// The order of listed tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOrder {
-    /// The natural order of the names: files by theirs, and the tensors of each by theirs.
     Name,
-    /// The bytes of the items, the most first: files by the sum of those that are listed, and the tensors of each by theirs.
+    /// Files by the size of their listed tensors, then tensors by size, the largest first.
     Size,
 }
 
-/// Sorts tensors of several files. Of those of one size the names decide.
+/// Sorts tensors of several files. Ties are sorted by name.
 pub fn sort(infos: &mut [Info], unread: &mut [UnreadTensor], order: ListOrder) {
     let by_names = |a: (&str, Option<&str>), b: (&str, Option<&str>)| {
         by_numbers(a.0, b.0).then_with(|| by_numbers(a.1.unwrap_or_default(), b.1.unwrap_or_default()))
@@ -127,21 +116,19 @@ pub fn sort(infos: &mut [Info], unread: &mut [UnreadTensor], order: ListOrder) {
     });
 }
 
-/// What is known of the tensors of a container, or of a file that is one tensor.
 struct OfFile<'a> {
     infos: &'a [Info],
     unread: &'a [UnreadTensor],
 }
 
 impl<'a> OfFile<'a> {
-    /// Returns the file, as the user named it.
     fn name(&self) -> &'a str {
         let file = self.infos.first().map(|info| &info.file);
         file.or(self.unread.first().map(|unread| &unread.file)).map_or("", |file| file)
     }
 }
 
-/// Divides what was found by files. Files of which nothing could be read come last.
+/// Files without readable tensors come last.
 fn of_files<'a>(infos: &'a [Info], unread: &'a [UnreadTensor]) -> Vec<OfFile<'a>> {
     let mut others: Vec<&[UnreadTensor]> = unread.chunk_by(|a, b| a.file == b.file).collect();
     let chunks = infos.chunk_by(|a, b| a.member.is_some() && b.member.is_some() && a.file == b.file);
@@ -156,11 +143,9 @@ fn of_files<'a>(infos: &'a [Info], unread: &'a [UnreadTensor]) -> Vec<OfFile<'a>
     found
 }
 
-/// The sums over several tensors.
 #[derive(Default)]
 struct Totals {
     tensors: usize,
-    /// The number of items: of a model, of its parameters.
     items: u128,
     bytes: u64,
 }
@@ -176,33 +161,31 @@ impl Totals {
 }
 
 impl Info {
-    /// Returns `little` or `big`, or `None` if the bytes of items have no order.
+    /// `little`, `big`, or `None` if the byte order does not matter.
     pub fn byte_order(&self) -> Option<&'static str> {
         let dtype = &self.stored.meta.dtype;
-        // a string of no characters has the order in its dtype's name
+        // The dtype name of an empty string type includes the byte order.
         let bytes = matches!(dtype.kind(), Kind::Bytes(_) | Kind::Void(_) | Kind::Struct(_));
         let ordered = !bytes && (dtype.itemsize() > 1 || matches!(dtype.kind(), Kind::Str(_)));
         ordered.then_some(if dtype.is_big_endian() { "big" } else { "little" })
     }
 
-    /// Returns the number of items.
+    /// The number of items, saturating.
     pub fn items(&self) -> usize {
         let shape = &self.stored.meta.shape;
         if shape.contains(&0) { 0 } else { shape.iter().fold(1, |items, &dim| items.saturating_mul(dim)) }
     }
 
-    /// Returns the name of the file, with that of the member if there is one.
     fn full_name(&self) -> String {
         full_name(&self.file, self.member.as_deref())
     }
 
-    /// Returns `C` or `F`.
     fn order(&self) -> &'static str {
         if self.stored.meta.order == Order::Fortran { "F" } else { "C" }
     }
 }
 
-/// Writes an array of one object for each tensor, each on a line.
+/// Writes an array with one object per tensor, each on a line.
 ///
 /// # Errors
 /// `out` fails.
@@ -211,7 +194,7 @@ pub fn write_json(out: &mut dyn Write, infos: &mut [Info]) -> io::Result<()> {
         let object = object(info);
         write!(out, "{}{}", if i == 0 { "[" } else { ",\n " }, object.strip_suffix('}').unwrap_or(&object))?;
         if let Some((_, places)) = &mut info.by_axis {
-            // there may be very many, which are not collected in memory
+            // The statistics may be too many to collect in memory.
             out.write_all(b", \"by_axis\": ")?;
             places.write(out)?;
         }
@@ -270,15 +253,14 @@ fn object(info: &Info) -> String {
     json::object(members)
 }
 
-/// The cells of a row longer than this do not widen their column.
+/// Longer cells do not widen their column.
 const WIDEST: usize = 60;
 
-/// Characters of the longest bar of a histogram.
+/// The width of the longest bar, in characters.
 const BAR: u64 = 40;
 
-/// Writes a table with a line for each tensor, then a table of statistics, lines of hashes as `sha256sum` prints them, and a
-/// block for each histogram and axis, as far as they are wanted. Several tensors of one file are listed below its name, with
-/// a total below them, so that a line has room for a member's name; those of `unread` with the reason.
+/// Writes a table of tensors, then their statistics, hashes (as `sha256sum` prints them), histograms and statistics by
+/// axis. Tensors of one file are listed below the file name, with a total and the reasons why others are unreadable.
 ///
 /// # Errors
 /// `out` fails.
@@ -330,8 +312,7 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTens
     Ok(())
 }
 
-/// Returns the rows of a table: one for each tensor that has one. Several tensors of one file are between a row with its
-/// name and the row of `total`, if that has cells.
+/// Several tensors of a file get a row with its name, and a row of totals unless that is empty.
 fn rows(
     infos: &[Info],
     unread: &[UnreadTensor],
@@ -360,8 +341,7 @@ fn rows(
     rows
 }
 
-/// Writes a line for each metadata entry of the files, below the name of the file if there are several. The entries of the
-/// shards of an index are merged.
+/// Merges the metadata of the shards of an index.
 fn write_metadata(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
     let files: Vec<&[Info]> = infos.chunk_by(|a, b| a.file == b.file).collect();
     for tensors in &files {
@@ -376,7 +356,6 @@ fn write_metadata(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a line for each container that holds content that is not a tensor.
 fn write_content(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
     let files = infos.chunk_by(|a, b| a.file == b.file).filter_map(|infos| infos.first());
     files.filter(|info| !info.content.is_empty()).try_for_each(|info| {
@@ -385,7 +364,6 @@ fn write_content(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
     })
 }
 
-/// Returns the cells of a tensor. The last tells how it is stored, if that is unusual.
 fn cells(name: String, info: &Info) -> Vec<Cow<'static, str>> {
     let Description { meta, bytes, chunks, .. } = &info.stored;
     let fortran = (meta.order == Order::Fortran).then_some("Fortran order");
@@ -408,7 +386,7 @@ impl fmt::Display for ChunkDescription {
             write!(f, ", shards {}", list(shards))?;
         }
         let fill = match &*self.fill_value {
-            // JSON has no other names for these numbers than texts
+            // JSON writes these numbers as strings.
             number @ ("\"NaN\"" | "\"Infinity\"" | "\"-Infinity\"") => number.trim_matches('"'),
             fill => fill,
         };
@@ -421,19 +399,17 @@ impl fmt::Display for ChunkDescription {
     }
 }
 
-/// Returns a number of things with their name.
 fn counted(count: u128, name: &str) -> String {
     format!("{count} {name}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Returns a number of bytes for people, in three or four digits.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1 << 10 {
         return format!("{bytes} B");
     }
     let (mut number, mut unit) = (bytes as f64 / 1024.0, 0);
-    // 1023.99 KiB must not become 1024 KiB
+    // 1023.99 KiB must not become 1024 KiB.
     while number.round() >= 1024.0 && unit + 1 < UNITS.len() {
         (number, unit) = (number / 1024.0, unit + 1);
     }
@@ -441,7 +417,6 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{number:.places$} {}", UNITS[unit])
 }
 
-/// Draws a histogram with a line for each bin.
 fn write_histogram(out: &mut dyn Write, histogram: Option<&Histogram>) -> io::Result<()> {
     let Some(histogram) = histogram else { return writeln!(out, "  -") };
     let most = histogram.bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
@@ -450,7 +425,7 @@ fn write_histogram(out: &mut dyn Write, histogram: Option<&Histogram>) -> io::Re
     let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     let digits = most.to_string().len();
     for (bin, label) in histogram.bins.iter().zip(labels) {
-        // a bin with any item has a bar
+        // Every nonempty bin has a bar.
         let bar = (u128::from(bin.count) * u128::from(BAR)).div_ceil(most.into()) as usize;
         let line = format!("  {label:<width$}  {:>digits$}  {}", bin.count, "#".repeat(bar));
         writeln!(out, "{}", line.trim_end())?;
@@ -459,7 +434,6 @@ fn write_histogram(out: &mut dyn Write, histogram: Option<&Histogram>) -> io::Re
 }
 
 impl Histogram {
-    /// Returns the bins as an array of objects.
     fn json(&self) -> String {
         let bin = |bin: &Bin| {
             let [from, to] = [bin.from, bin.to].map(|edge| edge.text(json::float));
@@ -470,7 +444,6 @@ impl Histogram {
 }
 
 impl Bin {
-    /// Returns the ends of the bin, floats in four digits.
     fn label(&self, last: bool) -> String {
         match (self.from, self.to) {
             (BinEdge::Integer(from), BinEdge::Integer(to)) if from == to => from.to_string(),

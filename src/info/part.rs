@@ -1,4 +1,4 @@
-//! The items that statistics are computed from: a whole tensor, or one place of an axis, in the order of storage.
+//! The items that statistics cover: a tensor or one index of an axis, in storage order.
 
 use crate::engine::job::Progress;
 use crate::engine::scan::{PlannedScan, ScannedBox};
@@ -10,20 +10,19 @@ use crate::layout::view::View;
 use crate::ops::fill::Limits;
 use crate::storage::source::Source;
 
-/// Passes over the items of a part of a tensor.
 #[derive(Clone, Copy)]
 pub(super) struct ItemPasses<'a> {
     pub source: &'a Source,
     pub part: &'a StoredPart,
-    /// The items, if they are in memory: in the order of the part, and little-endian. Then nothing is read.
+    /// Little-endian items that are already in memory, in the order of `part`.
     pub held: Option<&'a [u8]>,
     pub limits: Limits,
     pub progress: Progress<'a>,
 }
 
 impl ItemPasses<'_> {
-    /// Makes a pass over all items, and returns the states of all threads. `each` gets the state of a thread, the place of
-    /// the first item of a window, and the bytes of all its items.
+    /// Makes one pass and returns the states of all threads. `each` gets a state, the position of the first item of a
+    /// window, and its bytes.
     pub(super) fn scan<S: Send>(
         self,
         begin: impl Fn() -> S + Sync,
@@ -43,32 +42,27 @@ impl ItemPasses<'_> {
     }
 }
 
-/// Items of a tensor in the order of storage.
 #[derive(Clone, Debug)]
 pub(super) struct StoredPart {
-    /// Where they are stored, outermost axis first.
+    /// The outermost stored axis first.
     pub view: View,
-    /// Their numbers in C order, among all items of the tensor.
+    /// Numbers in C order within the tensor.
     pub numbers: ItemNumbers,
-    /// The dims of the tensor.
     pub shape: Vec<usize>,
 }
 
 impl StoredPart {
-    /// Returns all items.
     pub(super) fn whole(meta: &Meta) -> Self {
         let ranges: Vec<_> = meta.shape.iter().map(|&dim| 0..dim).collect();
         Self::within(meta, &ranges)
     }
 
-    /// Returns the items in one place of an axis.
     pub(super) fn place(meta: &Meta, axis: usize, place: usize) -> Self {
         let mut ranges: Vec<_> = meta.shape.iter().map(|&dim| 0..dim).collect();
         ranges[axis] = place..place + 1;
         Self::within(meta, &ranges)
     }
 
-    /// Returns the items in a box with a range for each axis.
     fn within(meta: &Meta, ranges: &[std::ops::Range<usize>]) -> Self {
         let mut axes: Vec<usize> = (0..meta.shape.len()).collect();
         if meta.order == Order::Fortran {
@@ -81,7 +75,6 @@ impl StoredPart {
     }
 }
 
-/// Returns the distance between the numbers, in C order, of neighbours along each axis.
 fn steps(shape: &[usize]) -> Vec<usize> {
     let mut steps = vec![1; shape.len()];
     for axis in (1..shape.len()).rev() {

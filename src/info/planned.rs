@@ -1,4 +1,4 @@
-//! The plan of statistics: how a tensor would be read, told before it is.
+//! How statistics would read a tensor.
 
 use super::items::CountedAs;
 use super::part::StoredPart;
@@ -9,7 +9,7 @@ use crate::item::dtype::DType;
 use crate::ops::fill::Limits;
 use crate::storage::source::{Hold, Source};
 
-/// Tells how `stats` reads a tensor, or returns `None` for items that no statistics are computed from. No item is read.
+/// Explains how `stats` reads a tensor, without reading an item. `None` for items without statistics.
 pub fn explain_stats(source: &Source, limits: Limits) -> Option<Explanation> {
     if matches!(CountedAs::new(source.dtype().kind()), CountedAs::Text | CountedAs::Opaque) {
         return None;
@@ -31,13 +31,11 @@ pub fn explain_stats(source: &Source, limits: Limits) -> Option<Explanation> {
     Some(plan)
 }
 
-/// Returns what items of a dtype must be fit for to be read as often as their statistics need.
 pub(super) fn to_read(dtype: &DType) -> Hold {
     if key_bits(dtype).is_some() { Hold::Local } else { Hold::Seekable }
 }
 
-/// Returns the bits of the keys by which quantiles of items are searched; `None` if items have no quantiles, or if all of their
-/// values are counted.
+/// The key bits for the search of quantiles; `None` if the dtype has no quantiles or each value is counted.
 pub(super) fn key_bits(dtype: &DType) -> Option<u32> {
     match CountedAs::new(dtype.kind()) {
         CountedAs::Int32(codec) => Some(codec.keys.bits),

@@ -1,8 +1,7 @@
-//! Statistics of a tensor, or of a part of it: the same bits whatever the threads, the windows and the storage.
-//!
-//! A first pass finds everything but the quantiles, for which it counts the leading bits of the items; one or two more
-//! passes, seldom three, find these. Items are seen in the order in which they are stored, which costs least. The index of
-//! an extreme or a NaN is that of the first such item in C order all the same.
+//! Statistics of a tensor or a part of it. They have the same bits for any number of threads, any windows and any
+//! storage. The first pass computes everything except quantiles and counts leading bits; one or two more passes, rarely
+//! three, find the quantiles. Items are visited in storage order, which is cheapest, but indices of extremes and NaN
+//! are still the first in C order.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -23,7 +22,7 @@ use crate::layout::shape::coordinates;
 use crate::ops::fill::Limits;
 use crate::storage::source::{Hold, Source};
 
-/// The quantiles among the statistics, by their names.
+/// The quantiles by name.
 pub const QUANTILES: [(&str, Fraction); 9] = [
     ("0.001", Fraction::new(1, 1000)),
     ("0.01", Fraction::new(1, 100)),
@@ -36,7 +35,6 @@ pub const QUANTILES: [(&str, Fraction); 9] = [
     ("0.999", Fraction::new(999, 1000)),
 ];
 
-/// The fractions of the quantiles.
 const FRACTIONS: [Fraction; QUANTILES.len()] = {
     let mut fractions = [QUANTILES[0].1; QUANTILES.len()];
     let mut n = 0;
@@ -47,42 +45,37 @@ const FRACTIONS: [Fraction; QUANTILES.len()] = {
     fractions
 };
 
-/// Statistics of a tensor's finite items, and how many are not.
+/// Statistics of the finite items, and the number of others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
-    /// The smallest item, and the index of the first such in C order (+0 and -0 are the same). `None` if no item is finite,
-    /// and for complex items and strings.
+    /// The smallest item and its first index in C order (+0 and -0 are equal). `None` without finite items, and for
+    /// complex items and strings.
     pub min: Option<(ItemValue, Vec<usize>)>,
-    /// The largest item, as `min`.
     pub max: Option<(ItemValue, Vec<usize>)>,
-    /// The mean, rounded once from the exact sum. `None` if no item is finite, and for dates and strings.
+    /// The mean, rounded once from the exact sum. `None` without finite items, and for dates and strings.
     pub mean: Option<Mean>,
-    /// The standard deviation of the population, rounded once; `None` as `mean`. Of complex items it is the root of
-    /// the mean of the squared modulus of the difference to the mean.
+    /// The population standard deviation, rounded once; `None` like `mean`. For complex items it uses the squared
+    /// modulus.
     pub std: Option<f64>,
-    /// Items that are NaN (of complex ones: either part) or "not a time".
+    /// Items with NaN in any part, or NaT.
     pub nan: u64,
-    /// Items that are infinite (of complex ones: either part, and none is NaN).
+    /// Other items with infinity in any part.
     pub inf: u64,
-    /// Items that are +0 or -0 (of complex ones: both parts), or a time difference of 0.
+    /// Items that are +0 or -0 in all parts, or a timedelta of 0.
     pub zero: u64,
-    /// The index of the first in C order of the items that are NaN.
     pub first_nan: Option<Vec<usize>>,
-    /// For each of the [`QUANTILES`] the item of that rank in ascending order of the finite items, -0 before +0. Empty if
-    /// there is no `min`.
+    /// The finite item of each rank in [`QUANTILES`], -0 before +0. Empty without `min`.
     pub quantiles: Vec<ItemValue>,
 }
 
-/// The mean of real or of complex items.
+/// The mean of real or complex items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mean {
-    /// The mean of real items.
     Real(f64),
-    /// The real and the imaginary part of the mean of complex items.
     Complex(f64, f64),
 }
 
-/// An item, which is displayed as in JSON.
+/// An item; `Display` writes JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemValue {
     dtype: DType,
@@ -90,17 +83,16 @@ pub struct ItemValue {
 }
 
 impl ItemValue {
-    /// Takes the little-endian bytes of an item.
     fn new(dtype: &DType, item: Vec<u8>) -> Self {
         Self { dtype: dtype.native(), item }
     }
 
-    /// Returns the little-endian dtype.
+    /// The little-endian dtype.
     pub fn dtype(&self) -> &DType {
         &self.dtype
     }
 
-    /// Returns the little-endian bytes.
+    /// The little-endian bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.item
     }
@@ -111,25 +103,25 @@ impl fmt::Display for ItemValue {
         let mut text = Vec::new();
         match print::write_item(&mut text, &self.dtype, &self.item) {
             Ok(()) => f.write_str(&String::from_utf8_lossy(&text)),
-            // JSON has no notation for the item
+            // JSON has no notation for the item.
             Err(_) => f.write_str("null"),
         }
     }
 }
 
-/// Returns the statistics of a tensor, or `None` for items that are not known to mean anything (void, structured, long
-/// double). All items may be read more than once. Strings are read only to check that the tensor is complete.
+/// The statistics of a tensor; `None` for void, structured and long double items. Items may be read several times.
+/// Strings are only checked for completeness.
 ///
 /// # Errors
-/// Reading fails, a tensor changes meanwhile, or a stream has another length than it should have.
+/// Reading fails, the tensor changes between passes, or a stream has the wrong length.
 pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
     whole(source, true, limits, progress)
 }
 
-/// Returns what [`stats`] does without quantiles, which take most of the time.
+/// Like [`stats`] but without quantiles, which take most of the time.
 ///
 /// # Errors
-/// As for [`stats`].
+/// Reading fails, or a stream has the wrong length.
 pub fn stats_without_quantiles(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
     whole(source, false, limits, progress)
 }
@@ -142,11 +134,6 @@ fn whole(source: &mut Source, quantiles: bool, limits: Limits, progress: Progres
     stats_of(ItemPasses { source, part, held: None, limits, progress }, quantiles)
 }
 
-/// Returns the statistics of a part of a tensor that can be read in any order, quantiles only if they are wanted. Indices are those
-/// of the tensor.
-///
-/// # Errors
-/// As for [`stats`].
 pub(super) fn stats_of(passes: ItemPasses<'_>, quantiles: bool) -> Result<Option<Stats>> {
     let dtype = passes.source.dtype();
     let stats = match CountedAs::new(dtype.kind()) {
@@ -158,7 +145,7 @@ pub(super) fn stats_of(passes: ItemPasses<'_>, quantiles: bool) -> Result<Option
         CountedAs::Float64(codec) => passes.real(codec.keys, quantiles, &|| RealTally::boxed(codec))?,
         CountedAs::Dates(codec) => {
             let stats = passes.real(codec.keys, quantiles, &|| RealTally::boxed(codec))?;
-            // the day from which ticks are counted is no zero
+            // The epoch is not a zero.
             let is_date = matches!(dtype.kind(), Kind::Datetime(_));
             Stats { zero: if is_date { 0 } else { stats.zero }, ..stats }
         }
@@ -170,7 +157,6 @@ pub(super) fn stats_of(passes: ItemPasses<'_>, quantiles: bool) -> Result<Option
     Ok(Some(stats))
 }
 
-/// How many items there are of each sort, and the first NaN.
 #[derive(Default)]
 struct ItemCounts {
     finite: u64,
@@ -181,7 +167,6 @@ struct ItemCounts {
 }
 
 impl ItemCounts {
-    /// Adds those of other items.
     fn merge(&mut self, other: &Self) {
         self.finite += other.finite;
         self.nan += other.nan;
@@ -190,7 +175,7 @@ impl ItemCounts {
         keep_first(&mut self.first_nan, other.first_nan, |()| ());
     }
 
-    /// Looks for the first NaN in a block that has one, the first item of which is seen in place `start`.
+    /// `start` is the position of the first item.
     fn find_nan<T: Copy>(&mut self, numbers: &ItemNumbers, start: usize, block: &[T], is_nan: impl Fn(T) -> bool) {
         let find = |below| {
             find_first(numbers, start, block, below, is_nan).map(|found| Numbered { value: (), item: found.item })
@@ -199,36 +184,30 @@ impl ItemCounts {
     }
 }
 
-/// What a thread knows of the items that it has seen. All that depends on their type is behind this trait, so that passes
-/// are compiled once.
+/// The results of one thread. This trait hides the item type, so that passes are compiled once.
 trait ItemTally: Send {
-    /// Adds the items that bytes hold, at most [`BLOCK`]. The first is seen in place `start`.
+    /// Adds at most [`BLOCK`] items; `start` is the position of the first.
     fn add(&mut self, numbers: &ItemNumbers, start: usize, bytes: &[u8]);
 
-    /// Returns what is known.
     fn found(self: Box<Self>) -> TallyFindings;
 }
 
-/// What an [`ItemTally`] knows, in a form that does not depend on the type of items.
 #[derive(Default)]
 struct TallyFindings {
     counts: ItemCounts,
     min: Option<Numbered<RankedItem>>,
     max: Option<Numbered<RankedItem>>,
-    /// The sums of real items, those of both parts of complex ones, or none.
+    /// Real items have one entry, complex items one per part.
     sums: Vec<SumOfSquares>,
 }
 
-/// The smallest or the largest item.
 struct RankedItem {
-    /// A number that is largest for the item that counts.
+    /// Larger ranks are more extreme.
     rank: i128,
-    /// The bytes of the item.
     item: Vec<u8>,
 }
 
 impl TallyFindings {
-    /// Adds those of other items of the same type.
     fn merge(&mut self, other: Self) {
         self.counts.merge(&other.counts);
         for (own, other) in [(&mut self.min, other.min), (&mut self.max, other.max)] {
@@ -239,7 +218,6 @@ impl TallyFindings {
     }
 }
 
-/// The tally of real numbers or dates.
 struct RealTally<T: CountedItem> {
     codec: ItemCodec<T>,
     block: Vec<T>,
@@ -257,8 +235,8 @@ impl<T: CountedItem> RealTally<T> {
 }
 
 impl<T: CountedItem> ItemTally for RealTally<T> {
-    /// A first loop, without a branch and so vectorised, finds the ranks of the extremes only. Which item has them is
-    /// looked for afterwards, and only if they are new, which is rare after the first blocks.
+    /// The first loop has no branch, so it is vectorised, and finds only ranks. The items are located later and only
+    /// for new extremes, which are rare after the first blocks.
     fn add(&mut self, numbers: &ItemNumbers, start: usize, bytes: &[u8]) {
         (self.codec.load)(bytes, &mut self.block);
         let block = self.block.as_slice();
@@ -268,7 +246,7 @@ impl<T: CountedItem> ItemTally for RealTally<T> {
             let finite = !item.is_nan() && !item.is_infinite();
             low = low.min(if finite { item.rank() } else { T::ENDS.1 });
             high = high.max(if finite { item.rank() } else { T::ENDS.0 });
-            // a block has fewer items than overflow a counter; to check it would keep the loop from being vectorised
+            // A block cannot overflow the counter; an overflow check would prevent vectorisation.
             nan = nan.wrapping_add(item.is_nan().into());
             inf = inf.wrapping_add(item.is_infinite().into());
             zero = zero.wrapping_add(item.is_zero().into());
@@ -307,14 +285,11 @@ impl<T: CountedItem> ItemTally for RealTally<T> {
     }
 }
 
-/// The tally of complex numbers.
 struct ComplexTally<T: CountedItem> {
-    /// Converts the parts.
     codec: ItemCodec<T>,
     counts: ItemCounts,
     sums: [T::Sums; 2],
     parts: Vec<T>,
-    /// The real, and the imaginary parts of a block.
     blocks: [Vec<T>; 2],
 }
 
@@ -338,7 +313,7 @@ impl<T: CountedItem> ItemTally for ComplexTally<T> {
             self.counts.inf += u64::from(inf);
             self.counts.zero += u64::from(re.is_zero() && im.is_zero());
             self.counts.finite += u64::from(!nan && !inf);
-            // neither part of an item that is not finite adds anything
+            // A non-finite item adds neither part.
             let [reals, imaginaries] = &mut self.blocks;
             reals.push(if nan || inf { T::default() } else { re });
             imaginaries.push(if nan || inf { T::default() } else { im });
@@ -356,7 +331,6 @@ impl<T: CountedItem> ItemTally for ComplexTally<T> {
 }
 
 impl ItemPasses<'_> {
-    /// Returns the index of the item of a number.
     fn index(&self, number: usize) -> Vec<usize> {
         coordinates(number, &self.part.shape)
     }
@@ -365,7 +339,6 @@ impl ItemPasses<'_> {
         ItemValue::new(self.source.dtype(), item)
     }
 
-    /// Returns the statistics of real numbers or dates, which have extremes and quantiles.
     fn real(&self, keys: KeyCodec, quantiles: bool, begin: &(dyn Fn() -> Box<dyn ItemTally> + Sync)) -> Result<Stats> {
         let fractions = if quantiles { &FRACTIONS[..] } else { &[] };
         let search = Search::new(keys.bits, fractions, self.part.view.items());
@@ -394,7 +367,7 @@ impl ItemPasses<'_> {
     fn complex(&self, begin: &(dyn Fn() -> Box<dyn ItemTally> + Sync)) -> Result<Stats> {
         let (numbers, size) = (&self.part.numbers, self.source.dtype().itemsize());
         let tallies = self.scan(begin, |tally, start, bytes| {
-            // as many parts as a block of real numbers has items
+            // Each part counts as an item of the block.
             for (i, bytes) in bytes.chunks(BLOCK / 2 * size).enumerate() {
                 tally.add(numbers, start + i * (BLOCK / 2), bytes);
             }
@@ -404,7 +377,6 @@ impl ItemPasses<'_> {
         Ok(self.stats(&all.counts, &all.sums))
     }
 
-    /// Returns the statistics that counts and sums tell: sums of a real number, of the two parts of a complex one, or none.
     fn stats(&self, counts: &ItemCounts, sums: &[SumOfSquares]) -> Stats {
         let means: Vec<f64> = match counts.finite {
             0 => Vec::new(),
@@ -425,7 +397,7 @@ impl ItemPasses<'_> {
         }
     }
 
-    /// Ends the search for quantiles, by more passes over the items if the first has not found them.
+    /// Makes more passes until all quantiles are found.
     fn quantiles(
         &self,
         codec: KeyCodec,
@@ -469,7 +441,7 @@ impl ItemPasses<'_> {
             sums.sum.add_times(value, count);
             sums.squares.add_product_times(value, value, count);
         }
-        // any byte but 0 is true
+        // Every byte except 0 is true.
         let shown = |item: u8| self.value(vec![if items.are_bools { item.min(1) } else { item }]);
         let value = |found: Numbered<u8>| (shown(found.value), self.index(found.item));
         let ranks = FRACTIONS.iter().filter(|_| counts.finite > 0).map(|fraction| fraction.rank(counts.finite));

@@ -1,8 +1,6 @@
-//! The names of tensors as a tree: grouped at dots and slashes, with the sums of each group.
-//!
-//! Layers that are numbered and have the same structure are one row, `layers.{0..31}`: of a model of a thousand tensors
-//! these are what people look for. Groups are never built: tensors are sorted by the segments of their names, so a group is a
-//! slice of them, and a row of several layers is several slices of equal length, the *copies*.
+//! Tensor names as a tree, grouped at dots and slashes, with sums per group. Numbered layers of the same structure
+//! share a row, `layers.{0..31}`. Tensors are sorted by name segments, so a group is a slice; a row of several layers
+//! has several slices of equal length, the *copies*.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -15,35 +13,34 @@ use crate::format::name_order::by_numbers;
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
 
-/// The most segments of a name. What follows them is one more, so that no name makes a tree deeper than the stack.
+/// The rest of a longer name is one segment, which limits the recursion.
 const SEGMENTS: usize = 32;
 
-/// A tensor, and the segments of its name: each but the first begins with the dot or slash before it.
+/// Every segment except the first begins with its dot or slash.
 struct TreeEntry<'a> {
     segments: Vec<&'a str>,
     info: &'a Info,
 }
 
-/// Slices of tensors that have the same names from some segment on, and the same dtypes and shapes.
+/// Slices of tensors with equal trailing segments, dtypes and shapes.
 type Copies<'a> = Vec<&'a [TreeEntry<'a>]>;
 
-/// A segment below a group, or several numbers in a row whose tensors are alike.
+/// One segment below a group, or consecutive numbers with alike tensors.
 struct Branch<'a> {
     label: String,
     is_number: bool,
     copies: Copies<'a>,
 }
 
-/// A row of a tree: a group, a tensor, or several that are alike.
+/// A group, a tensor, or several alike tensors.
 struct TreeNode<'a> {
     name: String,
     copies: Copies<'a>,
-    /// Whether it is a tensor, or several that are alike.
     is_leaf: bool,
     children: Vec<TreeNode<'a>>,
 }
 
-/// Writes the names of tensors as a tree for each file, and then the statistics of each row, if tensors have any.
+/// Writes a tree for each file, then the statistics of each row.
 ///
 /// # Errors
 /// `out` fails.
@@ -62,7 +59,7 @@ pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[UnreadTensor], 
         let entries = entries(&of_file);
         let name = printable(of_file.name()).into_owned();
         if entries.is_empty() {
-            // nothing of the file can be read
+            // No tensor of the file is readable.
             rows.push(row(&name, &[&[]], false));
         } else {
             add_rows(&mut rows, &mut figures, &TreeNode { name, ..root(&entries) }, 0);
@@ -82,7 +79,7 @@ pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[UnreadTensor], 
     Ok(())
 }
 
-/// Writes the trees as an array of one object for each file, each on a line.
+/// Writes an array with one tree object per file, each on a line.
 ///
 /// # Errors
 /// `out` fails.
@@ -96,7 +93,6 @@ pub fn write_tree_json(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
     out.write_all(if files.is_empty() { b"[]\n" } else { b"]\n" })
 }
 
-/// Returns a row and those below it as a JSON object, whose first member is given.
 fn object(node: &TreeNode<'_>, first: (&'static str, &str)) -> String {
     let TreeNode { copies, is_leaf, children, .. } = node;
     let totals = Totals::of(infos_of(copies));
@@ -117,14 +113,12 @@ fn object(node: &TreeNode<'_>, first: (&'static str, &str)) -> String {
     json::object(members)
 }
 
-/// Returns the tensors of a file in the order of a tree.
 fn entries<'a>(of_file: &OfFile<'a>) -> Vec<TreeEntry<'a>> {
     let mut entries: Vec<_> = of_file.infos.iter().map(TreeEntry::new).collect();
     entries.sort_by(TreeEntry::cmp);
     entries
 }
 
-/// Returns the tree of a file, without its name.
 fn root<'a>(entries: &'a [TreeEntry<'a>]) -> TreeNode<'a> {
     let copies = vec![entries];
     let is_leaf = matches!(entries, [alone] if alone.info.member.is_none());
@@ -136,7 +130,6 @@ fn infos_of<'a>(copies: &Copies<'a>) -> impl Iterator<Item = &'a Info> {
     copies.iter().copied().flatten().map(|entry| entry.info)
 }
 
-/// Adds the rows of a node and of all below it to both tables.
 fn add_rows(
     rows: &mut Vec<Vec<Cow<'static, str>>>,
     figures: &mut Vec<Vec<Cow<'static, str>>>,
@@ -162,7 +155,7 @@ impl<'a> TreeEntry<'a> {
         Self { segments: segments.collect(), info }
     }
 
-    /// Compares by segments in natural order, those that are numbers before all else.
+    /// Numbers come first; others are in natural order.
     fn cmp(&self, other: &Self) -> Ordering {
         let key = |segment: &'a str| (number(segment).is_none(), number(segment));
         let compare = |(a, b): (&&'a str, &&'a str)| key(a).cmp(&key(b)).then_with(|| by_numbers(a, b));
@@ -170,25 +163,21 @@ impl<'a> TreeEntry<'a> {
         first.unwrap_or_else(|| self.segments.len().cmp(&other.segments.len()))
     }
 
-    /// Returns whether another tensor has the same names from segment `depth` on, and the same dtype and shape.
     fn is_alike(&self, other: &Self, depth: usize) -> bool {
         let (one, two) = (&self.info.stored.meta, &other.info.stored.meta);
         self.segments[depth..] == other.segments[depth..] && one.dtype == two.dtype && one.shape == two.shape
     }
 }
 
-/// Divides a segment into the dot or slash that it begins with, if there is one, and the rest.
 fn divided(segment: &str) -> (&str, &str) {
     segment.split_at(usize::from(segment.starts_with(['.', '/'])))
 }
 
-/// Returns the number that a segment is.
 fn number(segment: &str) -> Option<u64> {
     let (_, digits) = divided(segment);
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }
 
-/// Divides the tensors whose names go on by their segment `depth`.
 fn branches<'a>(copies: &[&'a [TreeEntry<'a>]], depth: usize) -> Vec<Branch<'a>> {
     let first = copies[0];
     let ended = first.iter().take_while(|entry| entry.segments.len() == depth).count();
@@ -219,12 +208,11 @@ fn branches<'a>(copies: &[&'a [TreeEntry<'a>]], depth: usize) -> Vec<Branch<'a>>
     ranges.chunk_by(alike).map(branch).collect()
 }
 
-/// Returns the nodes of tensors, and of all groups among them, whose names go on by their segment `depth` in a group of that
-/// label. Numbers are called by what they count, the last segment of the group that they lie in.
+/// Numbers are prefixed with the last segment of their group, the thing they count.
 fn nodes<'a>(copies: &Copies<'a>, depth: usize, parent: &str) -> Vec<TreeNode<'a>> {
     let node = |Branch { mut label, is_number, mut copies }: Branch<'a>| {
         let mut depth = depth + 1;
-        // a group of one branch is one row with it
+        // A group of one branch shares its row.
         while copies[0][0].segments.len() > depth {
             let mut below = branches(&copies, depth);
             if below.len() > 1 {
@@ -251,8 +239,6 @@ fn nodes<'a>(copies: &Copies<'a>, depth: usize, parent: &str) -> Vec<TreeNode<'a
     branches(copies, depth).into_iter().map(node).collect()
 }
 
-/// Returns the row of several tensors: how many they are, and the sums of their items and bytes; of a leaf, also the dtype and
-/// the shape of each.
 fn row(name: &str, copies: &[&[TreeEntry<'_>]], is_leaf: bool) -> Vec<Cow<'static, str>> {
     let totals = Totals::of(copies.iter().copied().flatten().map(|entry| entry.info));
     let (count, items) = (totals.tensors.to_string(), totals.items.to_string());

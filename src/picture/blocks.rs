@@ -1,4 +1,4 @@
-//! Draws pictures on a terminal. A character shows two pixels: its upper half has one colour, its lower half another.
+//! Draws pictures on a terminal. One character shows two pixels, one above the other.
 
 use std::io::{self, Write};
 
@@ -8,28 +8,24 @@ use super::{Picture, Scale, SpecialNumbers};
 use crate::engine::job::Progress;
 use crate::error::{Context, Result};
 
-/// The character that fills the upper half of its place, so that the background colour fills the lower half.
+/// The upper half in the foreground colour; the background colour fills the lower half.
 const HALF: char = '\u{2580}';
-/// The number of characters in the bar of colours in the legend.
+/// The width of the colour bar, in characters.
 const BAR: usize = 24;
-/// The grey behind pixels that are not opaque. Neither dark nor light pictures vanish in it.
+/// The grey behind transparent pixels; dark and light pictures are both visible on it.
 const BEHIND: u8 = 128;
 
-/// The size and the colours of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terminal {
-    /// Characters in a line.
     pub columns: usize,
-    /// Lines.
     pub lines: usize,
-    /// Whether the terminal shows every colour; if not, the nearest of 256 is taken.
+    /// If false, the nearest of 256 colours is used.
     pub all_colours: bool,
 }
 
 impl Terminal {
-    /// Returns the size to which a picture is averaged down, and the side in pixels to which each of its pixels is enlarged.
-    /// A wide picture gets the terminal's width, and a small one is enlarged as far as the terminal can show it at once. A
-    /// high picture is scrolled, but its height is limited, too.
+    /// The size to average a picture down to, and the side of each enlarged pixel. Wide pictures get the width of the
+    /// terminal, and small ones grow until they fill it. High pictures scroll, up to a limit.
     pub(crate) fn fit(&self, from: Size) -> (Size, usize) {
         let columns = self.columns.max(1);
         if from.width >= columns {
@@ -38,7 +34,7 @@ impl Terminal {
             return (Size { width: columns, height }, 1);
         }
         let height = from.height.min(2 * columns);
-        // a line each for the name, the legend and the prompt
+        // One line each for the name, the legend and the prompt.
         let rows = 2 * self.lines.saturating_sub(3).max(1);
         let times = (columns / from.width).min(rows / height).max(1);
         (Size { height, ..from }, times)
@@ -51,15 +47,10 @@ impl Terminal {
         }
     }
 
-    /// Returns one character that is filled with a colour.
     fn block(&self, colour: Rgb) -> String {
         format!("{}\u{2588}\x1b[0m", self.colour(38, colour))
     }
 
-    /// Draws a picture and the legend below it.
-    ///
-    /// # Errors
-    /// Of reading and writing.
     pub(crate) fn draw(
         &self,
         picture: &Picture,
@@ -69,7 +60,7 @@ impl Terminal {
     ) -> Result<()> {
         let (size, times) = self.fit(picture.size());
         let mut page = PixelRows { terminal: *self, out, upper: None };
-        // a single row fills both halves of its line
+        // A single row fills both halves of its line.
         let repeat = if size.height == 1 { times.max(2) } else { times };
         let seen = picture.draw(scale, size, progress, &mut |row| {
             let row: Vec<Rgb> = row
@@ -97,14 +88,12 @@ impl Terminal {
     }
 }
 
-/// Mixes a pixel with the grey behind it, by its opacity.
 fn opaque(pixel: &[u8]) -> Rgb {
     let opacity = u32::from(pixel.get(3).copied().unwrap_or(u8::MAX));
     let mix = |channel: u8| (u32::from(channel) * opacity + u32::from(BEHIND) * (255 - opacity) + 127) / 255;
     std::array::from_fn(|i| mix(pixel.get(i).copied().unwrap_or(0)) as u8)
 }
 
-/// Collects rows of pixels into lines of characters, two rows each.
 struct PixelRows<'a> {
     terminal: Terminal,
     out: &'a mut (dyn Write + Send),
@@ -124,7 +113,7 @@ impl PixelRows<'_> {
         self.upper.take().map_or(Ok(()), |upper| self.line(&upper, None))
     }
 
-    /// Writes a line of characters. Colours are set only where they change, because terminals read them slowly.
+    /// Sets colours only where they change, because terminals parse them slowly.
     fn line(&mut self, upper: &[Rgb], lower: Option<&[Rgb]>) -> io::Result<()> {
         let mut line = String::new();
         let mut set = (None, None);
@@ -143,7 +132,7 @@ impl PixelRows<'_> {
     }
 }
 
-/// Returns the number of the nearest of a terminal's 256 colours, which are a cube of 6 x 6 x 6 and greys.
+/// The 256 colours are a cube of 6 x 6 x 6 and greys.
 fn nearest(colour: Rgb) -> u8 {
     const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let far = |other: Rgb| -> u32 { colour.iter().zip(other).map(|(&a, b)| u32::from(a.abs_diff(b)).pow(2)).sum() };
@@ -182,7 +171,6 @@ mod tests {
         }
     }
 
-    /// What a terminal gets for a uint8 tensor.
     fn drawn(shape: &[usize], bytes: &[u8], terminal: Terminal) -> String {
         let tensor = Tensor::new(DType::parse("uint8").unwrap(), shape.to_vec(), bytes.to_vec()).unwrap();
         let places = ResolvedIndex::whole(shape);

@@ -9,18 +9,13 @@ use super::{Picture, Scale, SpecialNumbers};
 use crate::engine::job::Progress;
 use crate::error::{Context, Error, Result};
 
-/// The most pixels of a side. Longer sides are averaged down, because few viewers open larger pictures.
+/// Pixels. Longer sides are averaged down, because few viewers open larger pictures.
 pub(crate) const MAX_SIDE: usize = 4096;
 
-/// Returns the size of the picture in the file: an item is a pixel, unless a side has more than [`MOST`] items.
 pub(crate) fn size(picture: &Picture) -> Size {
     picture.size().at_most(MAX_SIDE)
 }
 
-/// Writes a picture to `out`, which messages call `label`, row by row. `description` is stored in the file as a text.
-///
-/// # Errors
-/// Of reading and writing.
 pub(crate) fn write(
     picture: &Picture,
     scale: Option<&Scale>,
@@ -35,7 +30,7 @@ pub(crate) fn write(
     let mut encoder = Encoder::new(out, side(size.width), side(size.height));
     encoder.set_color(if picture.channels() == 4 { ColorType::Rgba } else { ColorType::Rgb });
     encoder.set_depth(BitDepth::Eight);
-    // the usual compression takes most of the time of a picture
+    // The default compression takes most of the time.
     encoder.set_compression(Compression::Fast);
     encoder.add_itxt_chunk("Description".to_owned(), description).map_err(failed)?;
     let mut writer = encoder.write_header().map_err(failed)?;

@@ -1,9 +1,6 @@
-//! Tensors as pictures: a heat map of numbers, or the picture that bytes are.
-//!
-//! A [`Picture`] is a plane of a tensor, linked to a job that reads it window by window. First its [`Scale`] is found,
-//! by all threads; then its rows are drawn from top to bottom, averaged down if they are to be fewer or shorter, and
-//! handed to a terminal ([`blocks`]) or a file ([`file`]) one at a time. So memory holds a window and a row, whatever
-//! the size of the tensor.
+//! Tensors as pictures: a heat map of numbers, or bytes as colours. A [`Picture`] reads a plane of a tensor window by
+//! window. All threads determine its [`Scale`]; then its rows are averaged down and passed to a terminal ([`blocks`])
+//! or a file ([`file`]) from top to bottom. Memory holds only a window and a row.
 
 pub(crate) mod blocks;
 pub(crate) mod file;
@@ -26,49 +23,39 @@ use crate::ops::selection::Selection;
 use crate::parallel::Threads;
 use crate::storage::source::{Hold, Source};
 
-/// A plane of a tensor that is to be drawn.
 pub(crate) struct Picture {
     job: Job,
     dtype: DType,
     size: Size,
-    /// Reads the items as numbers.
     read: Load<f64>,
     paint: Paint,
-    /// The dims of the axes that are not drawn; empty if each of them has one place.
+    /// The dims of the axes not drawn; empty if all are 1.
     others: Vec<usize>,
 }
 
-/// How items become pixels.
 #[derive(Clone, Copy)]
 enum Paint {
-    /// An item is a number, for which a colour stands.
     Heat,
-    /// Each item is one channel of a colour.
     Channels {
-        /// How many channels there are: 3, or 4 with opacity.
+        /// 3, or 4 with opacity.
         count: usize,
-        /// Whether items are floats, of which 1 is the most of a channel, and not bytes.
+        /// Whether items are floats from 0 to 1 instead of bytes.
         is_unit: bool,
     },
 }
 
-/// How the items of a tensor are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Drawn {
-    /// As numbers, unless they are the bytes of a picture whose channels are the last axis.
+    /// Numbers, unless a uint8 tensor has 3 or 4 channels as its last axis.
     Numbers,
-    /// As colours, whose channels are the last axis, else the last but two.
+    /// Channels are the last axis, or the last axis but two.
     Colours,
 }
 
 impl Picture {
-    /// Returns a picture of the part of a tensor that lies at `places`. The picture shows the last two of the axes that are not
-    /// dropped at the first place of all others. A tensor of one axis, or of none, is one row. If the last axis of a uint8 tensor
-    /// has 3 or 4 places and the axes before the last three have one place each, it holds the channels of colours. If
-    /// `drawn` asks for colours, items of the last three axes are these: uint8, or floats from 0 to 1.
-    ///
-    /// # Errors
-    /// Items that are no numbers, or cannot be colours; no items. Those of [`Job::begin`].
+    /// Draws the last two axes that `places` keeps, at index 0 of the others. A tensor with fewer axes is one row. A
+    /// uint8 tensor with a last axis of 3 or 4, and axes of 1 before the last three, is drawn in colours. With
+    /// [`Drawn::Colours`], the last three axes must be colours: uint8, or floats from 0 to 1.
     pub(crate) fn new(mut source: Source, places: ResolvedIndex, drawn: Drawn, limits: Limits) -> Result<Self> {
         let (dtype, label) = (source.dtype().clone(), source.label().to_owned());
         let refuse = |why: String| Err(Error::from_kind(ErrorKind::Unsupported, why).within(label.as_str()));
@@ -113,12 +100,12 @@ impl Picture {
             Paint::Channels { .. } if is_last => Size { width: dim(2), height: dim(3) },
             Paint::Heat | Paint::Channels { .. } => Size { width: dim(1), height: dim(2) },
         };
-        // it is read twice
+        // The items are read twice.
         source.hold(Hold::Seekable, Threads::default())?;
         let mut fill = if spans.is_empty() { Selection::whole(source) } else { Selection::slice(source, &spans) };
-        // what is dropped has one place, and stands in front of what is drawn
+        // Dropped axes have dim 1 and move to the front.
         match &kept[..] {
-            // the channels of a pixel come one after the other
+            // The channels of a pixel must be adjacent.
             [before @ .., channel, row, column] if !is_last => axes.extend(before.iter().chain([row, column, channel])),
             all => axes.extend(all),
         }
@@ -131,10 +118,7 @@ impl Picture {
         Ok(Self { job, dtype, size, read, paint, others })
     }
 
-    /// Returns a picture of all of an output, which holds numbers and has one or two axes.
-    ///
-    /// # Errors
-    /// Items that are no numbers. Those of [`Job::begin`].
+    /// Draws numbers with one or two axes.
     pub(crate) fn from_numbers(fill: Box<dyn Fill>, limits: Limits) -> Result<Self> {
         let dtype = fill.meta().dtype.clone();
         let read = numbers::reader(&dtype).ok_or_else(|| Error::from_kind(ErrorKind::Unsupported, "no numbers"))?;
@@ -145,22 +129,21 @@ impl Picture {
         Ok(Self { job, dtype, size, read, paint: Paint::Heat, others: Vec::new() })
     }
 
-    /// Returns the size of the picture in items.
     pub(crate) fn size(&self) -> Size {
         self.size
     }
 
-    /// Returns the dims of the axes of which only the first place is drawn; empty if they have no other place.
+    /// Empty if all these dims are 1.
     pub(crate) fn others(&self) -> &[usize] {
         &self.others
     }
 
-    /// Returns the bytes of the items that are drawn. Progress counts them once each time they are read.
+    /// Progress counts these bytes on each read.
     pub(crate) fn bytes(&self) -> usize {
         self.job.meta().bytes()
     }
 
-    /// Returns the number of bytes of a pixel: red, green, blue, and opacity if the picture has it.
+    /// Bytes per pixel: red, green, blue, and possibly opacity.
     pub(crate) fn channels(&self) -> usize {
         match self.paint {
             Paint::Heat => 3,
@@ -168,11 +151,7 @@ impl Picture {
         }
     }
 
-    /// Returns the range of numbers that the colours stand for: `asked`, or that of the finite numbers. Returns `None` if the
-    /// items are colours themselves.
-    ///
-    /// # Errors
-    /// Of reading; a colour beyond 0 and 1.
+    /// The requested range, or the range of the finite numbers. `None` for colours, which must be from 0 to 1.
     pub(crate) fn scale(&self, asked: Option<(f64, f64)>, progress: Progress<'_>) -> Result<Option<Scale>> {
         match (self.paint, asked) {
             (Paint::Channels { is_unit: false, .. }, _) => Ok(None),
@@ -182,7 +161,7 @@ impl Picture {
         }
     }
 
-    /// Checks that all items are from 0 to 1. Nothing has been drawn yet.
+    /// Runs before any drawing.
     fn check_unit(&self, channels: usize, progress: Progress<'_>) -> Result<()> {
         let (mut numbers, mut first) = (Vec::new(), 0);
         self.job.stream(&self.job.plan(SinkKind::Stream), progress, &mut |items| {
@@ -201,11 +180,7 @@ impl Picture {
         })
     }
 
-    /// Hands the rows of pixels to `take`, averaged down to a size that is not larger than the picture's. Returns which numbers
-    /// that are not finite there are.
-    ///
-    /// # Errors
-    /// Of reading, and those of `take`.
+    /// Passes rows of pixels to `take`, averaged down to `to`. Returns the kinds of non-finite numbers that occur.
     pub(crate) fn draw(
         &self,
         scale: Option<&Scale>,
@@ -230,7 +205,6 @@ impl Picture {
     }
 }
 
-/// Returns whether items are floats that a picture is made of.
 fn is_float(kind: &Kind) -> bool {
     matches!(kind, Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64)
 }

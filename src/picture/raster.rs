@@ -1,31 +1,26 @@
-//! Makes rows of pixels from items. Each pixel is the mean of the items that it stands for.
+//! Averages items to rows of pixels.
 
 use super::scale::{Colours, Scale, SpecialNumbers};
 use super::viridis::{INFINITY, MINUS_INFINITY, NAN, Rgb, nearest};
 use crate::error::Result;
 
-/// The size of a picture in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// The number of pixels in a row.
     pub width: usize,
-    /// The number of rows.
     pub height: usize,
 }
 
 impl Size {
-    /// Returns this size with both sides limited to `most`.
     pub(crate) fn at_most(self, most: usize) -> Self {
         Self { width: self.width.min(most), height: self.height.min(most) }
     }
 }
 
-/// A function that takes a row of pixels.
 pub(crate) type TakeRow<'a> = dyn FnMut(&[u8]) -> Result<()> + Send + 'a;
 
-/// The places of an axis, of which one after the other is visited, and the pixels that they belong to.
+/// A position on an axis, and the pixel it belongs to.
 struct AxisPixels {
-    /// The first place of each pixel, and the number of places.
+    /// The first index of each pixel, then the dim.
     firsts: Vec<usize>,
     place: usize,
     pixel: usize,
@@ -36,22 +31,20 @@ impl AxisPixels {
         Self { firsts: (0..=to).map(|pixel| first(pixel, from, to)).collect(), place: 0, pixel: 0 }
     }
 
-    /// Returns how many pixels there are.
     fn pixels(&self) -> usize {
         self.firsts.len() - 1
     }
 
-    /// Returns how many places of the pixel are left to be visited.
+    /// Indices left in the pixel.
     fn left(&self) -> usize {
         self.firsts[self.pixel + 1] - self.place
     }
 
-    /// Returns whether each pixel stands for one place.
     fn is_one_to_one(&self) -> bool {
         self.firsts.last() == Some(&self.pixels())
     }
 
-    /// Goes on by some places of the pixel, and from the last place to the first. Returns whether another pixel begins there.
+    /// Returns true at the end of the pixel. Wraps around after the last pixel.
     fn advance(&mut self, places: usize) -> bool {
         self.place += places;
         if self.left() > 0 {
@@ -62,14 +55,13 @@ impl AxisPixels {
         true
     }
 
-    /// Goes on by some pixels, each of which stands for one place.
+    /// Only for one index per pixel.
     fn advance_pixels(&mut self, pixels: usize) {
         self.place += pixels;
         self.pixel += pixels;
         self.begin_again();
     }
 
-    /// Goes to the first place if all pixels are done.
     fn begin_again(&mut self) {
         if self.pixel == self.pixels() {
             (self.place, self.pixel) = (0, 0);
@@ -77,31 +69,28 @@ impl AxisPixels {
     }
 }
 
-/// Takes numbers in C order and makes rows of pixels from them.
 pub(super) struct Raster<'a, 'b> {
-    /// How many numbers a place has: 1, or one for each channel of a colour.
+    /// 1, or the number of colour channels.
     channels: usize,
-    /// The colours of numbers; `None` if they are channels of colours.
+    /// `None` if the numbers are colour channels.
     colours: Option<Colours>,
     take: &'a mut TakeRow<'b>,
-    /// For each pixel of the row and each channel, the sum of the finite numbers.
+    /// Sums of finite numbers by pixel and channel.
     sums: Vec<f64>,
-    /// For each pixel of the row, the count of finite numbers in one channel.
+    /// Finite numbers per pixel, in one channel.
     counts: Vec<u64>,
-    /// For each pixel of the row, which numbers that are not finite it stands for.
     special: Vec<SpecialNumbers>,
-    /// Whether the row stands for any number that is not finite.
     has_special: bool,
     pixels: Vec<u8>,
     seen: SpecialNumbers,
-    /// Where the next number goes.
+    /// The position of the next number.
     rows: AxisPixels,
     columns: AxisPixels,
     channel: usize,
 }
 
 impl<'a, 'b> Raster<'a, 'b> {
-    /// Averages a picture of one size down to another size, which is not larger.
+    /// `to` must not exceed `from`.
     pub(super) fn new(from: Size, to: Size, channels: usize, scale: Option<&Scale>, take: &'a mut TakeRow<'b>) -> Self {
         let width = to.width;
         Self {
@@ -120,15 +109,10 @@ impl<'a, 'b> Raster<'a, 'b> {
         }
     }
 
-    /// Returns which numbers that are not finite were added.
     pub(super) fn seen(&self) -> SpecialNumbers {
         self.seen
     }
 
-    /// Adds the next numbers.
-    ///
-    /// # Errors
-    /// Those of the function that takes the rows.
     pub(super) fn add(&mut self, numbers: &[f64]) -> Result<()> {
         let mut rest = numbers;
         let is_one_to_one = self.channels == 1 && self.columns.is_one_to_one();
@@ -143,7 +127,7 @@ impl<'a, 'b> Raster<'a, 'b> {
                 }
                 continue;
             }
-            // the numbers of a pixel that come one after the other are added together
+            // Adjacent numbers of a pixel are summed together.
             let most = if self.channels == 1 { self.columns.left() } else { 1 };
             let (now, later) = rest.split_at(most.min(rest.len()));
             rest = later;
@@ -161,14 +145,13 @@ impl<'a, 'b> Raster<'a, 'b> {
         Ok(())
     }
 
-    /// Adds some numbers of one channel to the pixel.
     #[inline]
     fn add_to_pixel(&mut self, numbers: &[f64]) {
         let pixel = self.columns.pixel;
         let (mut sum, mut count) = (self.sums[pixel * self.channels + self.channel], 0);
         for &number in numbers {
             let is_finite = number.is_finite();
-            // a sum is never -0.0, so that to add 0 leaves its bits
+            // A sum is never -0.0, so adding 0 preserves its bits.
             sum += if is_finite { number } else { 0.0 };
             count += usize::from(is_finite);
         }
@@ -180,7 +163,6 @@ impl<'a, 'b> Raster<'a, 'b> {
         }
     }
 
-    /// Adds numbers to the pixels from the present one on, one to each.
     fn add_to_pixels(&mut self, numbers: &[f64]) {
         let pixels = self.columns.pixel..self.columns.pixel + numbers.len();
         let mut are_finite = true;
@@ -197,7 +179,6 @@ impl<'a, 'b> Raster<'a, 'b> {
         }
     }
 
-    /// Hands a complete row on.
     fn emit(&mut self) -> Result<()> {
         let places = self.sums.chunks_exact(self.channels).zip(&self.counts);
         match &mut self.colours {
@@ -210,7 +191,7 @@ impl<'a, 'b> Raster<'a, 'b> {
                 self.pixels.resize(3 * self.counts.len(), 0);
                 let pixels = self.pixels.as_chunks_mut().0;
                 for (pixel, (sum, &count)) in pixels.iter_mut().zip(self.sums.iter().zip(&self.counts)) {
-                    // a pixel without any finite number gets its colour below
+                    // Pixels without finite numbers get a colour below.
                     *pixel = colours.colour(if count == 1 { *sum } else { sum / count.max(1) as f64 });
                 }
                 if self.has_special {
@@ -234,13 +215,11 @@ impl<'a, 'b> Raster<'a, 'b> {
     }
 }
 
-/// Returns the first of the `from` places that pixel number `pixel` of `to` pixels stands for.
 fn first(pixel: usize, from: usize, to: usize) -> usize {
     (pixel as u128 * from as u128 / to as u128) as usize
 }
 
-/// Returns the colour of a pixel that stands for a number that is not finite, since one NaN or infinity among many numbers
-/// must not be lost; `None` if all of its numbers are finite.
+/// A pixel with NaN or infinity shows it, so that one among many numbers stays visible.
 fn own(special: SpecialNumbers) -> Option<Rgb> {
     match special {
         SpecialNumbers { nan: true, .. } => Some(NAN),
@@ -309,7 +288,6 @@ mod tests {
         assert_eq!(seen, SpecialNumbers { minus_infinity: true, ..SpecialNumbers::default() });
     }
 
-    /// Returns the mean of the finite numbers of each pixel as its colour, by plain loops.
     fn plain(from: Size, to: Size, scale: (f64, f64), numbers: &[f64]) -> Vec<Vec<u8>> {
         let places = |pixel: usize, from: usize, to: usize| first(pixel, from, to)..first(pixel + 1, from, to);
         let colour = |row: usize, column: usize| {

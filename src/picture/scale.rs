@@ -1,4 +1,4 @@
-//! Decides which numbers get which colours.
+//! Maps numbers to colours.
 
 use std::cmp::Ordering;
 use std::sync::Mutex;
@@ -15,35 +15,29 @@ use crate::item::print::{float, write_item};
 use crate::ops::fill::Region;
 use crate::parallel::{locked, unlocked};
 
-/// The range of numbers that the colours stand for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
-    /// The lowest and the highest number; `None` if there is no finite number.
+    /// `None` without finite numbers.
     ends: Option<(f64, f64)>,
-    /// The texts of both numbers for messages.
     texts: (String, String),
 }
 
-/// Which numbers that are not finite, and so have colours of their own, a picture holds.
+/// The kinds of non-finite numbers in a picture, which have their own colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SpecialNumbers {
-    /// Some item is NaN.
     pub nan: bool,
-    /// Infinity.
     pub infinity: bool,
-    /// Minus infinity.
     pub minus_infinity: bool,
 }
 
 impl SpecialNumbers {
-    /// Adds a number, if it is not finite.
     pub(super) fn add(&mut self, number: f64) {
         self.nan |= number.is_nan();
         self.infinity |= number == f64::INFINITY;
         self.minus_infinity |= number == f64::NEG_INFINITY;
     }
 
-    /// Returns the name of each number that the picture holds, the word for its colour, and the colour.
+    /// Name, colour name and colour of each kind present.
     pub(crate) fn legend(self) -> impl Iterator<Item = (&'static str, &'static str, Rgb)> {
         let all = [
             (self.nan, "NaN", "red", NAN),
@@ -55,23 +49,21 @@ impl SpecialNumbers {
 }
 
 impl Scale {
-    /// Returns the scale for a range that the user gave. Numbers beyond it get the colours of its ends.
+    /// Numbers outside the range get the colours of its ends.
     pub(super) fn asked(low: f64, high: f64) -> Self {
         Self { ends: Some((low, high)), texts: (float(low), float(high)) }
     }
 
-    /// Returns the texts of the lowest and the highest number; `None` if there is no finite number.
+    /// `None` without finite numbers.
     pub(crate) fn texts(&self) -> Option<(&str, &str)> {
         self.ends.map(|_| (self.texts.0.as_str(), self.texts.1.as_str()))
     }
 }
 
-/// The colours of the finite numbers of a scale.
 pub(super) struct Colours {
     low: f64,
     high: f64,
     width: f64,
-    /// What numbers are multiplied by.
     factor: f64,
     shares: Shares,
 }
@@ -82,33 +74,30 @@ impl Colours {
         let Some((low, high)) = scale.ends.filter(|(low, high)| low < high) else {
             return Self { low: 0.0, high: 0.0, width: 1.0, factor: 1.0, shares };
         };
-        // numbers are halved first, if the width of the range is beyond float64
+        // If the range exceeds float64, numbers are halved first.
         let factor = if (high - low).is_finite() { 1.0 } else { 0.5 };
         let (low, high) = (low * factor, high * factor);
         Self { low, high, width: high - low, factor, shares }
     }
 
-    /// Returns the colour of a finite number.
     #[inline]
     pub(super) fn colour(&mut self, value: f64) -> Rgb {
         self.shares.colour(((value * self.factor).clamp(self.low, self.high) - self.low) / self.width)
     }
 }
 
-/// How many numbers are compared at once.
 const LANES: usize = 4;
 
-/// The items that are looked at together, whose numbers stay in a core's nearest cache.
+/// Items per block, which fits the L1 cache.
 const BLOCK: usize = 2048;
 
-/// The smallest and the largest finite number, each with its item.
 type ScaleEnds = Option<(End, End)>;
 
 #[derive(Clone, Debug)]
 struct End {
     value: f64,
     item: Vec<u8>,
-    /// The exact value of an integer of 64 bits, which tells two items apart that are the same float64.
+    /// Distinguishes 64-bit integers that round to the same float64.
     exact: Option<i128>,
 }
 
@@ -117,7 +106,6 @@ impl End {
         Self { value, item: item.to_vec(), exact: long_integer(dtype, item) }
     }
 
-    /// Returns the order of two ends, which are finite.
     fn order(&self, other: &Self) -> Ordering {
         let by_value = self.value.partial_cmp(&other.value).expect("finite numbers have an order");
         by_value.then(self.exact.cmp(&other.exact))
@@ -133,10 +121,6 @@ impl End {
     }
 }
 
-/// Finds the range of the finite numbers, by as many threads as the job has.
-///
-/// # Errors
-/// Of reading.
 pub(super) fn find(job: &Job, dtype: &DType, read: &Load<f64>, progress: Progress<'_>) -> Result<Scale> {
     let sink = Extremes { dtype, read, found: Mutex::new(None) };
     let plan = job.plan(SinkKind::Windows(&job.planner().windows()));
@@ -148,9 +132,8 @@ pub(super) fn find(job: &Job, dtype: &DType, read: &Load<f64>, progress: Progres
     })
 }
 
-/// Returns the smallest and the largest finite number; `None` if there is none.
 fn range(numbers: &[f64]) -> Option<(f64, f64)> {
-    // a loop over several numbers at once, without a branch
+    // Vectorised, without branches.
     let (mut lows, mut highs) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
     let mut widen = |lane: usize, number: f64| {
         let is_finite = number.is_finite();
@@ -167,7 +150,6 @@ fn range(numbers: &[f64]) -> Option<(f64, f64)> {
     (low <= high).then_some((low, high))
 }
 
-/// A sink that takes windows in any order and keeps the smallest and the largest number.
 struct Extremes<'a> {
     dtype: &'a DType,
     read: &'a Load<f64>,
@@ -182,14 +164,14 @@ impl WindowSink for Extremes<'_> {
             (self.read)(items, &mut numbers);
             let Some((low, high)) = range(&numbers) else { continue };
             let mut found = locked(&self.found);
-            // hardly any block has a new end
+            // Hardly any block extends the range.
             if found.as_ref().is_some_and(|(lowest, highest)| low > lowest.value && high < highest.value) {
                 continue;
             }
             let exact = |&i: &usize| long_integer(self.dtype, &items[i * size..]);
             let numbers = &numbers[..];
             let at = |value: f64| (0..numbers.len()).filter(move |&i| numbers[i] == value);
-            // the last maximum of the reversed items is the first of all
+            // The last maximum of the reversed items is the first.
             let ends = [at(low).min_by_key(exact), at(high).rev().max_by_key(exact)];
             let [low, high] = ends.map(|end| {
                 let i = end.expect("an item has the number");

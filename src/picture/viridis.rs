@@ -1,17 +1,12 @@
-//! The colour map viridis. Its lightness grows evenly, so that it is also read correctly in grey and by people who see few
-//! colours.
+//! The colour map viridis. Its lightness is even, so that it is readable in grey and with colour blindness.
 
-/// A colour by its red, green and blue.
 pub(crate) type Rgb = [u8; 3];
 
-/// The colour of NaN.
 pub(crate) const NAN: Rgb = [220, 30, 30];
-/// The colour of infinity.
 pub(crate) const INFINITY: Rgb = [255, 255, 255];
-/// The colour of minus infinity.
 pub(crate) const MINUS_INFINITY: Rgb = [0, 0, 0];
 
-/// The colours at even distances of the range, from the lowest to the highest. Between two of them colours are interpolated.
+/// Colours at even distances, from lowest to highest, with interpolation between them.
 const STOPS: [Rgb; 11] = [
     [68, 1, 84],
     [72, 36, 117],
@@ -26,7 +21,6 @@ const STOPS: [Rgb; 11] = [
     [253, 231, 37],
 ];
 
-/// Returns the colour at a share of the range, from 0 to 1.
 pub(crate) fn viridis(share: f64) -> Rgb {
     let (before, weight) = place(share);
     let between = |low: u8, high: u8| {
@@ -37,24 +31,19 @@ pub(crate) fn viridis(share: f64) -> Rgb {
     [between(low[0], high[0]), between(low[1], high[1]), between(low[2], high[2])]
 }
 
-/// How many bins [`Shares`] have, apart from the one of the highest share alone. A power of two, so that the ends of a bin
-/// are exact. A bin in 25 or so has more than one colour.
+/// Bins of [`Shares`], except the bin of share 1. A power of two keeps their ends exact. About one bin in 25 has
+/// several colours.
 const BINS: usize = 1 << 14;
 
-/// Returns the colours of shares as [`viridis`] does, in less time: it keeps the colour of each bin of shares, if all shares of
-/// the bin have the same colour.
+/// A faster [`viridis`]: caches the colour of each bin that has only one.
 pub(crate) struct Shares {
     bins: Vec<Bin>,
 }
 
-/// What is known of the shares of a bin.
 #[derive(Clone, Copy)]
 enum Bin {
-    /// No share of it was asked for.
     Unknown,
-    /// They all have this colour.
     One(Rgb),
-    /// They have several colours.
     Several,
 }
 
@@ -63,7 +52,6 @@ impl Shares {
         Self { bins: vec![Bin::Unknown; BINS + 1] }
     }
 
-    /// Returns the colour at a share of the range, from 0 to 1.
     #[inline]
     pub(crate) fn colour(&mut self, share: f64) -> Rgb {
         let number = ((share * BINS as f64) as usize).min(BINS);
@@ -79,8 +67,8 @@ impl Shares {
 }
 
 impl Bin {
-    /// Finds the colours of a bin. Between two stops each channel only grows or only falls, so that a colour which both ends of
-    /// the bin have is that of all its shares, unless a stop lies in it.
+    /// Between two stops each channel is monotonic. So a colour at both ends of a bin without a stop is the colour of
+    /// the bin.
     fn of(number: usize) -> Self {
         let first = number as f64 / BINS as f64;
         let last = ((number + 1) as f64 / BINS as f64).next_down().min(1.0);
@@ -92,7 +80,7 @@ impl Bin {
     }
 }
 
-/// Returns the stop before a share, which is never the last one, and how far the share is from it to the next.
+/// The stop at or before a share, never the last, and the fraction to the next.
 fn place(share: f64) -> (usize, f64) {
     let last = STOPS.len() - 1;
     let at = share.clamp(0.0, 1.0) * last as f64;
@@ -100,8 +88,7 @@ fn place(share: f64) -> (usize, f64) {
     (before, at - before as f64)
 }
 
-/// Returns the nearest byte, and the larger one of two, as `f64::round` does, which is a call on machines without an
-/// instruction for it.
+/// Equals `f64::round`, which is a function call on CPUs without the instruction.
 pub(crate) fn nearest(number: f64) -> u8 {
     let below = number as u8;
     below.saturating_add((number - f64::from(below) >= 0.5).into())
