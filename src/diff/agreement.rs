@@ -1,5 +1,5 @@
-//! Compares two tensors and, if their shapes are permutations of each other, searches the axes under which they agree.
-//! A sample of short windows rules out most permutations; the others are compared whole.
+//! Compares two tensors, and searches the axes under which tensors of permuted shapes agree. A sample of short windows
+//! rules out most permutations.
 
 use super::compare::compare_as_they_are;
 use super::difference::{Difference, Reason};
@@ -18,17 +18,17 @@ const MAX_AXES: usize = 6;
 const MAX_SAMPLED: usize = 120;
 const MAX_COMPARED: usize = 4;
 
-/// Both tensors together; keeps the search within about a second.
+/// Limits the search to about a second.
 const MAX_BYTES: usize = 1 << 30;
 
 const WINDOWS: usize = 8;
 const ITEMS: usize = 512;
 
-/// Compares two tensors element by element. Byte order does not matter.
+/// Compares two tensors. Byte order does not matter.
 ///
 /// # Errors
-/// A tolerance is negative, `ulp` is set for two dtypes, [`Options::axes`] is not a permutation of the axes of
-/// `actual`, or memory for a copy of both tensors is not available.
+/// A tolerance is negative, `ulp` is set for two dtypes, [`Options::axes`] is not a permutation, or memory for a copy
+/// of both tensors is not available.
 pub fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Result<Difference> {
     let source = |tensor: &Tensor, name: &str| {
         Ok::<_, Error>(Source::memory(tensor.try_clone().context(name)?, name.to_owned()))
@@ -38,11 +38,11 @@ pub fn compare(expected: &Tensor, actual: &Tensor, options: &Options) -> Result<
     compare_sources(&mut expected, &mut actual, options, effort, &|_| {})
 }
 
-/// Compares two tensors window by window. Byte order and storage order do not matter. `progress` gets the number of
-/// bytes after each window.
+/// Compares two tensors window by window. Storage and byte order do not matter. `progress` gets the bytes of each
+/// window.
 ///
 /// # Errors
-/// The options do not fit the tensors, as for [`compare`], or a source cannot be read.
+/// The options do not fit the tensors, or a source cannot be read.
 pub fn compare_sources(
     expected: &mut Source,
     actual: &mut Source,
@@ -69,7 +69,7 @@ fn agreeing_axes(expected: &mut Source, actual: &mut Source, options: &Options, 
         return None;
     }
     let options = Options { axes: None, metadata: false, ..options.clone() };
-    // A few items may exceed a limit that holds over all items.
+    // A few items may exceed a limit on all items.
     let is_sampled = options.allowed.is_none() && !options.limits.any();
     let fits = |order: &Vec<usize>| !is_sampled || sample_agrees(sources, order, &options).unwrap_or(false);
     let orders = permutations(expected.shape(), actual.shape()).into_iter().take(MAX_SAMPLED);
@@ -82,7 +82,7 @@ fn agreeing_axes(expected: &mut Source, actual: &mut Source, options: &Options, 
     })
 }
 
-/// Axes of dim 1 keep their order, because exchanging them does not change the tensor.
+/// Axes of dim 1 keep their order, which does not matter.
 fn permutations(expected: &[usize], actual: &[usize]) -> Vec<Vec<usize>> {
     let mut orders = vec![Vec::new()];
     for &dim in expected {

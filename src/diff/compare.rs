@@ -31,7 +31,7 @@ use crate::layout::shape::coordinates;
 use crate::memory;
 use crate::storage::source::{Hold, Source};
 
-/// Equal windows are read a second time for the metrics if a later window differs.
+/// Equal windows are read again for the metrics if a later window differs.
 pub(super) const PASSES: usize = 2;
 
 pub(super) fn compare_as_they_are(
@@ -152,9 +152,8 @@ pub(super) struct Comparison<'a> {
 struct ThreadFindings {
     tally: DifferenceTally,
     metrics: MetricFindings,
-    /// Marked indices on the first axis for each window, with the number of its first item.
+    /// Runs of each window, with the number of its first item.
     runs: Vec<(usize, FirstAxisRuns)>,
-    /// Equal windows that were not summed.
     skipped: Vec<usize>,
     converted: [ConvertedItems; 2],
     steps: Vec<u64>,
@@ -168,7 +167,7 @@ struct MetricFindings {
     block: BlockScratch,
 }
 
-/// Compares a window and marks its mismatches. Returns true once no further window can change the result.
+/// Returns true once further windows cannot change the result.
 type WindowVisitor<'a> =
     dyn Fn(&mut ThreadFindings, &ScannedBox<'_, 2>, &mut WindowMarks<'_>) -> Result<bool> + Sync + 'a;
 
@@ -210,7 +209,7 @@ impl MetricFindings {
 
 impl ThreadFindings {
     fn look_at_equal(&mut self, reading: &NumberReading, items: StoredItems<'_>) {
-        // The slice comparison detects a window filled with one repeated item; one item is enough then.
+        // Detects a window of one repeated item, for which one item is enough.
         let (width, expected) = (items.widths[0], items.rows.expected);
         let is_repeated = expected.len() > width && expected[width..] == expected[..expected.len() - width];
         let items = if is_repeated { items.part(0..1) } else { items };
@@ -243,7 +242,6 @@ impl Comparison<'_> {
         let class = reading.kernel().class();
         let summer = BlockSummer { kernel: reading.kernel(), total, partial: &partial };
         let walk = self.axes.walk([self.expected, self.actual]);
-        // If the tensors are equal, the first items determine all results.
         let are_equal = walk.is_c_order() && self.are_equal_as_stored()?;
         let axes = AxisMarks::new(&walk.shape(self.expected.shape()));
         let search = self.effort.quantiles.then(|| self.search(reading)).transpose()?;
@@ -337,7 +335,7 @@ impl Comparison<'_> {
             Ok(!is_known)
         };
         let seen = match widths {
-            // Tensors of itemsize 0 may have more items than can be counted one by one.
+            // Too many items of no bytes to count one by one.
             [0, 0] => {
                 [&*self.expected, &*self.actual].into_iter().try_for_each(Source::finish)?;
                 Vec::new()
@@ -352,7 +350,7 @@ impl Comparison<'_> {
             all.skipped.append(&mut seen.skipped);
         }
         all.check_memory()?;
-        // Checks that the texts of all listed mismatches fit into memory.
+        // Checks the memory for the texts of mismatches.
         let texts: usize =
             all.tally.listed.iter().map(|found| 512 + 6 * (found.expected.len() + found.actual.len())).sum();
         match memory::with_capacity::<u8>(texts) {
@@ -361,8 +359,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// True if both tensors have the same bytes in the same order other than C order. Comparing stored bytes avoids
-    /// transposing both tensors. Sources that are better read into memory are read here, once.
+    /// Compares stored bytes of tensors in the same order other than C, which avoids transposing both.
     fn are_equal_as_stored(&mut self) -> Result<bool> {
         if !may_be_equal_as_stored([self.expected, self.actual], &self.axes) {
             return Ok(false);
@@ -371,7 +368,7 @@ impl Comparison<'_> {
         same_bytes(self.expected, self.actual, self.effort.limits, self.progress)
     }
 
-    /// All scans in the order of one walk share a plan, so that they have the same windows.
+    /// All scans of a walk share a plan, and so their windows.
     fn settled(&mut self, walk: &Walk) -> Result<PlannedScan<'_, 2>> {
         let (limits, of_actual) = (self.effort.limits, &self.axes);
         let view = |number, source: &Source| of_actual.walked(walk, number, source);
@@ -391,8 +388,8 @@ pub(super) fn may_be_equal_as_stored(sources: [&Source; 2], axes: &ActualAxes) -
     across && sources.iter().all(|source| source.is_read_by_position() && !source.costs_requests())
 }
 
-/// If false, equal windows are summed only once a window differs. Streams cannot be read again, remote sources only by
-/// new requests, and bytes of two dtypes are never equal.
+/// If false, equal windows are summed only once a window differs. Streams cannot be read twice, remote sources only by
+/// new requests, and two dtypes have no equal bytes.
 pub(super) fn is_read_once(sources: [&Source; 2], reading: &NumberReading) -> bool {
     !reading.is_one_dtype || sources.iter().any(|source| source.is_stream() || source.costs_requests())
 }
@@ -450,7 +447,7 @@ fn findings(how: &Comparability, dtypes: [&DType; 2], shape: &[usize], overall: 
     }
 }
 
-/// JSON text of an item, or its bytes as a hexadecimal string if JSON has no notation for the dtype.
+/// An item as JSON, or a hexadecimal string if JSON has no notation for it.
 fn text(dtype: &DType, item: &[u8]) -> String {
     let mut out = Vec::new();
     if print::write_item(&mut out, dtype, item).is_ok() {

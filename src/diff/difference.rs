@@ -50,7 +50,7 @@ impl Outline {
     }
 }
 
-/// The largest error and the first index in C order that has it.
+/// The largest error and its first index in C order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extreme<V> {
     /// The error.
@@ -66,7 +66,7 @@ pub struct Mismatch {
     pub index: Vec<usize>,
     /// The flat index in C order.
     pub flat: usize,
-    /// The expected item as JSON, or its bytes as a hexadecimal string if JSON cannot express it.
+    /// The expected item as JSON, or a hexadecimal string of bytes JSON cannot express.
     pub expected: String,
     /// The actual item, in the same notation.
     pub actual: String,
@@ -79,8 +79,7 @@ pub struct Mismatch {
 }
 
 /// The result of [`compare`](super::compare). `Display` writes [the report](Difference::write_report) without colours.
-///
-/// If dtypes or shapes differ, all results that depend on items are `None` or empty.
+/// If dtypes or shapes differ, results on items are `None` or empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub(super) reason: Option<Reason>,
@@ -97,7 +96,6 @@ pub struct Difference {
 pub(super) struct Findings {
     pub differing: usize,
     pub mismatches: usize,
-    /// `None` if the items are not numbers.
     pub nonfinite_mismatches: Option<usize>,
     pub first_nonfinite: Option<Vec<usize>>,
     pub max_abs: Option<Extreme<Number>>,
@@ -112,9 +110,7 @@ pub(super) struct Findings {
     pub axes: Vec<AxisPlaces>,
     pub failures: Vec<Failure>,
     pub integers: bool,
-    /// Set if a pair differs by NaN or infinity, which no error shows.
     pub has_non_finite_mismatch: bool,
-    /// Metric limits fail if a differing item is not a finite number.
     pub limits_not_applicable: bool,
 }
 
@@ -144,20 +140,19 @@ impl Difference {
         self.items
     }
 
-    /// The sorted names of Zarr attributes, `fill_value` and `dimension_names` that differ. They make the tensors
-    /// different only with [`Options::metadata`](super::Options::metadata).
+    /// The sorted names of differing Zarr attributes, `fill_value` and `dimension_names`, which count only with
+    /// [`Options::metadata`](super::Options::metadata).
     pub fn metadata(&self) -> &[String] {
         &self.beside.metadata
     }
 
-    /// The sorted names of other content in the containers that differs, for example a JSON file in a `.npz`. It counts
-    /// only with [`Options::metadata`](super::Options::metadata).
+    /// The sorted names of differing content other than tensors, for example JSON in a `.npz`. It counts like metadata.
     pub fn content(&self) -> &[String] {
         &self.beside.content
     }
 
-    /// The [axes](super::Options::axes) under which tensors of different shapes pass. Tensors of more than 6 axes or 1
-    /// GiB are not searched.
+    /// The [axes](super::Options::axes) under which tensors of different shapes pass. Searched for up to 6 axes and 1
+    /// GiB.
     pub fn agreeing_axes(&self) -> Option<&[usize]> {
         self.agreeing_axes.as_deref()
     }
@@ -204,13 +199,13 @@ findings! {
     differing(found) -> usize = Some(found.differing);
     /// The number of elements that fail.
     mismatches(found) -> usize = Some(found.mismatches);
-    /// The number of mismatches with NaN, NaT or infinity in any part; `None` if the elements are not numbers.
+    /// The number of mismatches with NaN, NaT or infinity; `None` if the elements are not numbers.
     nonfinite_mismatches(found) -> usize = found.nonfinite_mismatches;
     /// The first non-finite mismatch in C order.
     first_nonfinite(found) -> &[usize] = found.first_nonfinite.as_deref();
-    /// The largest absolute error of pairs of finite elements.
+    /// The largest absolute error of finite elements.
     max_abs(found) -> &Extreme<Number> = found.max_abs.as_ref();
-    /// The largest relative error of pairs of finite elements, unless only the expected element is zero.
+    /// The largest relative error of finite elements, ignoring nonzero values at an expected zero.
     max_rel(found) -> &Extreme<f64> = found.max_rel.as_ref();
     /// The largest distance of finite elements in steps between neighbouring values.
     max_ulp(found) -> &Extreme<u64> = found.max_ulp.as_ref();
@@ -222,8 +217,7 @@ findings! {
     min_ulp(found) -> u64 = found.min_ulp;
     /// The metrics over all elements; `None` if no items were compared.
     metrics(found) -> &Metrics = Some(&found.metrics);
-    /// The absolute errors at [`QUANTILES`](super::QUANTILES) of pairs of finite elements: always the error of one
-    /// pair, without interpolation.
+    /// The absolute errors of finite elements at [`QUANTILES`](super::QUANTILES), without interpolation.
     quantiles(found) -> &[Option<Number>; 4] = found.quantiles.as_ref();
 }
 

@@ -27,7 +27,7 @@ impl Number {
         }
     }
 
-    /// Two finite items can have an infinite distance. Clamped, it stays below the distances of non-finite items.
+    /// Clamps an infinite distance, which finite items can have, so that non-finite items still exceed it.
     pub(super) fn at_most_finite(self) -> Self {
         match self {
             Self::Float(number) => Self::Float(number.min(f64::MAX)),
@@ -59,23 +59,20 @@ pub(super) fn below_float(value: f64) -> Option<f64> {
     (value > 0.0).then(|| value.next_down())
 }
 
-/// The absolute difference as the inner loops compute it; elsewhere it is a [`Number`].
 pub(super) trait Distance: Copy + PartialOrd {
     const KEY_BITS: u32;
 
-    /// The smallest float64 that is not below the distance.
     fn up(self) -> f64;
     fn near(self) -> f64;
     fn number(self) -> Number;
     fn of_number(number: Number) -> Self;
 
-    /// Keys sort like distances; the search for quantiles uses them.
     fn key(self) -> u64;
-    /// The distance of a key. Above 2^63, distances of integers of two dtypes have only float64 precision.
+    /// Above 2^63, distances of integers of two dtypes have float64 precision.
     fn of_key(key: u64) -> Number;
 }
 
-/// Keys of 128-bit distances count float64s from here on: integers of two dtypes are up to 2^65 apart.
+/// Keys of 128-bit distances count float64s from here: integers of two dtypes are up to 2^65 apart.
 const LONG: u64 = 1 << 63;
 
 impl Distance for f64 {

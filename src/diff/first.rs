@@ -8,7 +8,9 @@ use crate::report::{Colour, Style, printable};
 /// The first tensor that fails.
 #[derive(Clone, Debug)]
 pub struct FirstDifferent {
+    /// The name.
     pub name: String,
+    /// Why it fails.
     pub found: NamedResult,
     /// The number of later tensors.
     pub not_compared: usize,

@@ -1,6 +1,5 @@
-//! The few types that items are compared as. [`reading`](super::reading) converts all other items to one of them,
-//! because the inner loops ([`kernel`](super::kernel)) are compiled for each type and run as fast over converted
-//! float64s.
+//! The few types that items are compared as. [`reading`](super::reading) converts other items, because the inner loops
+//! ([`kernel`](super::kernel)) are compiled for each type.
 
 use num_complex::Complex;
 
@@ -69,7 +68,7 @@ pub(super) struct Ends {
 }
 
 /// # Panics
-/// The item is NaN or infinite.
+/// If the item is NaN or infinite.
 impl From<RealItem> for Binary {
     fn from(item: RealItem) -> Self {
         match item {
@@ -85,7 +84,7 @@ pub(super) trait ComparedItem: Copy + Send + Sync + 'static {
     const CLASS: ItemClass;
     const SIZE: usize = size_of::<Self>();
 
-    /// Implementations are inlined, because a loop over items is vectorised only if their size is known.
+    /// Inlined, because loops over items are vectorised only if the itemsize is known.
     fn items(bytes: &[u8]) -> impl ExactSizeIterator<Item = Self> + Clone;
 
     fn same(self, other: Self) -> bool;
@@ -95,7 +94,6 @@ pub(super) trait ComparedItem: Copy + Send + Sync + 'static {
 
     fn is_nan(self) -> bool;
 
-    /// The methods below require finite items.
     fn is_finite(self) -> bool;
 
     fn distance(self, other: Self) -> Self::Distance;
@@ -111,12 +109,12 @@ pub(super) trait ComparedItem: Copy + Send + Sync + 'static {
     /// Not for complex items.
     fn below(self, other: Self) -> bool;
 
-    /// The exponent, for floats only.
+    /// Floats only.
     fn power(self) -> i32 {
         unreachable!("only floats are scaled")
     }
 
-    /// The item divided by `2^power`, for floats only.
+    /// Divides by `2^power`; floats only.
     fn scaled(self, _power: i32) -> Self {
         unreachable!("only floats are scaled")
     }
@@ -157,7 +155,7 @@ integers! {
     i128: u128;
 }
 
-/// Every byte except 0 is true. Two true bytes may differ in bits, so bools are not converted to numbers.
+/// Every byte except 0 is true. Two true bytes may differ in bits.
 #[derive(Clone, Copy)]
 pub(super) struct BoolItem(u8);
 

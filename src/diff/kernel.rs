@@ -1,8 +1,8 @@
 //! The loops over pairs of items, the only part of a comparison that is compiled for each item type.
 //!
-//! The rest of the comparison calls them through [`PairKernel`], once per block of some hundred pairs. The loops visit
-//! every item and combine results with `|` instead of `||`, so that they are vectorised. A branch, an overflow check or
-//! a division would take many times as long.
+//! Other code calls them through [`PairKernel`], once per block of some hundred pairs. They visit every item and
+//! combine results with `|` instead of `||`, so that they are vectorised. A branch, an overflow check or a division
+//! would take many times as long.
 
 use std::marker::PhantomData;
 
@@ -23,7 +23,7 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// If both sides have the same bytes, makes both the same slice, so that work is not done twice.
+    /// Makes both sides one slice if their bytes are equal, so that work is not done twice.
     pub(super) fn joined(self) -> Self {
         if self.expected == self.actual { Self { actual: self.expected, ..self } } else { self }
     }
@@ -33,8 +33,8 @@ impl Rows<'_> {
     }
 }
 
-/// Pairs per block. Blocks begin at multiples of this number, independent of windows. A block (4 KiB of float64 per
-/// tensor) is converted, compared and summed while it is in the L1 cache.
+/// Pairs per block. Blocks begin at multiples of this number in any window. A block (4 KiB of float64 per tensor) is
+/// converted, compared and summed in the L1 cache.
 pub(super) const BLOCK: usize = 512;
 
 /// One bit per pair, lowest bit first.
@@ -56,7 +56,6 @@ pub(super) fn set_pairs(bits: &PairBits) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The pairs that differ in bits, and the pairs that no tolerance accepts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairMasks {
     /// Two NaN differ only if [`PairRule::nan_differs`] is set.
@@ -73,9 +72,7 @@ pub(super) struct BlockSurvey {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairFacts {
-    /// `None` if an item is not finite.
     pub error: Option<PairError>,
-    /// +0 equals -0.
     pub equals: bool,
 }
 
@@ -92,7 +89,6 @@ pub(super) struct Thresholds {
     pub max_abs: Number,
     /// `None` if every expected item so far was 0 and no actual item was.
     pub max_rel: Option<f64>,
-    /// The relative tolerance that accepts all pairs so far.
     pub rtol: f64,
 }
 
@@ -101,7 +97,6 @@ pub(super) trait PairKernel: Send + Sync {
 
     fn size(&self) -> usize;
 
-    /// Finds the pairs that exceed a threshold, or differ and are not finite.
     fn survey(&self, tally: &Thresholds, rows: Rows<'_>) -> BlockSurvey;
 
     /// Counts the pairs that fail, for blocks whose differing pairs are finite. See [`masks`](Self::masks) for `steps`.
@@ -109,43 +104,40 @@ pub(super) trait PairKernel: Send + Sync {
 
     fn any_above(&self, distance: Number, rows: Rows<'_>) -> bool;
 
-    /// `steps` holds the distance of each pair in steps, or is empty without a limit. `are_finite` promises that all
-    /// differing pairs are finite, which skips most tests.
+    /// `steps` is empty without a limit on steps. `are_finite` promises that all differing pairs are finite, which
+    /// skips most tests.
     fn masks(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64], are_finite: bool) -> PairMasks;
 
     fn facts(&self, rows: Rows<'_>, pair: usize) -> PairFacts;
 
-    /// Errors for pictures: 0 if both items are NaN or the same infinity, NaN if one is NaN, infinity if one is
-    /// infinite.
+    /// 0 if both items are NaN or the same infinity, NaN if one is NaN, infinity if one is infinite.
     #[cfg(feature = "cli")]
     fn errors(&self, rows: Rows<'_>, out: &mut Vec<f64>);
 
-    /// Distances of integers and dates in steps.
+    /// Integers and dates only.
     fn steps(&self, rows: Rows<'_>, out: &mut Vec<u64>);
 
-    /// The [keys](Distance::key) of all distances. Pairs that are not finite get the largest key.
+    /// Pairs that are not finite get the largest [key](Distance::key).
     fn keys(&self, rows: Rows<'_>, out: &mut Vec<u64>);
 
     fn key_bits(&self) -> u32;
 
     fn of_key(&self, key: u64) -> Number;
 
-    /// The numbers that metrics sum, and the first pair of the (non-empty) block. Not for complex items. `scratch`
-    /// holds numbers that are not stored as float64.
+    /// The numbers that metrics sum, and the first pair. Not for complex items. `scratch` holds offsets that are not
+    /// stored as float64.
     fn summands<'a>(&self, rows: Rows<'a>, scratch: &'a mut Offsets) -> (Summands<'a>, [RealItem; 2]);
 
-    /// The summands of floats with squares or differences that may overflow, divided by powers of 2 so that differences
-    /// do not. Returns the first pair, and the powers of both sides and of the errors.
+    /// Scales floats whose squares or differences may overflow. Returns the first pair, and the powers of 2 of both
+    /// sides and of the errors.
     fn scaled_summands(&self, rows: Rows<'_>, out: &mut Offsets) -> ([RealItem; 2], [i32; 3]);
 
-    /// The range of finite items (at least one, not complex).
     fn ends(&self, items: &[u8]) -> Ends;
 
     fn are_finite(&self, rows: Rows<'_>) -> bool;
 
     fn keep_finite(&self, rows: Rows<'_>, out: &mut [Vec<u8>; 2]);
 
-    /// Adds the exact products of all pairs, which must be finite and real.
     fn add_products(&self, rows: Rows<'_>, sum: &mut Exact);
 }
 
@@ -157,11 +149,9 @@ impl<T: ComparedItem> TypedKernel<T> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ComparedAs {
-    /// Floats, and integers of up to 32 bits.
     Float64,
     Int64,
     UInt64,
-    /// Integers of two dtypes.
     Int128,
     /// A float64 or a 64-bit integer.
     Split,
@@ -198,13 +188,13 @@ fn is_finite<T: ComparedItem>((expected, actual): (T, T)) -> bool {
     expected.is_finite() & actual.is_finite()
 }
 
-/// True if the bits differ, unless both items are NaN and NaN counts as equal. `FINITE` skips the test for NaN.
+/// `FINITE` skips the test for NaN.
 #[inline(always)]
 fn differs<T: ComparedItem, const FINITE: bool>(rule: &PairRule, (expected, actual): (T, T)) -> bool {
     !expected.same(actual) & (FINITE || !(expected.is_nan() & actual.is_nan() & !rule.nan_differs))
 }
 
-/// All counts, marks and mismatches of a comparison depend on this function.
+/// Decides every count, mark and mismatch.
 #[inline(always)]
 fn fails<T: ComparedItem, const FINITE: bool>(rule: &PairRule, pair: (T, T), steps: u64) -> bool {
     let (expected, actual) = pair;
@@ -227,7 +217,7 @@ fn masks<T: ComparedItem, const FINITE: bool>(rule: &PairRule, rows: Rows<'_>, s
     PairMasks { differ, fail }
 }
 
-/// Visits all items, unlike `Iterator::any`, so that the loop is vectorised.
+/// Unlike `Iterator::any` visits all items, to be vectorised.
 #[inline(always)]
 fn any<I: Iterator>(items: I, predicate: impl Fn(I::Item) -> bool) -> bool {
     items.fold(false, |any, item| any | predicate(item))
@@ -250,7 +240,6 @@ fn pair_bits<T: ComparedItem>(rows: Rows<'_>, steps: &[u64], predicate: impl Fn(
 
 #[inline(always)]
 fn word_of<T: ComparedItem>(rows: Rows<'_>, steps: &[u64], predicate: impl Fn((T, T), u64) -> bool) -> u64 {
-    // A vectorised loop writes bytes, and eight bytes are packed into bits at once.
     let mut answers = [0_u8; 64];
     let pairs = pairs_of::<T>(rows).zip(steps);
     answers.iter_mut().zip(pairs).for_each(|(answer, (pair, steps))| *answer = predicate(pair, *steps).into());
@@ -269,7 +258,6 @@ fn is_farther<T: ComparedItem>(tally: &Thresholds, pair: (T, T)) -> bool {
     let (distance, size) = (pair.0.distance(pair.1), pair.0.size());
     let is_above = match tally.max_rel {
         Some(max_rel) => size > 0.0 && distance.near() / size > max_rel,
-        // So far every expected item was 0 and no actual item was.
         None => is_finite(pair) && (size > 0.0 || distance.near() == 0.0),
     };
     is_above || distance.up() > tally.rtol * size
@@ -291,20 +279,20 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
     fn survey(&self, tally: &Thresholds, rows: Rows<'_>) -> BlockSurvey {
         let max_abs = T::Distance::of_number(tally.max_abs);
         let pairs = pairs_of::<T>(rows);
-        // A quotient exceeds the maximum only if the error is not below the rounded product. Most blocks have no such
-        // pair, so they compute no quotients.
+        // Only errors not below the rounded product have a larger quotient. Most blocks have none and compute no
+        // quotients.
         let least = tally.max_rel.map_or(0.0, |max_rel| max_rel.min(tally.rtol));
-        // The distance to a non-finite item is not finite, so it compares as not within.
+        // A distance to a non-finite item compares as not within.
         let survey = |(are_within, may_be_farther, same): (bool, bool, u64), pair: (T, T)| {
             let distance = pair.0.distance(pair.1);
             let are_within = are_within & (distance <= max_abs);
             let may_be_farther = may_be_farther | (distance.up() >= least * pair.0.size());
-            // A block cannot overflow the counter; an overflow check would prevent vectorisation.
+            // An overflow check would prevent vectorisation.
             (are_within, may_be_farther, same.wrapping_add(pair.0.same(pair.1).into()))
         };
         let (are_within, may_be_farther, same) = pairs.clone().fold((true, false, 0), survey);
-        // Equal items do not have a larger quotient. Once an expected 0 differs, no relative tolerance accepts all
-        // pairs, and further expected zeros have no quotient.
+        // Equal items have no larger quotient. Once an expected 0 differs, `rtol` is infinite, and expected zeros have
+        // no quotient.
         let smallest = if tally.rtol.is_finite() { -1.0 } else { 0.0 };
         let may_be_new = |pair: (T, T)| {
             let (abs, size) = (pair.0.distance(pair.1).up(), pair.0.size());
@@ -323,7 +311,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
     }
 
     fn failures(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64]) -> usize {
-        // A block cannot overflow the counter; an overflow check would prevent vectorisation.
+        // An overflow check would prevent vectorisation.
         let count =
             |count: u32, (pair, steps): ((T, T), &u64)| count.wrapping_add(fails::<T, true>(rule, pair, *steps).into());
         pairs_of::<T>(rows).zip(steps_or_zeros(steps)).fold(0, count) as usize
@@ -393,7 +381,6 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
         let origins = [first.0.real(), first.1.real()];
         let errors = |out: &mut Vec<u64>| {
             out.resize(pairs().len(), 0);
-            // One loop per row, so that each is vectorised.
             let errors = out.iter_mut().zip(pairs());
             errors.for_each(|(error, pair)| *error = pair.0.distance(pair.1).near().to_bits());
         };
@@ -405,7 +392,6 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
             let sides = [rows.expected, rows.actual].map(|items| items.as_chunks().0);
             return (Summands { sides, origins: origins.map(RealItem::near), errors: &scratch.errors }, origins);
         }
-        // Items other than float64 compute offsets in their own type.
         scratch.resize(pairs().len());
         scratch.expected.iter_mut().zip(pairs()).for_each(|(out, pair)| *out = pair.0.offset(first.0).to_le_bytes());
         if rows.are_one() {

@@ -1,5 +1,4 @@
-//! Sums over rows of float64s in four lanes. Lane n adds every fourth number from the n-th on, always in the same
-//! order.
+//! Sums over rows of float64s in four lanes, always in the same order.
 
 use crate::item::element::inlined;
 use crate::item::exact::{Binary, power_of_two};
@@ -10,14 +9,12 @@ const LANES: usize = 4;
 /// Little-endian float64, so that stored items are summed without a copy.
 pub(super) type FloatBytes = [u8; 8];
 
-/// A block of pairs: numbers of both sides and the absolute differences.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Summands<'a> {
     pub sides: [&'a [FloatBytes]; 2],
-    /// Subtracted from the numbers of each side, to give offsets from the first item of the block.
+    /// Subtracted from each side, to give offsets from the first item of the block.
     pub origins: [f64; 2],
-    /// The bits of the absolute differences, which are also their quantile keys. Empty if both sides are the same
-    /// slice.
+    /// Absolute differences, as float bits. Empty if both sides are one slice.
     pub errors: &'a [u64],
 }
 
@@ -35,7 +32,7 @@ impl Summands<'_> {
             [x, x * x, y, y * y, x * y]
         };
         let [x, xx, y, yy, products] = sums_of_terms(expected, actual, terms);
-        // One loop per sum: a loop for both would be vectorised across the sums instead of along the row.
+        // A loop for both sums would be vectorised across the sums instead of along the row.
         let [sizes] = sums_of_terms(self.errors, self.errors, |error, _| [error]);
         let [squares] = sums_of_terms(self.errors, self.errors, |error, _| [error * error]);
         BlockSums { expected: row(x, xx), actual: row(y, yy), products, errors: row(sizes, squares) }
@@ -45,7 +42,6 @@ impl Summands<'_> {
         std::ptr::eq(self.sides[0], self.sides[1])
     }
 
-    /// The smallest and largest offset of each side. The numbers must be finite.
     pub(super) fn ranges(&self) -> [(f64, f64); 2] {
         let of_side = |side: usize| {
             let (low, high) = range(self.sides[side]);
@@ -59,12 +55,11 @@ impl Summands<'_> {
         if self.are_one() {
             return self.sides[0].len() as u64;
         }
-        // A block cannot overflow the counter; an overflow check would prevent vectorisation.
+        // An overflow check would prevent vectorisation.
         self.errors.iter().fold(0, |zeros: u64, error| zeros.wrapping_add(u64::from(error.float() == 0.0)))
     }
 }
 
-/// Memory for offsets that are not stored as float64, for scaled offsets, and for errors.
 #[derive(Debug, Default)]
 pub(super) struct Offsets {
     pub expected: Vec<FloatBytes>,
@@ -84,7 +79,7 @@ impl Offsets {
         Summands { sides: [&self.expected, &self.actual], origins: [0.0; 2], errors: &self.errors }
     }
 
-    /// Scales each row so that its squares fit float64. The rows have already been divided by `2^powers`.
+    /// Scales each row so that its squares fit float64. The rows are already divided by `2^powers`.
     pub(super) fn scaled_sums(&mut self, powers: [i32; 3]) -> BlockSums {
         let powers = [
             powers[0] + scale(&mut self.expected),
@@ -153,7 +148,6 @@ impl RowSums {
     }
 }
 
-/// The sums of offsets, their squares and products, and of absolute differences and their squares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockSums {
     pub expected: RowSums,
@@ -175,8 +169,8 @@ impl BlockSums {
             && (self.errors.sum == 0.0 || self.errors.is_in_range())
     }
 
-    /// Whether the sum of `count` products, after `origins` are added back, is so small beside its terms that rounding
-    /// may cost significant digits. The head of [`sums`](super::sums) gives the bound.
+    /// Whether rounding may cost digits of the sum of products with `origins` added back. The head of
+    /// [`sums`](super::sums) gives the bound.
     pub(super) fn products_cancel(&self, count: u64, origins: [f64; 2]) -> bool {
         let Self { expected, actual, products, errors } = self;
         let sides = (expected.squares * actual.squares).sqrt();
@@ -188,7 +182,7 @@ impl BlockSums {
     }
 }
 
-/// The exponent of the largest power of 2 not above the magnitude of a finite float, or -1023 for subnormal floats.
+/// The exponent of a finite float, or -1023 for subnormals.
 pub(super) fn exponent(value: f64) -> i32 {
     (value.to_bits() >> 52 & 2047) as i32 - 1023
 }
@@ -217,7 +211,6 @@ fn sums_of_terms<S: FloatWord, const N: usize>(
     lanes.map(|lanes| lanes.iter().sum())
 }
 
-/// The numbers must be finite, and at least one.
 fn range(numbers: &[FloatBytes]) -> (f64, f64) {
     let first = numbers[0].float();
     let (mut low, mut high) = ([first; LANES], [first; LANES]);
@@ -251,7 +244,7 @@ mod tests {
                 let two = Summands { sides: [&row, &copy], origins, errors: &vec![0; count] };
                 let one = Summands { sides: [&row, &row], origins, errors: &[] };
                 assert!(one.are_one() && !two.are_one());
-                // the texts of floats have all their bits
+                // Float debug text is exact.
                 assert_eq!(format!("{:?}", one.sums()), format!("{:?}", two.sums()), "{count}");
                 assert_eq!((one.ranges(), one.zeros()), (two.ranges(), two.zeros()), "{count}");
             }

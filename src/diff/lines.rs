@@ -9,25 +9,30 @@ use super::report::{NOT_FINITE, axes_of, mismatch_columns, table};
 use super::verdict::{LoneTensor, NamedResult, TensorVerdict};
 use crate::report::{Colour, Column, Style, printable};
 
-/// The order of tensors with the same verdict, the worst first. Tensors that cannot be compared come first.
+/// The order of report lines. Except for `Name`, the verdict comes first, and tensors that cannot be compared precede
+/// others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortKey {
+    /// The signal-to-noise ratio, after non-finite mismatches.
     #[default]
     Snr,
+    /// The cosine, after non-finite mismatches.
     Cosine,
+    /// The largest absolute error, after non-finite mismatches.
     Abs,
+    /// The share of mismatches.
     Share,
+    /// The name.
     Name,
 }
 
-/// Infinite for different dtypes or shapes.
 #[derive(Debug)]
 pub(super) struct ReportLine {
     verdict: TensorVerdict,
     is_not_finite: bool,
     snr: Option<f64>,
     cosine: Option<f64>,
-    /// Infinite for two dtypes or shapes; `relative` also where 0 was expected.
+    /// Infinite for two dtypes or shapes.
     abs: f64,
     relative: f64,
     share: f64,
@@ -79,7 +84,6 @@ impl ReportLine {
             (reason @ (Some(Reason::Values | Reason::Metadata) | None), Some(findings)) => {
                 let mismatches = findings.mismatches;
                 let count = match reason {
-                    // Items that differ in bits may all pass.
                     None | Some(Reason::Metadata) if mismatches == 0 => String::new(),
                     _ => format!("{mismatches} of {} ({})", found.items, found.share(mismatches)),
                 };
@@ -90,7 +94,7 @@ impl ReportLine {
                     TensorVerdict::Different => axes_of(found),
                     _ => String::new(),
                 };
-                // The errors of finite items would hide an item that is not finite.
+                // Errors of finite items would hide the others.
                 let is_not_finite = findings.has_non_finite_mismatch;
                 let error = |text: Option<String>| match is_not_finite {
                     true => NOT_FINITE.to_owned(),
@@ -102,7 +106,7 @@ impl ReportLine {
                 });
                 let (snr, cosine) = (findings.metrics.snr_db, findings.metrics.cosine);
                 let metric = |name, value: Option<f64>| match value {
-                    // Metrics cover finite items only: a cosine of 1 beside a NaN would look like equality.
+                    // A cosine of 1 over the finite items would look like equality.
                     _ if is_not_finite => "-".to_owned(),
                     value => value.map_or_else(String::new, |value| found.metric_text(name, value)),
                 };
@@ -140,7 +144,6 @@ impl ReportLine {
         Self { abs: most, relative: most, share: most, ..Self::new(verdict, format!("{name}: {text}{hint}")) }
     }
 
-    /// Orders the worse line first.
     pub(super) fn order(&self, other: &Self, key: SortKey) -> Ordering {
         let descending = |a: f64, b: f64| b.partial_cmp(&a).unwrap_or(Ordering::Equal);
         // `None`, an undefined metric, sorts first.
@@ -165,7 +168,7 @@ pub(super) fn write(
     out: &mut dyn Write,
     style: Style,
 ) -> io::Result<()> {
-    // The sort is stable, so equally bad tensors keep their order.
+    // The sort is stable.
     lines.sort_by(|a, b| a.order(b, key));
     let shown = &lines[..limit.map_or(lines.len(), |limit| limit.min(lines.len()))];
     if !shown.is_empty() {
@@ -197,7 +200,6 @@ pub(super) fn write(
 }
 
 impl ReportLine {
-    /// Rows that span the whole line.
     fn worst_rows(&self, style: Style) -> io::Result<Vec<Vec<Cow<'_, str>>>> {
         if self.worst.is_empty() {
             return Ok(Vec::new());

@@ -5,7 +5,7 @@ use super::rule::PairRule;
 use crate::item::first::Numbered;
 use crate::memory::{self, OutOfMemory};
 
-/// Up to twice as many mismatches as are listed, plus this number, are kept between sorts.
+/// Up to twice as many mismatches as listed, plus this number, are kept between sorts.
 const SPARE: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +21,7 @@ pub(super) struct FoundMismatch {
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 enum Apart {
     Finite(Number),
-    /// An infinite distance or a non-finite item sorts last. If the first mismatches are listed, every pair counts as
-    /// this.
+    /// Sorts above finite distances. All pairs count as this if the first mismatches are listed.
     NotFinite,
 }
 
@@ -34,12 +33,11 @@ pub(super) struct MismatchErrors {
     pub ulp: u64,
 }
 
-/// The mismatches with the largest distances, NaN and infinity first. Ties go to the first in C order, which is the
-/// only criterion if the first mismatches are listed.
+/// The mismatches with the largest distances, NaN and infinity first. Ties, and all mismatches if the first are listed,
+/// are in C order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ListedMismatches {
     found: Vec<FoundMismatch>,
-    /// The last mismatch that is listed, once there are enough.
     least: Option<Numbered<Apart>>,
 }
 
@@ -53,8 +51,7 @@ impl ListedMismatches {
         self.found.len()
     }
 
-    /// Whether mismatches with flat indices from `lowest` on may be listed. `any_above` says whether any is farther
-    /// apart than a distance.
+    /// The flat indices of the mismatches begin at `lowest`.
     pub(super) fn may_take(&self, lowest: usize, rule: &PairRule, any_above: impl Fn(Number) -> bool) -> bool {
         match self.least {
             None => rule.listed > 0,
@@ -71,7 +68,7 @@ impl ListedMismatches {
 
     pub(super) fn put(&mut self, found: FoundMismatch, rule: &PairRule) -> Result<(), OutOfMemory> {
         memory::push(&mut self.found, found)?;
-        // Mismatches mostly arrive in C order, so the first need no spare entries.
+        // Mismatches mostly arrive in C order.
         let spare = if rule.lists_worst { rule.listed.saturating_add(SPARE) } else { 0 };
         if self.found.len() >= rule.listed.saturating_add(spare) {
             self.sort(rule);

@@ -59,7 +59,7 @@ impl ComparedPairs {
     }
 }
 
-/// Errors over the last two axes as float64: the maximum over the other axes, or NaN if any error is NaN.
+/// Errors over the last two axes as float64: the maximum over the other axes, NaN first.
 struct ErrorPlane {
     sources: [Source; 2],
     pairs: ComparedPairs,
@@ -73,7 +73,7 @@ impl std::fmt::Debug for ErrorPlane {
     }
 }
 
-/// `None` if the dtypes or shapes differ. Fails for scalars, empty tensors and items that are not numbers.
+/// `None` if dtypes or shapes differ. Rejects scalars, empty tensors and items that are not numbers.
 pub(crate) fn check_plane(expected: &Source, actual: &Source, options: &Options) -> Result<Option<()>> {
     let refuse = |why: String| Err(Error::from_kind(ErrorKind::Unsupported, why).within(expected.label()));
     let shape = expected.shape();
@@ -87,7 +87,7 @@ pub(crate) fn check_plane(expected: &Source, actual: &Source, options: &Options)
     Ok(Some(()))
 }
 
-/// The error plane of tensors that [`check_plane`] accepted; panics for others.
+/// [`check_plane`] must have accepted the tensors.
 pub(crate) fn error_plane(mut sources: [Source; 2], options: &Options) -> Result<Box<dyn Fill>> {
     let pairs = ComparedPairs::new(sources.each_ref(), options)?.expect("the tensors have been checked");
     sources.iter_mut().try_for_each(|source| source.hold(Hold::Seekable, Threads::default()))?;
@@ -114,7 +114,6 @@ impl Fill for ErrorPlane {
     }
 
     fn reads(&self, _: usize) -> Vec<Access<'_>> {
-        // Each item of the plane depends on all outer planes.
         let read = |source| Access { source, feeds: Feeds::All, pattern: Pattern::Anyhow, copy: None };
         self.sources.iter().map(read).collect()
     }
@@ -127,7 +126,7 @@ impl Fill for ErrorPlane {
     fn window_bytes(&self, _: usize, threads: usize, machine: &Machine) -> Option<usize> {
         let mut views = self.sources.iter().enumerate().map(|(number, source)| self.pairs.axes.view(number, source));
         let across = views.any(|view| !view.is_forward());
-        // Two rows of float64 errors need memory beside the items.
+        // Includes two rows of float64 errors.
         let half = machine.window / 2;
         Some(if across { (machine.across / 4 / threads).max(half) } else { half })
     }
@@ -169,15 +168,13 @@ pub(crate) struct Density {
     /// `None` if the tensor lacks the axis.
     pub axes: [Option<usize>; 2],
     pub dims: [usize; 2],
-    /// Rows and columns of the grid.
     pub cells: [usize; 2],
-    /// Row by row.
     pub mismatches: Vec<u64>,
     /// The number of outer planes.
     pub planes: u64,
 }
 
-/// Counts mismatches in a grid of at most `most` rows and columns. `None` if the dtypes or shapes differ.
+/// `None` if dtypes or shapes differ.
 pub(crate) fn density(
     [expected, actual]: [&mut Source; 2],
     options: &Options,
@@ -195,7 +192,7 @@ pub(crate) fn density(
     if found.mismatches.is_empty() {
         return Ok(Some(found));
     }
-    // Counts do not depend on the order, so tensors in Fortran order are scanned as stored.
+    // Counts do not depend on the order.
     let is_across =
         pairs.axes.are_own() && shape.len() > 1 && [&*expected, &*actual].iter().all(|source| lies_across(source));
     let inner: usize = shape.iter().rev().skip(2).product();
@@ -276,7 +273,7 @@ impl Density {
             let shade = |column: usize| {
                 let (some, all) = (self.mismatches[row * self.cells[1] + column], self.pairs(row, column));
                 let last = Self::SHADES.len() - 1;
-                // Only cells without mismatches are blank, and only cells of mismatches alone get the darkest shade.
+                // Only empty cells are blank, and only full cells get the darkest shade.
                 let level = match some {
                     0 => 0,
                     some if some == all => last,

@@ -1,6 +1,5 @@
-//! Compares metadata: attributes, fill values and dimension names of chunked tensors, metadata of files, and their
-//! attachments. A report names those that differ. If one of the formats cannot store some metadata, they are not
-//! compared: beside a `.npy` file the attributes of a Zarr store do not differ.
+//! Compares metadata: attributes, fill values and dimension names of chunked tensors, metadata of files, and
+//! attachments. Metadata that one of the formats cannot store are not compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -68,7 +67,7 @@ fn differing_keys(objects: [&str; 2]) -> BTreeSet<String> {
     keys.filter(|key| !is_same(key)).cloned().collect()
 }
 
-/// Compares parsed values: spaces, the order of keys and the notation of numbers do not matter.
+/// Ignores spaces, key order and the notation of numbers.
 fn is_same_json(one: &str, other: &str) -> bool {
     fn is_same(one: &Value, other: &Value) -> bool {
         match (one, other) {
@@ -92,7 +91,6 @@ fn is_same_json(one: &str, other: &str) -> bool {
 #[derive(Debug)]
 enum FileMetadata {
     Texts(Arc<Metadata>),
-    /// Attributes of groups by their paths.
     Groups(Arc<BTreeMap<String, String>>),
 }
 
@@ -114,7 +112,6 @@ impl FileMetadata {
         }
     }
 
-    /// The keys that differ, with the group path in a store. Compares only groups that `wanted` accepts.
     fn differing(&self, other: &Self, wanted: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
         match (self, other) {
             (Self::Texts(one), Self::Texts(other)) => {
@@ -218,7 +215,7 @@ impl BesideTensors {
     }
 }
 
-/// Compares only the groups of a store that contain one of the tensors.
+/// Includes only groups that contain one of the tensors.
 pub(super) fn differing_of_files(expected: &Source, actual: &Source) -> Result<DifferingNames> {
     let members = [expected.member(), actual.member()];
     let is_around = |path: &str| {
@@ -275,7 +272,7 @@ mod tests {
             assert_eq!(differing_keys([one, other]), wanted, "{one} {other}");
             assert_eq!(differing_keys([other, one]), wanted, "{other} {one}");
         }
-        // deeper than what is parsed: only the same text is the same
+        // Deeper JSON than the parser accepts is equal only as text.
         let deep = |spaces: &str| format!("{{\"a\":{spaces}{}{}}}", "[".repeat(5000), "]".repeat(5000));
         assert!(differing_keys([&deep(""), &deep("")]).is_empty());
     }

@@ -1,5 +1,5 @@
 //! The report on many tensors that were compared by name. A checkpoint may have a million tensors, so each keeps only
-//! its line or its JSON. JSON is kept in memory, and in a temporary file once it is long.
+//! its line or its JSON, which goes to a temporary file once it is long.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub enum ReportForm {
 pub struct UnlistedResult {
     pub names: Vec<String>,
     pub different: Vec<String>,
-    /// Messages on each index and on files beside it.
+    /// Messages on indices and files beside them.
     pub lines: Vec<String>,
 }
 
@@ -51,7 +51,6 @@ pub struct Models {
     left_alone: Vec<String>,
     beside: DifferingNames,
     metadata_counts: bool,
-    /// The number of tensors whose metadata differ and the first name, by the names of the metadata.
     tensor_metadata: BTreeMap<Vec<String>, (usize, String)>,
     rename: Option<String>,
     junit: Option<JunitReport>,
@@ -92,7 +91,7 @@ impl Models {
         Self { junit, ..self }
     }
 
-    /// The JUnit report, after all tensors were added.
+    /// The complete JUnit report.
     ///
     /// # Errors
     /// A temporary file cannot be written.
@@ -127,7 +126,7 @@ impl Models {
         (self.ends_at_first, self.first) = (true, first.cloned());
     }
 
-    /// Sets the `OLD=NEW` rule for names that paired expected and actual tensors.
+    /// Sets the `OLD=NEW` rule that paired names.
     pub fn join(&mut self, rename: &str) {
         self.rename = Some(rename.to_owned());
     }
@@ -137,7 +136,7 @@ impl Models {
         paths.clone_into(&mut self.left_alone);
     }
 
-    /// Adds the names of metadata and attachments that differ. `counts` makes them a difference.
+    /// Adds names of differing metadata and attachments, and whether they count.
     pub fn add_beside(&mut self, names: DifferingNames, counts: bool) {
         self.beside.extend(names);
         self.metadata_counts = counts;
@@ -152,7 +151,7 @@ impl Models {
         self.metadata_counts && !self.beside.is_empty() || !self.unlisted.different.is_empty()
     }
 
-    /// The messages on indices, with a line for differing tensors that they do not name.
+    /// The messages on indices, and on differing tensors that they do not name.
     pub fn index_lines(&self) -> Vec<String> {
         let UnlistedResult { different, lines, .. } = &self.unlisted;
         let differ =
@@ -160,7 +159,7 @@ impl Models {
         lines.iter().cloned().chain(differ).collect()
     }
 
-    /// The number of tensors with a verdict that satisfies `of`.
+    /// The number of tensors whose verdict satisfies `of`.
     pub fn counts(&self, of: impl Fn(TensorVerdict) -> bool) -> usize {
         TensorVerdict::ALL
             .into_iter()
@@ -212,12 +211,12 @@ impl Models {
         Ok(())
     }
 
-    /// Why the first unreadable tensor cannot be read.
+    /// Why the first unreadable tensor is unreadable.
     pub fn unreadable(&self) -> Option<&str> {
         self.unreadable.as_deref()
     }
 
-    /// Whether the report has a line for every tensor that is not the same or cannot be read.
+    /// Whether every tensor that is not the same has a line.
     pub fn has_all_lines(&self) -> bool {
         match self.form {
             ReportForm::Table { limit, .. } => limit.is_none_or(|limit| limit >= self.lines.len()),
@@ -225,7 +224,7 @@ impl Models {
         }
     }
 
-    /// The verdict in one line. It begins with `equal` only if every tensor was read and passes.
+    /// The verdict in one line: `equal` only if every tensor was read and passes.
     pub fn verdict(&self) -> String {
         let counts = TensorVerdict::ALL.into_iter().zip(self.counts);
         let counts = counts.filter(|(verdict, count)| *verdict != TensorVerdict::Unreadable || *count > 0);
@@ -338,7 +337,7 @@ fn object(name: &str, found: &NamedResult) -> String {
             members.extend(json_members(None, None, None));
         }
         NamedResult::SameFile => {
-            // The content of the files is not known.
+            // The content is not known.
             let equal =
                 |(key, value): (&'static str, String)| (key, if key == "equal" { "true".to_owned() } else { value });
             members.extend(json_members(None, None, None).into_iter().map(equal));

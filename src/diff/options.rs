@@ -29,18 +29,18 @@ pub struct Options {
     pub worst: Option<usize>,
     /// How many elements may fail; `None` for none.
     pub allowed: Option<Allowed>,
-    /// Limits on metrics. With a limit, elements need to pass only if a tolerance or `allowed` is set too, but a
-    /// non-finite element must be the same on both sides.
+    /// Limits on metrics. They replace the test of elements unless a tolerance or `allowed` is set, but non-finite
+    /// elements must be the same.
     pub limits: MetricLimits,
     /// Whether NaNs with different bits differ. NaNs of two dtypes always have different bits.
     pub nan_differs: bool,
-    /// Whether to compare two dtypes by value: integers and floats exactly; as complex128 if one is complex; strings as
-    /// text; dates in the longest unit that divides both units.
+    /// Whether to compare two dtypes by value: numbers exactly, or as complex128 if one is complex; strings as text;
+    /// dates in the longest unit that divides both units.
     pub ignore_dtype: bool,
     /// Whether differing metadata count.
     pub metadata: bool,
-    /// The axes of the actual tensor in the order of the expected axes, negative numbers from the last. An empty list
-    /// reverses them, as in [`transpose`](crate::transpose()).
+    /// For each expected axis the actual axis, negative numbers from the last. An empty list reverses the axes, as in
+    /// [`transpose`](crate::transpose()).
     pub axes: Option<Vec<i64>>,
 }
 
@@ -63,7 +63,6 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The tolerances that are set, with their values as typed.
     pub(super) fn tolerances(&self) -> impl Iterator<Item = (&'static str, String)> {
         let number = |value: f64| bare(&float(value)).to_owned();
         let [atol, rtol] = [self.atol, self.rtol].map(|value| value.map(number));
@@ -135,13 +134,12 @@ setters! { MetricLimits {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Effort {
-    /// Memory and threads.
     pub limits: Limits,
-    /// Whether to find error quantiles, which may read the tensors again.
+    /// Find error quantiles.
     pub quantiles: bool,
-    /// Whether to compare the metadata of the files, for a single pair of tensors.
+    /// Compare the metadata of the files.
     pub of_files: bool,
-    /// Whether to search the axes under which tensors of permuted shapes agree, which reads both.
+    /// Search agreeing axes of permuted shapes.
     pub permutations: bool,
 }
 
@@ -205,7 +203,6 @@ impl Allowed {
             Self::Items(most) => mismatches <= most,
             Self::Percent { digits, places } => {
                 let hundred = 100 * 10_u128.pow(places.min(Self::PLACES));
-                // The factors have at most 64 and 60 bits.
                 mismatches as u128 * hundred <= u128::from(digits) * items as u128
             }
         }

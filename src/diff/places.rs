@@ -1,9 +1,9 @@
 //! Where mismatches are on each axis.
 //!
 //! Every axis has one bit per index, in pages that are allocated on the first mark. A block whose indices are all
-//! marked needs no second look; after the first rows this is true of nearly all inner axes. The first axis of a tensor
-//! with short rows would need memory in proportion to the tensor. Such tensors are scanned in order, so the axis keeps
-//! ranges instead.
+//! marked needs no second look, which soon holds for nearly all inner axes. The first axis of a tensor with short rows
+//! keeps ranges instead, because its bits would need memory in proportion to the tensor. Such tensors are scanned in
+//! order.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -19,8 +19,8 @@ const LINE: usize = 78;
 /// Words per page of marks, 32 KiB.
 const PAGE: usize = 4096;
 
-/// Rows of at least this many items get one bit each on the first axis, which is little beside the items. Tensors
-/// scanned in boxes have such rows.
+/// The first axis has bits if its rows have at least this many items; the bits are then few beside the items. Tensors
+/// scanned in boxes have long rows.
 const LONG_ROW: usize = 1024;
 
 /// The indices on an axis that have a mismatch.
@@ -49,13 +49,11 @@ impl FirstAxisRuns {
         self.last.is_none()
     }
 
-    /// Whether no later index can extend the ranges.
     fn is_full(&self) -> bool {
         let end = self.ranges.last().map(|range| range.end);
         self.ranges.len() == RANGES && self.last >= end
     }
 
-    /// The indices must not begin before the last marked one.
     fn mark(&mut self, places: Range<usize>) {
         if self.last.is_none() {
             self.first = places.start;
@@ -79,7 +77,7 @@ impl FirstAxisRuns {
         let shared = usize::from(self.last.is_some_and(|own| own == later.first));
         let count = self.count + later.count - shared;
         later.ranges.into_iter().for_each(|range| self.mark(range));
-        // The counts may exceed the ranges, which are limited.
+        // Ranges are limited, counts are not.
         (self.count, self.last) = (count, Some(last));
     }
 }
@@ -98,7 +96,6 @@ struct MarkedAxis {
     dim: usize,
     /// In items.
     stride: usize,
-    /// Empty for a first axis with short rows.
     marks: Vec<MarkPage>,
 }
 
@@ -110,7 +107,7 @@ impl AxisMarks {
             if dim > 1 {
                 axes.push(MarkedAxis { number, dim, stride, marks: Vec::new() });
             }
-            // The strides of an empty tensor are not used.
+            // Empty tensors do not use strides.
             stride = stride.saturating_mul(dim.max(1));
         }
         axes.reverse();
@@ -124,7 +121,6 @@ impl AxisMarks {
         Self { rank: shape.len(), axes }
     }
 
-    /// Merges the runs of all windows. `is_reversed` says that the shape had its axes reversed.
     pub(super) fn found(&self, mut windows: Vec<(usize, FirstAxisRuns)>, is_reversed: bool) -> Vec<AxisPlaces> {
         windows.sort_by_key(|(number, _)| *number);
         let mut runs = FirstAxisRuns::default();
@@ -147,7 +143,7 @@ pub(super) struct WindowMarks<'a> {
 }
 
 impl WindowMarks<'_> {
-    /// `fail` returns the failing items and is called only if needed.
+    /// `fail` is called only if needed.
     pub(super) fn mark(&mut self, items: Range<usize>, mismatches: usize, fail: &dyn Fn() -> PairBits) {
         if mismatches == 0 {
             return;
@@ -155,7 +151,7 @@ impl WindowMarks<'_> {
         let (mut bits, runs) = (None, &mut self.runs);
         for axis in &self.axes.axes {
             let (first, last) = (items.start / axis.stride, (items.end - 1) / axis.stride);
-            // With one item per index and full ranges, only the count changes.
+            // One item per index, and the ranges are full.
             if axis.stride == 1 && axis.marks.is_empty() && runs.is_full() {
                 (runs.count, runs.last) = (runs.count + mismatches, Some(last));
             } else if axis.is_marked(runs, first, last) {
@@ -172,7 +168,7 @@ impl WindowMarks<'_> {
 }
 
 impl MarkedAxis {
-    /// The indices `first` to `last` may wrap around.
+    /// The range may wrap around.
     fn is_marked(&self, runs: &FirstAxisRuns, first: usize, last: usize) -> bool {
         match self.marks.is_empty() {
             true => first == last && runs.last == Some(first),
@@ -196,14 +192,13 @@ impl MarkedAxis {
         });
     }
 
-    /// Calls `each` with the words and masks of the indices until it returns false.
+    /// Stops when `each` returns false.
     fn each_word(&self, first: usize, last: usize, each: &mut dyn FnMut(&MarkPage, usize, u64) -> bool) -> bool {
         let count = last - first + 1;
         let begin = first % self.dim;
         let ranges = match count {
             _ if count >= self.dim => [0..self.dim, 0..0],
             _ if begin + count <= self.dim => [begin..begin + count, 0..0],
-            // The indices wrap around the end of the axis.
             _ => [begin..self.dim, 0..begin + count - self.dim],
         };
         for Range { mut start, end } in ranges {
@@ -233,7 +228,6 @@ impl MarkedAxis {
     }
 }
 
-/// Ranges do not cross words.
 fn set_ranges(words: &[u64]) -> impl Iterator<Item = Range<usize>> {
     words.iter().enumerate().flat_map(|(number, &word)| {
         let mut rest = word;

@@ -19,11 +19,11 @@ use crate::storage::source::Source;
 pub enum PlannedComparison {
     /// Dtypes or shapes differ, so no item is read.
     Unread(Box<Difference>),
+    /// How both tensors are read.
     Read(Box<Explanation>),
 }
 
-/// Explains how [`compare_sources`](super::compare_sources) reads two tensors, without reading an item. Notes give the
-/// reads for quantiles and for windows that may be read again.
+/// Explains how [`compare_sources`](super::compare_sources) reads two tensors, without reading items.
 ///
 /// # Errors
 /// The options do not fit the tensors, or the attachments of a container cannot be listed.

@@ -1,7 +1,7 @@
 //! Converts the items of two tensors to a common type.
 //!
-//! Conversion keeps different items different: float64 holds every narrower float and every integer of up to 32 bits,
-//! and NaN keeps its bits. Only complex parts of two dtypes and 64-bit integers beside complex numbers are rounded.
+//! Different items stay different: float64 holds every narrower float and integer of up to 32 bits, and NaN keeps its
+//! bits. Only complex parts of two dtypes, and 64-bit integers beside complex numbers, are rounded.
 
 use super::item::ItemClass;
 use super::kernel::{ComparedAs, PairKernel, Rows, count_ones};
@@ -28,9 +28,8 @@ pub(super) struct NumberReading {
     /// `None` if the items have that type already.
     pub convert: Option<[ItemConversion; 2]>,
     pub steps: StepCounter,
-    /// Whether differences are integers.
     pub integers: bool,
-    /// Items with the same bytes are equal.
+    /// Equal bytes are equal items.
     pub is_one_dtype: bool,
 }
 
@@ -52,7 +51,7 @@ impl Comparability {
         Some(Self::Text { is_wide: [is_wide(expected)?, is_wide(actual)?] })
     }
 
-    /// Compares without tolerance; two NaN are equal.
+    /// Two NaN are equal.
     pub(super) fn is_same(&self, pair: Rows<'_>) -> bool {
         match self {
             Self::Bytes => pair.expected == pair.actual,
@@ -76,7 +75,6 @@ fn text_of(bytes: &[u8], is_wide: bool) -> impl Iterator<Item = u32> {
 }
 
 impl NumberReading {
-    /// `None` if the items are neither numbers nor dates.
     fn of_one(kind: &Kind) -> Option<Self> {
         let (class, compared) = compared_as(kind)?;
         let is_so_stored = DType::from(kind.clone()).itemsize() == compared.kernel().size();
@@ -86,7 +84,7 @@ impl NumberReading {
         Some(Self { compared, convert, steps: StepCounter::of(kind), integers, is_one_dtype: true })
     }
 
-    /// `None` if only one dtype has dates, or if there is no common unit.
+    /// `None` without a common unit.
     fn of_two(kinds: [&Kind; 2], classes: [ItemClass; 2]) -> Option<Self> {
         use ItemClass::{Complex, Date, Float, Integer};
         let is_long = |kind: &Kind| matches!(kind, Kind::Int64 | Kind::UInt64);
@@ -119,7 +117,7 @@ impl NumberReading {
         self.compared.kernel()
     }
 
-    /// Converts equal bytes of one dtype once, and returns the same slice for both sides.
+    /// Equal bytes of one dtype are converted once, to one slice.
     pub(super) fn read<'a>(&self, stored: Rows<'a>, converted: &'a mut [ConvertedItems; 2]) -> Rows<'a> {
         let stored = if self.is_one_dtype { stored.joined() } else { stored };
         let Some([expected, actual]) = &self.convert else { return stored };
@@ -164,7 +162,7 @@ fn long_ticks(common: CommonTicks) -> Load<[u8; 16]> {
     integers(&Kind::Int64, store).expect("int64 is a dtype of integers")
 }
 
-/// The bits of a NaN after conversion to float64; the hardware would choose them otherwise.
+/// The hardware would choose the bits of a converted NaN.
 #[derive(Clone, Copy)]
 enum NanBits {
     /// The payload of the original NaN.
@@ -172,7 +170,6 @@ enum NanBits {
     All(u64),
 }
 
-/// Scratch memory for one side.
 #[derive(Default)]
 pub(super) struct ConvertedItems {
     floats: Vec<[u8; 8]>,
@@ -187,10 +184,9 @@ pub(super) enum ItemConversion {
 pub(super) struct FloatConversion {
     load: Load<[u8; 8]>,
     nan: NanBits,
-    /// The bytes of an item or complex part, and the mask of its significant bits.
+    /// The width of an item or complex part, and its significant bits.
     width: usize,
     mask: u64,
-    /// Whether to append a second part of 0 to each float64.
     is_widened: bool,
 }
 
@@ -227,7 +223,7 @@ impl ItemConversion {
                 wide.as_flattened()
             }
             Self::Floats(FloatConversion { load, nan, width, mask, is_widened }) => {
-                // NaN is rare; testing each item would take longer than the rest.
+                // NaN is rare; a test per item would take longer than the rest.
                 if load(bytes, floats) {
                     set_nan_bits(floats, bytes.chunks_exact(*width), *nan, *mask);
                 }

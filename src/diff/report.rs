@@ -16,7 +16,7 @@ use crate::storage::source::Source;
 /// The width of a value, in characters.
 const LONGEST: usize = 40;
 
-/// Replaces the largest error if items differ by NaN or infinity, because the finite errors would hide it.
+/// Shown instead of a largest error if items differ by NaN or infinity.
 pub(super) const NOT_FINITE: &str = "nan/inf";
 
 impl Difference {
@@ -56,7 +56,7 @@ impl Difference {
         }
     }
 
-    /// The verdict in one line, with the largest error, RMSE, cosine and violated limits if items differ.
+    /// The verdict in one line, with the largest error, RMSE, cosine and violated limits.
     pub fn summary(&self, style: Style) -> String {
         let verdict = self.verdict();
         let mut parts = Vec::new();
@@ -115,7 +115,7 @@ impl Difference {
         self.options.asks_items() && !self.options.allows(mismatches, self.items)
     }
 
-    /// An error above its tolerance gets enough digits to show it.
+    /// Shows enough digits if the limit is exceeded.
     pub(super) fn abs_text(&self, error: Number) -> String {
         match error {
             Number::Integer(value) => value.to_string(),
@@ -123,7 +123,7 @@ impl Difference {
         }
     }
 
-    /// An error above its tolerance gets enough digits to show it.
+    /// Shows enough digits if the limit is exceeded.
     pub(super) fn rel_text(&self, error: f64) -> String {
         told_from(error, self.options.rtol)
     }
@@ -133,7 +133,7 @@ impl Difference {
         metric_text(name, value, failure.map(|failure| failure.bound))
     }
 
-    /// A share above the limit gets enough digits to show it.
+    /// Shows enough digits if the limit is exceeded.
     pub(super) fn share(&self, mismatches: usize) -> String {
         let text = share(mismatches, self.items);
         let shown = text.trim_end_matches(" %").parse::<f64>();
@@ -162,8 +162,8 @@ impl Difference {
         writeln!(out, "{}", json::object(members.into_iter().chain(content)))
     }
 
-    /// Writes the verdict, differing metadata, violated limits, the listed mismatches, the largest errors with the
-    /// [`Options`](super::Options) that would accept them, metrics, and the indices with mismatches on each axis.
+    /// Writes the verdict, metadata, violated limits, listed mismatches, largest errors with the
+    /// [`Options`](super::Options) that accept them, metrics, and mismatching indices of each axis.
     ///
     /// # Errors
     /// `out` fails.
@@ -201,7 +201,7 @@ impl Difference {
                 writeln!(out, "  {}", style.paint(Colour::Dim, &format!("and {rest} more")))?;
             }
         }
-        // Items that are not numbers have neither errors nor tolerances.
+        // Other items have no errors.
         if found.max_abs.is_some() || found.min_atol.is_some() {
             writeln!(out)?;
             self.error_table(found, style).write(out, style)?;
@@ -221,7 +221,6 @@ impl Difference {
     }
 
     pub(super) fn mismatch_cells(&self, found: &Mismatch) -> [String; 6] {
-        // With one axis the index equals the flat index.
         let flat = if found.index.len() < 2 { String::new() } else { format!(" (flat {})", found.flat) };
         [
             list(&found.index) + &flat,
@@ -240,7 +239,7 @@ impl Difference {
             let least = least.map_or_else(none, |least| style.option(option, bare(&least)));
             [name.to_owned(), largest, index, least].map(Cow::from).to_vec()
         };
-        // If no tolerance accepts the mismatches, a largest error of 0 says nothing.
+        // An error of 0 says nothing if no tolerance accepts the mismatches.
         let abs = found.max_abs.as_ref().filter(|most| found.min_atol.is_some() || !most.value.is_zero());
         let rel = found.max_rel.as_ref().filter(|most| found.min_rtol.is_some() || most.value > 0.0);
         let ulp = found.max_ulp.as_ref().filter(|most| found.min_ulp.is_some() || most.value > 0);
@@ -312,7 +311,7 @@ impl Failure {
         format!("{relation} {}", style.option(self.limit, bare(&float(self.bound))))
     }
 
-    /// The value has all digits, so that it is usable as a limit that passes.
+    /// All digits, so that the value passes as a limit.
     fn text(&self, style: Style) -> String {
         let value = self.value.map_or_else(|| "undefined".to_owned(), |value| bare(&float(value)).to_owned());
         format!("{} {value} is {}", self.metric, self.broken(style))
@@ -431,7 +430,7 @@ fn outline(outline: &Outline) -> String {
     json::object([("dtype", json::string(&outline.dtype, Escapes::Short)), ("shape", list(&outline.shape))])
 }
 
-/// The axis with the smallest share of mismatching indices, if these are one range.
+/// The axis with the smallest share of mismatching indices, if it has one range.
 pub(super) fn axes_of(found: &Difference) -> String {
     let partly = found.axes().iter().filter(|axis| axis.places > 0 && axis.places < axis.of);
     let fewest = partly.min_by(|a, b| (a.places * b.of).cmp(&(b.places * a.of)));

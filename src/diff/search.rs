@@ -20,21 +20,21 @@ pub const QUANTILES: [&str; 4] = ["0.5", "0.9", "0.99", "0.999"];
 pub(super) const FRACTIONS: [Fraction; 4] =
     [Fraction::new(1, 2), Fraction::new(9, 10), Fraction::new(99, 100), Fraction::new(999, 1000)];
 
-/// Larger tensors estimate quantiles from a sample first. With fewer items another pass is faster.
+/// Larger tensors take a sample first; for others another pass is faster.
 const SAMPLED: usize = 1 << 21;
 
-/// The minimum number of sampled items; the maximum is twice as many.
+/// A sample has up to twice as many items.
 const SAMPLE: usize = 1 << 20;
 
 const MAX_LOOKED_AT: usize = 1 << 20;
 
-/// Bytes of a sampled piece: one page, because smaller reads are not faster. Neighbouring items are often alike, so a
-/// sample has many pieces.
+/// Bytes. Smaller reads than a page are not faster, and neighbouring items are often alike, so a sample has many
+/// pieces.
 const PIECE: usize = 1 << 12;
 
 impl Comparison<'_> {
-    /// Takes a sample first if that is cheap. A hash selects its pieces, so that no regular pattern in the tensor
-    /// coincides with the sample.
+    /// Takes a sample first if that is cheap. A hash selects pieces, so that no regular pattern in the tensor biases
+    /// it.
     pub(super) fn search(&mut self, reading: &NumberReading) -> Result<Search> {
         let (items, bits) = (self.items, reading.kernel().key_bits());
         if !is_sampled([self.expected, self.actual], &self.axes) {
@@ -46,7 +46,6 @@ impl Comparison<'_> {
         let pieces = self.each_key(reading, limits, wanted, &Vec::new, &|sample: &mut Vec<u64>, keys| {
             sample.extend(keys.iter().filter(|&&key| key != left_out));
         })?;
-        // Appends one by one, so that no piece is in memory twice.
         let sample = pieces.into_iter().reduce(|mut sample, mut more| {
             sample.append(&mut more);
             sample
@@ -54,7 +53,7 @@ impl Comparison<'_> {
         Ok(Search::sampled(bits, &FRACTIONS, items, &mut sample.unwrap_or_default()))
     }
 
-    /// Quantiles that the first pass did not determine need more passes, unless all are 0.
+    /// Makes more passes for undetermined quantiles, unless all are 0.
     pub(super) fn quantiles(
         &mut self,
         reading: &NumberReading,
@@ -74,7 +73,7 @@ impl Comparison<'_> {
         loop {
             search.narrow(counts, count, zeros);
             if let Some(found) = search.found() {
-                // Keys may be missing if a file changed between two passes.
+                // A key may be missing if a file changed between two passes.
                 return Ok(std::array::from_fn(|n| found.get(n).and_then(|&key| of_key(key))));
             }
             let limits = self.effort.limits;
@@ -84,7 +83,6 @@ impl Comparison<'_> {
         }
     }
 
-    /// Passes the keys of each wanted window to `each`, and returns the states of all threads.
     fn each_key<S: Send>(
         &mut self,
         reading: &NumberReading,
@@ -112,7 +110,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Quantiles do not depend on the order, so two tensors in Fortran order are read as stored.
+/// Quantiles do not depend on the order.
 fn are_stored_alike(sources: [&Source; 2], axes: &ActualAxes) -> bool {
     axes.are_own() && sources.iter().all(|source| source.meta().order == Order::Fortran)
 }
@@ -139,11 +137,9 @@ fn is_in_sample(start: usize, items: usize) -> bool {
 
 pub(super) struct KeyPasses {
     pub sample: Option<Calls>,
-    /// The maximum number of passes over both tensors.
     pub most: usize,
 }
 
-/// Reads no items.
 pub(super) fn key_passes(
     sources: [&Source; 2],
     axes: &ActualAxes,
@@ -159,7 +155,6 @@ pub(super) fn key_passes(
     let parts = [0, 1].map(|n| ScannedPart::new(sources[n], key_view(are_alike, axes, n, sources[n])).scanned(PASSES));
     let steps = plan_scan(&parts, sample_limits(limits), ShownAs::Boxes).steps;
     let windows = steps.windows().expect("a scan is cut into windows");
-    // Extrapolates from the first windows.
     let looked_at = windows.count().min(MAX_LOOKED_AT);
     let pieces = (0..looked_at).map(|n| windows.get(n)).filter(|piece| is_in_sample(piece.start, items));
     let [pieces, in_pieces] =

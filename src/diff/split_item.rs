@@ -2,8 +2,8 @@
 
 use crate::item::exact::Binary;
 
-/// A float64, or a 64-bit integer as the sum of its nearest float64 and the rest. Comparing the parts in turn is
-/// correct, because rounding is monotonic.
+/// A float64, or a 64-bit integer as its nearest float64 and the rest. Parts compare in turn, because rounding is
+/// monotonic.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) struct SplitItem {
     pub near: f64,
@@ -11,7 +11,6 @@ pub(super) struct SplitItem {
 }
 
 impl SplitItem {
-    /// The bytes of an integer of up to 64 bits.
     #[inline(always)]
     pub(super) fn bytes_of(integer: i128) -> [u8; 16] {
         let near = integer as f64;
@@ -23,7 +22,7 @@ impl SplitItem {
         both
     }
 
-    /// The absolute difference, rounded once. One of the items must be a float.
+    /// The absolute difference, rounded once; one item must be a float.
     #[inline(always)]
     pub(super) fn gap(self, other: Self) -> f64 {
         // The rest of a float is 0, so this difference is exact.
@@ -59,7 +58,7 @@ fn sum_of_three(a: f64, b: f64, c: f64) -> f64 {
 }
 
 /// # Panics
-/// The item is NaN or infinite.
+/// If the item is NaN or infinite.
 impl From<SplitItem> for Binary {
     fn from(item: SplitItem) -> Self {
         if item.rest == 0.0 { item.near.into() } else { Self::of_integer(item.near as i128 + item.rest as i128) }
@@ -100,7 +99,6 @@ mod tests {
             assert_eq!(of(one).near as i128 + of(one).rest as i128, one);
             for &other in integers.iter().step_by(17) {
                 assert_eq!(of(one).partial_cmp(&of(other)), one.partial_cmp(&other), "{one} {other}");
-                // the float next to an integer, and one that is far away
                 let floats = [other as f64, (other as f64).next_up(), 0.0];
                 for float_at in floats.into_iter().filter(|float| float.fract() == 0.0) {
                     let exact = one - float_at as i128;

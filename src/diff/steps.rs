@@ -1,5 +1,5 @@
-//! Counts the steps between neighbouring values of a dtype. A converted float64 does not show the steps of a float16,
-//! so floats are counted in their stored dtype.
+//! Counts the steps between neighbouring values of a dtype. Floats are counted in their stored dtype, because
+//! conversion to float64 loses its steps.
 
 use std::array;
 use std::marker::PhantomData;
@@ -45,7 +45,6 @@ impl StepCounter {
         matches!(self, Self::Floats(_))
     }
 
-    /// Floats only; distances cover integers.
     pub(super) fn any_above(&self, stored: Rows<'_>, most: u64) -> bool {
         match self {
             Self::Floats(floats) => floats.any_above(stored.expected, stored.actual, most),
@@ -53,7 +52,6 @@ impl StepCounter {
         }
     }
 
-    /// Clears `out` if the dtypes have no steps. `rows` are the converted items of `stored`.
     pub(super) fn fill(&self, kernel: &dyn PairKernel, stored: Rows<'_>, rows: Rows<'_>, out: &mut Vec<u64>) {
         out.clear();
         match self {
@@ -73,7 +71,6 @@ pub(super) trait FloatSteps: Send + Sync {
 
 /// The position of a float among all values of its dtype.
 trait Ordinal: Copy + Send + Sync {
-    /// Narrow types fit more counts into a vector.
     type Count: Copy + Ord + Into<u64> + TryFrom<u64>;
 
     fn steps(self, other: Self) -> Self::Count;
@@ -148,8 +145,7 @@ impl<S: Element, O: Ordinal, R: Fn(S) -> O + Send + Sync> FloatSteps for Ordinal
     }
 }
 
-/// The bits of floats, except the sign, sort like integers. The subtraction never wraps; an overflow check would
-/// prevent vectorisation.
+/// The bits of floats, except the sign, sort like integers. An overflow check would prevent vectorisation.
 #[inline(always)]
 fn ordinal64(bits: u64) -> i64 {
     let sign = bits as i64 >> 63;
@@ -162,7 +158,7 @@ fn ordinal32(bits: u32) -> i32 {
     ((bits & (u32::MAX >> 1)) as i32 ^ sign).wrapping_sub(sign)
 }
 
-/// A 16-bit float is the upper half of 32 bits.
+/// Treats the bits as the upper half of a float32.
 #[inline(always)]
 fn ordinal16(bits: u16) -> i32 {
     ordinal32(u32::from(bits) << 16) >> 16

@@ -1,20 +1,17 @@
-//! The sums for the metrics, from one pass. They have the same bits for any number of threads and any windows.
+//! The sums for the metrics, from one pass, with the same bits for any threads and windows.
 //!
-//! Items are summed in blocks of 512 that begin at multiples of 512. One thread sums a block in float64 in a fixed
-//! order ([`lanes`](super::lanes)); the block sums are added exactly, in any order. Items are summed as offsets from
-//! the first item of the block, so that rounding depends on the spread of a block instead of the size of its items.
+//! One thread sums a block of 512 items in float64 in a fixed order ([`lanes`](super::lanes)); block sums are added
+//! exactly, in any order. Items are summed as offsets from the first item of a block, so that rounding depends on their
+//! spread instead of their size.
 //!
 //! **The error.** Let u = 2^-53. An offset is rounded by u, a product of two by 3u, and each of the 128 additions of a
-//! lane, and of the last 3, adds at most u of the sum of magnitudes. So a sum of products has an error below 2^8 u,
-//! which is below 2^-44, of the sum of the magnitudes of its terms (by Cauchy's inequality at most the root of the
-//! product of the sums of squares). Sums of squares and magnitudes do not cancel: they have 13 digits. Products of
-//! nearly orthogonal tensors do cancel. If their sum, with the origins added back, is below 2^-12 of its terms, which
-//! would leave fewer than 32 bits (9 digits), the products are added exactly.
+//! lane, and the last 3, add at most u of the sum of magnitudes. So a sum of products has an error below 2^8 u < 2^-44
+//! of the sum of the magnitudes of its terms (by Cauchy's inequality at most the root of the product of the sums of
+//! squares). Sums of squares and magnitudes do not cancel: they have 13 digits. If a sum of products, with the origins
+//! added back, is below 2^-12 of its terms, which leaves fewer than 32 bits (9 digits), the products are added exactly.
 //!
 //! **The range.** Blocks with NaN or infinity sum their finite pairs; blocks whose squares exceed float64 are scaled by
-//! a power of 2.
-//!
-//! Equal blocks are skipped until a block differs; a second pass then sums the skipped windows.
+//! a power of 2. Equal blocks are skipped until a block differs; a second pass then sums them.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -66,7 +63,6 @@ impl MetricSums {
         }
     }
 
-    /// Tracks the range of equal tensors.
     pub(super) fn look_at_equal(&mut self, kernel: &dyn PairKernel, rows: Rows<'_>, scratch: &mut BlockScratch) {
         kernel.keep_finite(rows, &mut scratch.finite);
         let items = &scratch.finite[0];
@@ -111,7 +107,7 @@ impl MetricSums {
         BlockErrors::Unknown
     }
 
-    /// Returns false and adds nothing if an item is not finite or a square is out of range.
+    /// Adds nothing and returns false if an item is not finite or a square is out of range.
     fn real(&mut self, kernel: &dyn PairKernel, rows: Rows<'_>, offsets: &mut Offsets) -> bool {
         let (summands, origins) = kernel.summands(rows, offsets);
         let sums = summands.sums();
@@ -127,7 +123,7 @@ impl MetricSums {
         self.add(kernel, rows, origins, &sums);
         for (side, items) in [rows.expected, rows.actual].into_iter().enumerate() {
             let (origin, (low, high)) = (origins[side], ranges[side]);
-            // Offsets are rounded, so the items decide whether the range grows.
+            // Offsets are rounded, so items decide whether the range grows.
             let is_within = |ends: Ends| low > ends.low.offset(origin) && high < ends.high.offset(origin);
             if !self.ends[side].is_some_and(is_within) {
                 widen(&mut self.ends[side], kernel.ends(items));
@@ -147,7 +143,6 @@ impl MetricSums {
         self.add(kernel, rows, origins, &sums);
     }
 
-    /// Adds the origins back exactly.
     fn add(&mut self, kernel: &dyn PairKernel, rows: Rows<'_>, origins: [RealItem; 2], sums: &BlockSums) {
         let count = (rows.expected.len() / kernel.size()) as u64;
         let [e, a] = origins.map(Binary::from);
@@ -188,7 +183,7 @@ impl MetricSums {
         // Both parts of a zero difference are 0.
         self.zeros += offsets.errors.as_chunks::<2>().0.iter().filter(|parts| **parts == [0; 2]).count() as u64;
         let mut sums = offsets.scaled_sums([0, 0, power]);
-        // `scaled_sums` has scaled the parts already.
+        // `scaled_sums` may have scaled the parts.
         let errors = offsets.errors.as_chunks::<2>().0.iter();
         sums.errors.sum = errors.map(|parts| f64::from_bits(parts[0]).hypot(f64::from_bits(parts[1]))).sum();
         self.add(kernel, rows, [RealItem::Float(0.0); 2], &sums);
@@ -205,7 +200,7 @@ fn widen(ends: &mut Option<Ends>, other: Ends) {
     });
 }
 
-/// Blocks that one window began, until another window completes them.
+/// Blocks that one window began and another completes.
 #[derive(Debug, Default)]
 pub(super) struct PartialBlocks(Mutex<HashMap<usize, PartialBlock>>);
 
@@ -223,7 +218,7 @@ pub(super) struct BlockSummer<'a> {
 }
 
 impl BlockSummer<'_> {
-    /// Returns a block once it is complete; `kept` holds blocks that were assembled from several windows.
+    /// Returns a complete block; `kept` holds blocks from several windows.
     pub(super) fn whole<'a>(
         &self,
         start: usize,

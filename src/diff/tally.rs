@@ -1,6 +1,6 @@
-//! The differences between two tensors, collected window by window. Each thread has its own tally, and the tallies are
-//! merged at the end. The result must not depend on how windows are distributed: maxima keep the first item that has
-//! them, counts are added, and the first mismatches in C order are chosen after merging.
+//! The differences between two tensors, collected window by window. Each thread has a tally, and the tallies are merged
+//! at the end. The result does not depend on the distribution of windows: maxima keep the first item, and the first
+//! mismatches in C order are chosen after merging.
 
 use std::array;
 use std::cell::OnceCell;
@@ -17,14 +17,13 @@ use super::walk::Walk;
 use crate::item::first::{Numbered, keep_first};
 use crate::memory::{self, OutOfMemory};
 
-/// Listed mismatches above this many bytes are probed for memory one by one. A failed allocation would abort the
-/// process, so a fallible allocation is tried first.
+/// Larger mismatches are probed for memory one by one: a failed allocation would abort the process.
 const LONG: usize = 1 << 12;
-/// Smaller mismatches are probed in groups of this number, because probing each would double the allocations.
+/// Smaller mismatches are probed in groups, because probing each would double the allocations.
 const OFTEN: usize = 1 << 10;
 
-/// Pairs of the first block that are surveyed alone; hardly any later pair exceeds their maxima. This cuts the time for
-/// models of tensors with some hundred items to four fifths.
+/// Pairs that are surveyed alone while there are no maxima; hardly any later pair exceeds them. Models of tensors with
+/// some hundred items take four fifths of the time.
 const FIRST: usize = 32;
 
 /// Adjacent little-endian items of both tensors before conversion.
@@ -32,7 +31,6 @@ const FIRST: usize = 32;
 pub(super) struct StoredItems<'a> {
     /// In the order of the walk.
     pub start: usize,
-    /// Itemsizes.
     pub widths: [usize; 2],
     pub rows: Rows<'a>,
 }
@@ -55,12 +53,10 @@ impl<'a> StoredItems<'a> {
         Self { start: self.start + items.start, rows, ..self }
     }
 
-    /// Positions in the order of the walk.
     pub(super) fn places(self) -> Range<usize> {
         self.start..self.start + self.len()
     }
 
-    /// The first and last block may be partial.
     pub(super) fn blocks(self) -> impl Iterator<Item = Self> {
         let items = self.len();
         let mut first = 0;
@@ -110,14 +106,11 @@ pub(super) struct DifferenceTally {
     pub max_ulp: Option<Numbered<u64>>,
     /// The smallest relative tolerance that accepts all items; infinite if none does.
     pub rtol: f64,
-    /// Set if a pair differs by NaN or infinity or is not a number: no finite tolerance accepts it.
+    /// Set if a pair differs by NaN or infinity or is not a number.
     pub has_non_finite_mismatch: bool,
-    /// Pairs whose bits differ, except two NaN.
     pub differing: usize,
     pub mismatches: usize,
-    /// Mismatches with NaN, NaT or infinity.
     pub nonfinite_mismatches: usize,
-    /// The flat index in C order.
     pub first_nonfinite: Option<usize>,
     pub listed: ListedMismatches,
     pub out_of_memory: Option<OutOfMemory>,
@@ -138,14 +131,13 @@ impl DifferenceTally {
         }
     }
 
-    /// Whether equal items from number `start` on cannot change the maxima.
+    /// Whether equal items from number `start` on cannot change maxima.
     pub(super) fn has_maxima(&self, start: usize) -> bool {
         self.max_abs.is_some_and(|most| most.item <= start || !most.value.is_zero())
             && self.max_rel.is_some_and(|most| most.item <= start || most.value > 0.0)
     }
 
-    /// Compares a block. After the first blocks hardly any pair raises a maximum or is listed, and only those are
-    /// visited one by one.
+    /// After the first blocks hardly any pair raises a maximum or is listed; only those are visited one by one.
     pub(super) fn look_at(
         &mut self,
         how: NumberRule<'_>,
@@ -179,7 +171,7 @@ impl DifferenceTally {
         };
         self.differing += differing;
         self.mismatches += mismatches;
-        // Non-finite pairs sort above all finite distances.
+        // Non-finite pairs sort above finite distances.
         let any_above = |distance| !are_finite || kernel.any_above(distance, rows);
         let may_list = mismatches > 0 && self.listed.may_take(lowest, rule, any_above);
         if may_list || !are_finite {
@@ -198,13 +190,12 @@ impl DifferenceTally {
             }
         }
         marks.mark(stored.places(), mismatches, &|| {
-            // Without a limit on steps, `steps` does not matter.
             masks.get_or_init(|| kernel.masks(rule, rows, steps, are_finite)).fail
         });
     }
 
-    /// Finds pairs that may raise a maximum, or differ and are not finite. If `lowest` precedes the item of a maximum
-    /// in C order, an equal error counts too, because the report names the first.
+    /// Finds pairs that may raise a maximum, or differ and are not finite. If `lowest` precedes a maximum in C order,
+    /// an equal error counts too.
     fn survey(
         &self,
         reading: &NumberReading,
@@ -259,7 +250,7 @@ impl DifferenceTally {
         if !self.listed.takes(item, errors.map(|errors| errors.abs), rule) || self.out_of_memory.is_some() {
             return;
         }
-        // Estimates allocations; once per group, for many mismatches and for other threads.
+        // Allocation estimate, once per group for all its mismatches and other threads.
         let each = expected.len().saturating_add(actual.len()).saturating_add(256);
         let many = each <= LONG && self.listed.len().is_multiple_of(OFTEN);
         let bytes = if many { each * OFTEN * 16 } else { each };
@@ -306,8 +297,8 @@ pub(super) fn opaque_bits(how: &Comparability, stored: StoredItems<'_>) -> PairB
 
 /// The smallest float64 q with `distance <= q * size` in float64 arithmetic.
 ///
-/// A reported tolerance must pass exactly when it is used. The quotient may not, because quotient and product are
-/// rounded. So q is found by bisection of its bits, which sort like positive floats.
+/// A reported tolerance must pass exactly. The rounded quotient may not, so q is found by bisection of its bits, which
+/// sort like positive floats.
 pub(super) fn least_rtol(distance: f64, size: f64) -> Option<f64> {
     let passes = |bits: u64| distance <= f64::from_bits(bits) * size;
     let (zero, most) = (0, f64::MAX.to_bits());

@@ -30,20 +30,17 @@ fn source(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Source {
     Source::memory(Tensor::new(dtype, shape.to_vec(), bytes).unwrap(), String::new())
 }
 
-/// A tensor of items in JSON's notation.
 fn typed(dtype: &str, items: &str) -> Source {
     let dtype = DType::parse(dtype).unwrap();
     let tensor = json::open(items.as_bytes(), Subject::Data, Threads::default()).unwrap().read(&dtype).unwrap();
     Source::memory(tensor, String::new())
 }
 
-/// A tensor of one axis, of the low bytes of numbers.
 fn words(dtype: &str, items: &[u64]) -> Source {
     let size = DType::parse(dtype).unwrap().itemsize();
     source(dtype, &[items.len()], items.iter().flat_map(|item| item.to_le_bytes()[..size].to_vec()).collect())
 }
 
-/// Options as they are typed.
 fn options(text: &str) -> (Options, Effort) {
     let (mut options, mut effort) = (Options::default(), Effort::default());
     let mut words = text.split_whitespace();
@@ -77,7 +74,7 @@ fn json_of(found: &Difference) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Without what is said of the tensors as a whole.
+/// Omits the metrics of the whole tensors.
 fn json_of_items(found: &Difference) -> String {
     let json = json_of(found);
     let (items, _) = json.split_once(", \"metrics\"").unwrap();
@@ -98,7 +95,7 @@ fn report_of(found: &Difference, colour: bool) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Mismatches, the largest errors with the last place of their indices, and the smallest tolerances.
+/// Mismatches | largest errors with the last index | smallest tolerances.
 fn brief(found: &Difference) -> String {
     fn most<V>(most: Option<&Extreme<V>>, text: impl Fn(&V) -> String) -> String {
         most.map_or("-".into(), |m| format!("{}@{}", text(&m.value), m.index.last().unwrap_or(&0)))
@@ -132,7 +129,7 @@ fn check(rows: impl IntoIterator<Item = (String, String, String)>) {
 #[test]
 fn rules() {
     let rows = [
-        // bits, NaN, zeros
+        // Bits, NaN, zeros
         ("float32", "[1, 2]", "[1, 2]", "", "0 | 0@0 0@0 0@0 | 0 0 0"),
         ("float32", "[\"NaN\", 2]", "[\"NaN\", 2]", "", "0 | 0@1 0@1 0@1 | 0 0 0"),
         ("float32", "[\"NaN\", 2]", "[\"NaN\", 2]", "--nan-differs", "0 | 0@1 0@1 0@1 | 0 0 0"),
@@ -143,7 +140,7 @@ fn rules() {
         ("float64", "[0.0]", "[-0.0]", "--atol 0", "0 | 0@0 0@0 0@0 | 0 0 0"),
         ("float64", "[0.0]", "[-0.0]", "--rtol 0", "0 | 0@0 0@0 0@0 | 0 0 0"),
         ("float16", "[0.0]", "[-0.0]", "--ulp 0", "0 | 0@0 0@0 0@0 | 0 0 0"),
-        // infinities
+        // Infinities
         ("float32", "[\"Infinity\", 1]", "[\"Infinity\", 1]", "", "0 | 0@1 0@1 0@1 | 0 0 0"),
         ("float32", "[\"Infinity\"]", "[\"-Infinity\"]", "--rtol 1 --atol 1 --ulp 9", "1 | - - - | - - -"),
         ("float32", "[\"Infinity\"]", "[1]", "--rtol 1 --atol 1", "1 | - - - | - - -"),
@@ -156,7 +153,7 @@ fn rules() {
             "--atol 1e308",
             "1 | inf@0 inf@0 18429743317745373504@0 | - 1.797693134862316 18429743317745373504",
         ),
-        // tolerances at their ends
+        // Tolerances at their limits
         ("float64", "[2, 4]", "[2.5, 4]", "", "1 | 0.5@0 0.25@0 1125899906842624@0 | 0.5 0.25 1125899906842624"),
         (
             "float64",
@@ -207,14 +204,14 @@ fn rules() {
             "--ulp 0 --rtol 0 --atol 1e-7",
             "1 | 1.1920928955078125e-7@1 1.1920928955078125e-7@1 1@1 | 1.1920928955078125e-7 1.1920928955078125e-7 1",
         ),
-        // zero expected: no relative error, no relative tolerance
+        // An expected zero has neither a relative error nor a relative tolerance
         ("float16", "[0, 1]", "[1, 1]", "--rtol 1e30", "1 | 1@0 0@1 15360@0 | 1 - 15360"),
         ("float16", "[0, 0]", "[1, 2]", "", "2 | 2@1 - 16384@1 | 2 - 16384"),
         ("float16", "[0, 0, 0]", "[1, 2, 0]", "", "2 | 2@1 0@2 16384@1 | 2 - 16384"),
-        // the expected one is the reference
+        // Relative errors refer to the expected item
         ("int8", "[10]", "[11]", "--rtol 0.1", "0 | 1@0 0.1@0 1@0 | 1 0.1 1"),
         ("int8", "[11]", "[10]", "--rtol 0.09", "1 | 1@0 0.09090909090909091@0 1@0 | 1 0.09090909090909091 1"),
-        // integers without overflow, and exactly
+        // Integers, exact and without overflow
         ("int8", "[-128, 5]", "[127, 5]", "", "1 | 255@0 1.9921875@0 255@0 | 255 1.9921875 255"),
         ("uint8", "[255]", "[0]", "--atol 254.9", "1 | 255@0 1@0 255@0 | 255 1 255"),
         ("uint8", "[0]", "[3]", "--ulp 3", "0 | 3@0 - 3@0 | 3 - 3"),
@@ -249,11 +246,11 @@ fn rules() {
         ("bool", "[true, false]", "[true, true]", "", "1 | 1@1 0@0 1@1 | 1 - 1"),
         ("bool", "[true, false]", "[true, true]", "--atol 1", "0 | 1@1 0@0 1@1 | 1 - 1"),
         ("bool", "[true, false]", "[false, false]", "--rtol 0.99", "1 | 1@0 1@0 1@0 | 1 1 1"),
-        // dates
+        // Dates
         ("<M8[s]", "[10, \"NaT\"]", "[13, \"NaT\"]", "--nan-differs", "1 | 3@0 0.3@0 3@0 | 3 0.3 3"),
         ("<M8[s]", "[10, \"NaT\"]", "[13, 0]", "--atol 1e30", "1 | 3@0 0.3@0 3@0 | - - -"),
         ("<m8[ns]", "[-5]", "[5]", "--ulp 10", "0 | 10@0 2@0 10@0 | 10 2 10"),
-        // complex: by the modulus
+        // Complex numbers by modulus
         ("complex128", "[[3, 4]]", "[[6, 8]]", "--atol 5", "0 | 5@0 1@0 4503599627370496@0 | 5 1 4503599627370496"),
         ("complex64", "[[3, 4]]", "[[6, 8]]", "--rtol 0.99", "1 | 5@0 1@0 8388608@0 | 5 1 8388608"),
         ("complex64", "[[0, 1]]", "[[-0.0, 1]]", "", "1 | 0@0 0@0 0@0 | 0 0 0"),
@@ -263,7 +260,7 @@ fn rules() {
         ("complex64", "[[\"Infinity\", 0]]", "[[\"Infinity\", -0.0]]", "", "1 | - - - | 0 0 0"),
         ("complex64", "[[\"Infinity\", 0]]", "[[\"Infinity\", -0.0]]", "--atol 0", "0 | - - - | 0 0 0"),
         ("complex64", "[[\"Infinity\", 0]]", "[[\"Infinity\", 1]]", "--atol 9 --rtol 9 --ulp 9", "1 | - - - | - - -"),
-        // what is no number
+        // Items that are not numbers
         ("<U3", "[\"a\", \"b\"]", "[\"a\", \"b\"]", "", "0 | - - - | 0 0 0"),
         ("<U3", "[\"a\", \"b\"]", "[\"a\", \"c\"]", "--atol 9 --ulp 9", "1 | - - - | - - -"),
         ("|S3", "[\"a\", \"b\"]", "[\"x\", \"bc\"]", "", "2 | - - - | - - -"),
@@ -280,17 +277,17 @@ fn rules() {
 #[test]
 fn rules_of_bits() {
     let rows: &[(&str, u64, u64, &str, &str)] = &[
-        // NaN of other bits
+        // NaN with other bits
         ("float32", 0x7fc0_0000, 0xffc0_0001, "", "0 | - - - | 0 0 0"),
         ("float32", 0x7fc0_0000, 0xffc0_0001, "--nan-differs --atol 9", "1 | - - - | - - -"),
         ("float64", 0x7ff8 << 48, 0x7ff0 << 48 | 1, "", "0 | - - - | 0 0 0"),
-        // subnormals, of which products are rounded to few digits
+        // Products of subnormals are rounded to few digits
         ("float64", 1, 2, "", "1 | 5e-324@0 1@0 1@0 | 5e-324 0.5000000000000001 1"),
         ("float64", 3, 4, "--rtol 0.2", "0 | 5e-324@0 0.3333333333333333@0 1@0 | 5e-324 0.16666666666666669 1"),
         ("float64", 3, 4, "--rtol 0.16", "1 | 5e-324@0 0.3333333333333333@0 1@0 | 5e-324 0.16666666666666669 1"),
         ("float64", 1, 1 << 63 | 1, "--ulp 2", "0 | 1e-323@0 2@0 2@0 | 1e-323 1.5 2"),
         ("float16", 1, 0x8001, "--ulp 1", "1 | 1.1920928955078125e-7@0 2@0 2@0 | 1.1920928955078125e-7 2 2"),
-        // narrow types: high bits are no part of an item
+        // High bits of narrow types are ignored
         ("float4_e2m1fn", 0x03, 0xf3, "", "0 | 0@0 0@0 0@0 | 0 0 0"),
         ("float4_e2m1fn", 0x03, 0x05, "", "1 | 1.5@0 1@0 2@0 | 1.5 1 2"),
         ("int4", 0x08, 0xf7, "", "1 | 15@0 1.875@0 15@0 | 15 1.875 15"),
@@ -301,7 +298,7 @@ fn rules_of_bits() {
         ("float8_e5m2", 0x7b, 0x7c, "--ulp 1", "1 | - - - | - - -"),
         ("float8_e5m2", 0x3c, 0x3d, "--ulp 1", "0 | 0.25@0 0.25@0 1@0 | 0.25 0.25 1"),
         ("float8_e8m0fnu", 0x7f, 0x80, "", "1 | 1@0 1@0 1@0 | 1 1 1"),
-        // a true that is not 1 is another item with the same value
+        // Two true bytes have the same value
         ("bool", 1, 2, "", "1 | 0@0 0@0 0@0 | 0 0 0"),
         ("bool", 1, 2, "--ulp 0", "0 | 0@0 0@0 0@0 | 0 0 0"),
         ("|V3", 1, 2, "--atol 1", "1 | - - - | - - -"),
@@ -309,7 +306,6 @@ fn rules_of_bits() {
     ];
     check(rows.iter().map(|&(dtype, expected, actual, args, wanted)| {
         let found = compared(words(dtype, &[expected]), words(dtype, &[actual]), args);
-        // the same in big-endian order
         if let Ok(big) =
             DType::parse(&DType::parse(dtype).unwrap().descr().replace(['<', '\''], ">").replace(">>", ">"))
             && big.is_big_endian()
@@ -387,7 +383,7 @@ fn other_dtypes() {
         ("|S0", "[\"\", \"\"]", "<U1", "[\"\", \"x\"]", "--ignore-dtype", "1 | - - - | - - -"),
         ("|S0", "[\"\", \"\"]", "<U0", "[\"\", \"\"]", "--ignore-dtype", "0 | - - - | 0 0 -"),
         ("<U1", "[\"1\"]", "int8", "[1]", "--ignore-dtype", "different: dtype int8, expected <U1"),
-        // 2^53 + 1 is not a float64, and the float beside it is one less
+        // 2^53 + 1 is not a float64; its nearest float64 is one less
         (
             "int64",
             "[9007199254740993, -9007199254740993]",
@@ -415,7 +411,7 @@ fn other_dtypes() {
         ("int64", "[3, 0]", "float16", "[3, -0.0]", "--ignore-dtype", "0 | 0@0 0@0 - | 0 0 -"),
         ("bool", "[true, false]", "float32", "[1, -0.0]", "--ignore-dtype", "0 | 0@0 0@0 - | 0 0 -"),
         ("int64", "[3, 3]", "float64", "[\"NaN\", \"Infinity\"]", "--ignore-dtype --atol 9", "2 | - - - | - - -"),
-        // dates are times, in the longest unit of which both units are multiples
+        // Dates of two units use the longest common unit
         (
             "<M8[s]",
             "[1]",
@@ -435,7 +431,7 @@ fn other_dtypes() {
             "--ignore-dtype",
             "1 | 1@0 0.041666666666666664@0 - | 1 0.041666666666666664 -",
         ),
-        // of months the first day counts, as in NumPy
+        // Months count from their first day, as in NumPy
         ("<M8[M]", "[1]", "<M8[D]", "[31]", "--ignore-dtype", "0 | 0@0 0@0 - | 0 0 -"),
         ("<M8[D]", "[32]", "<M8[Y]", "[0]", "--ignore-dtype", "1 | 32@0 1@0 - | 32 1 -"),
         ("<m8[3s]", "[2]", "<m8[2s]", "[3]", "--ignore-dtype", "0 | 0@0 0@0 - | 0 0 -"),
@@ -447,7 +443,7 @@ fn other_dtypes() {
             "--ignore-dtype",
             "1 | 2@0 0.3333333333333333@0 - | 2 0.3333333333333333 -",
         ),
-        // far beyond 128 bits
+        // Far beyond 128 bits
         (
             "<m8[W]",
             "[9223372036854775807]",
@@ -465,7 +461,6 @@ fn other_dtypes() {
         let text = if wanted.contains('|') { brief(&found) } else { found.verdict() };
         (format!("{expected} {items} {actual} {others} {args}"), text, wanted.to_owned())
     }));
-    // narrow integers among integers, narrow floats among floats
     let found = compared(words("int4", &[0xf, 7]), typed("int64", "[-1, 8]"), "--ignore-dtype");
     assert_eq!(brief(&found), "1 | 1@1 0.14285714285714285@1 - | 1 0.14285714285714285 -");
     let found = compared(words("float8_e5m2", &[0x3c]), typed("float16", "[1]"), "--ignore-dtype");
@@ -559,13 +554,13 @@ fn json() {
         ),
     ];
     check(rows.map(|(found, wanted)| (found.verdict(), json_of_items(&found), wanted)));
-    // the smallest tolerance of integers is one, as long as float64 holds it
+    // `min_atol` is an integer up to 2^53.
     let far = json_of_items(&compared(typed("uint64", "[0]"), typed("uint64", "[18446744073709551615]"), ""));
     assert!(
         far.contains("\"value\": 18446744073709551615") && far.contains("\"min_atol\": 1.8446744073709552e+19"),
         "{far}"
     );
-    // whatever a dtype is called, and an error beyond float64, it is JSON
+    // Any dtype name and infinite errors are valid JSON.
     let field = |name: &str| {
         let dtype = DType::parse("<i2").unwrap();
         let field = crate::item::dtype::Field { name: name.into(), title: None, dtype, shapes: vec![], offset: 0 };
@@ -634,7 +629,7 @@ fn report() {
         (compared(typed("int8", "[1, 2]"), typed("int8", "[1]"), ""), "different: shape [1], expected [2]\n"),
     ];
     check(rows.map(|(found, wanted)| (found.verdict(), report_of_items(&found), wanted.to_owned())));
-    // colours change nothing else
+    // Colours change nothing else.
     let found = compared(typed("int8", "[1, 2]"), typed("int8", "[1, 3]"), "");
     let (plain, mut colour) = (report_of(&found, false), report_of(&found, true));
     assert!(colour.starts_with("\x1b[31mdifferent\x1b[0m: 1 of 2 items"), "{colour:?}");
@@ -650,13 +645,13 @@ fn report() {
 #[test]
 fn mismatches_that_are_not_finite() {
     let rows = [
-        // a NaN or an infinity on one side, on the other, and on both; what is the same or passes is no mismatch
+        // NaN or infinity on either side or both; equal or passing items are not mismatches
         ("float32", "[1, 2, 3]", "[1, \"NaN\", 4]", "", "1 [1]"),
         ("float32", "[\"NaN\", \"Infinity\", 3]", "[1, \"-Infinity\", 3]", "--atol 1e9 --rtol 9", "2 [0]"),
         ("float16", "[\"NaN\", \"Infinity\", 3]", "[\"NaN\", \"Infinity\", 4]", "", "0 -"),
         ("float64", "[\"Infinity\"]", "[1e308]", "--atol 1e308", "1 [0]"),
         ("complex64", "[[1, 2], [3, 4]]", "[[1, 2], [3, \"NaN\"]]", "", "1 [1]"),
-        // finite items that are infinitely far apart
+        // Finite items at an infinite distance
         ("float64", "[1e308, 1]", "[-1e308, 1]", "", "0 -"),
         ("<M8[D]", "[\"2026-01-03\", \"NaT\"]", "[\"NaT\", \"2026-01-03\"]", "--atol 5", "2 [0]"),
         ("int8", "[1, 2]", "[1, 3]", "", "0 -"),
@@ -676,8 +671,8 @@ fn mismatches_that_are_not_finite() {
     let args = "--nan-differs --atol 9";
     assert_eq!(text(&compared(nans(&[0, 0x7fc0_0000]), nans(&[0, 0x7fc0_0001]), args)), "1 [1]");
     assert_eq!(text(&compared(typed("int8", "[1]"), typed("int8", "[[1]]"), "")), "- -");
-    // an infinity where items before it are infinitely far apart, though finite, and no relative tolerance is left to find: no
-    // distance tells it from the rest of its block, which is counted as a whole
+    // An infinity after finite items at an infinite distance, without a relative tolerance left to find. Its distance
+    // does not distinguish it from the rest of its block.
     let mut expected = vec![1.0; 5000];
     let mut actual = expected.clone();
     (expected[3], actual[3], expected[5], actual[4321], actual[4400]) = (1e308, -1e308, 0.0, f64::INFINITY, f64::NAN);
@@ -694,7 +689,6 @@ fn mismatches_that_are_not_finite() {
 
 #[test]
 fn shares() {
-    // part, all, and how it reads
     let rows = [(1, 2, "50 %"), (1, 3, "33.3 %"), (2, 3, "66.7 %"), (3, 3, "100 %"), (1, 1000, "0.1 %")];
     let more = [(1, 1 << 40, "< 0.001 %"), (9999, 10000, "> 99.9 %"), (1, 80_000, "0.001 %"), (123, 10_000, "1.23 %")];
     check(rows.into_iter().chain(more).map(|(part, all, wanted)| {
@@ -708,7 +702,7 @@ fn shares() {
     }));
 }
 
-/// A generator of numbers that are always the same.
+/// Deterministic.
 struct Random(u64);
 
 impl Random {
@@ -726,7 +720,7 @@ impl Random {
 
 #[test]
 fn steps_between_floats() {
-    // from each beginning, a step at a time, over zero and the subnormals
+    // From each start, step by step, across zero and subnormals.
     let mut wrong = Vec::new();
     let begins: [f64; 10] = [-1.0, -3e-45, 0.0, -0.0, 1e-45, 0.99999994, 1.0, 1.1754942e-38, 65504.0, 3.4028233e38];
     for begin in begins {
@@ -766,7 +760,6 @@ fn steps_between_all_small_floats() {
     let mut wrong = Vec::new();
     for narrow in types {
         let name = DType::from(Kind::Narrow(narrow)).name();
-        // the rank of each value among all
         let mut values: Vec<f64> = (0..=255).map(|item| narrow.value(item)).filter(|v| v.is_finite()).collect();
         values.sort_by(f64::total_cmp);
         values.dedup_by(|a, b| a == b);
@@ -789,7 +782,6 @@ fn steps_between_all_small_floats() {
     assert!(wrong.is_empty(), "{} wrong: {}", wrong.len(), wrong[..wrong.len().min(10)].join("\n"));
 }
 
-/// How items of a dtype are compared with their like.
 fn reading_of(kind: Kind) -> NumberReading {
     let dtype = DType::from(kind);
     match Comparability::new(&dtype, &dtype) {
@@ -806,7 +798,7 @@ fn every_float_of_16_bits() {
         let mut widened = Default::default();
         let items = reading.read(Rows { expected: &all, actual: &all }, &mut widened).expected;
         let items: Vec<f64> = items.as_chunks().0.iter().map(|item| f64::from_le_bytes(*item)).collect();
-        // no two become the same, nor do two NaN
+        // Conversion keeps all items different, NaN included.
         let different: HashSet<u64> = items.iter().map(|item| item.to_bits()).collect();
         assert_eq!(different.len(), items.len());
         items
@@ -864,7 +856,6 @@ fn smallest_relative_tolerance() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// Floats that agree mostly, with what is rare.
 fn random_pair(random: &mut Random, items: usize, changed: usize) -> (Vec<f64>, Vec<f64>) {
     let special = [0.0, -0.0, f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 5e-324, 1e-310, f64::MAX, 1.0];
     let mut pairs: Vec<(f64, f64)> = Vec::new();
@@ -889,9 +880,9 @@ fn bytes_of(items: &[f64]) -> Vec<u8> {
     items.iter().flat_map(|item| item.to_le_bytes()).collect()
 }
 
-/// What a tally should be, by the definitions alone.
+/// A tally by definition.
 fn reference(rule: &PairRule, expected: &[f64], actual: &[f64]) -> DifferenceTally {
-    // neighbours are one apart, and so are 0 and the smallest number of either sign
+    // Steps from 0 to the smallest number of either sign are 1.
     let ordinal = |item: f64| {
         let size = item.abs().to_bits() as i64;
         if item.is_sign_negative() { -size } else { size }
@@ -956,7 +947,6 @@ fn as_defined_in_any_windows() {
         let rule = if rule.atol >= 0.0 { PairRule { rtol: [0.0, 0.1][random.below(2)], ..rule } } else { rule };
         let wanted = reference(&rule, &expected, &actual);
         let (e, a) = (bytes_of(&expected), bytes_of(&actual));
-        // windows of any size, given to any of some threads
         let mut tallies: Vec<DifferenceTally> = (0..=random.below(4)).map(|_| DifferenceTally::default()).collect();
         let mut windows = Vec::new();
         let mut next = 0;
@@ -965,7 +955,7 @@ fn as_defined_in_any_windows() {
             windows.push(next..end);
             next = end;
         }
-        // in order, as most come, or in any order, as boxes do
+        // In order, like most scans, or in any order, like scans in boxes.
         if round % 2 == 1 {
             (1..windows.len()).for_each(|last| windows.swap(last, random.below(last + 1)));
         }
@@ -1017,7 +1007,6 @@ fn maps_count_the_pairs_of_each_cell_in_either_order() {
         ][round / 2 % 3]
             .clone();
         let fails = |e: &f64, a: &f64| reference(&PairRule::new(&options), &[*e], &[*a]).mismatches == 1;
-        // by plain loops over the last two axes
         let dims = [2, 1].map(|back: usize| shape.len().checked_sub(back).map_or(1, |axis| shape[axis]));
         let cells = [dims[0].min(most[0]), dims[1].min(most[1])];
         let mut wanted = vec![0; cells[0] * cells[1]];
@@ -1039,7 +1028,6 @@ fn maps_count_the_pairs_of_each_cell_in_either_order() {
     }
 }
 
-/// The bytes of items given in C order, as a walk comes to them.
 fn walked(walk: &Walk, items: &[f64]) -> Vec<u8> {
     bytes_of(&(0..items.len()).map(|place| items[walk.number(place)]).collect::<Vec<_>>())
 }
@@ -1103,7 +1091,7 @@ fn large_tensors_in_fortran_order_are_compared_as_in_c_order() {
         let wanted = compared(along(&expected), along(&actual), text);
         let found = compared(across(&expected), across(&actual), text);
         assert_eq!((json_of_items(&found), found.quantiles()), (json_of_items(&wanted), wanted.quantiles()), "{text}");
-        // sums are rounded within blocks, which are others
+        // Blocks contain other items, so rounding differs.
         let ratio = found.metrics().unwrap().rmse.unwrap() / wanted.metrics().unwrap().rmse.unwrap();
         assert!((ratio - 1.0).abs() < 1e-12, "{text}: {ratio}");
     }
@@ -1133,7 +1121,7 @@ fn threads_and_order_make_no_difference() {
         for threads in [2, 3, 8] {
             assert_eq!(run(threads, &expected, &actual), one, "{args} {threads}");
         }
-        // equal all over: the first finite element has the largest errors, which are 0
+        // Equal tensors: the first finite element has the largest error, 0.
         expected[..4000].fill(f64::NAN);
         let same = run(8, &expected, &expected);
         assert_eq!((&same, same.equal()), (&run(1, &expected, &expected), true));
@@ -1141,7 +1129,6 @@ fn threads_and_order_make_no_difference() {
         assert_eq!(same.max_rel().map(|most| most.index.clone()), Some(coordinates(first, &shape)));
         expected[..4000].copy_from_slice(&actual[..4000]);
     }
-    // in Fortran order, from a file and from a stream
     let mut across = vec![0.0; rows * columns];
     for (item, value) in actual.iter().enumerate() {
         across[item % columns * rows + item / columns] = *value;
@@ -1171,7 +1158,7 @@ fn what_is_stored_across_is_read_in_boxes() {
             let places = coordinates(number, shape).into_iter().zip(shape);
             *place = places.fold((0, 1), |(place, stride), (at, dim)| (place + at * stride, stride * dim)).0;
         }
-        // many errors are the largest, so that the first of them is found only if all windows are asked for it
+        // Many errors are the largest, so every window must be searched for the first.
         let (mut expected, mut actual) = random_pair(&mut random, items, [0, 1, 40, 100][round % 4]);
         if round % 3 > 0 {
             expected.iter_mut().chain(&mut actual).for_each(|item| *item = (*item % 3.0).round());

@@ -5,11 +5,15 @@ use super::difference::{Difference, Outline};
 /// The verdict on a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TensorVerdict {
+    /// All items are the same.
     Same,
     /// Items differ but pass.
     Within,
+    /// The tensor fails.
     Different,
+    /// Only the expected side has it.
     Missing,
+    /// Only the actual side has it.
     Extra,
     /// One side cannot be read.
     Unreadable,
@@ -38,17 +42,22 @@ impl TensorVerdict {
 /// A tensor on one side only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoneTensor {
+    /// The dtype and shape.
     pub outline: Outline,
-    /// The name of a tensor with the same bytes that only the other side has.
+    /// A tensor with the same bytes that only the other side has.
     pub renamed: Option<String>,
 }
 
 /// The result for one tensor name.
 #[derive(Clone, Debug)]
 pub enum NamedResult {
+    /// Both sides have it.
     Both(Box<Difference>),
+    /// Only the expected side has it.
     Missing(LoneTensor),
+    /// Only the actual side has it.
     Extra(LoneTensor),
+    /// Why it cannot be read.
     Unreadable(String),
     /// An unread file on both sides with the same bytes.
     SameFile,

@@ -1,18 +1,15 @@
 //! The order of a comparison.
 //!
 //! Two large tensors in Fortran order are read as stored, because transposing both takes longer than all other work.
-//! Counts and axis marks do not depend on the order. Sums do: blocks have other neighbours, so the last digits of
-//! metrics may differ. Ties between largest errors and the first mismatches follow C order. So a walk computes C-order
-//! numbers, and the lowest number of a range of positions: a block above the item of a maximum cannot win a tie and
-//! needs no visit of single pairs.
+//! Counts and marks do not change. Sums do in the last digits, because blocks have other items. The first mismatches,
+//! and the first of several largest errors, follow C order, so a walk computes C-order numbers.
 
 use std::ops::Range;
 
 use crate::layout::view::View;
 use crate::storage::source::Source;
 
-/// Smaller tensors, in bytes, are compared in C order. They are transposed in the cache of a core, and their metrics
-/// are exact to the last digit.
+/// Bytes. Smaller tensors are transposed in the cache, and their metrics are those of C order to the last digit.
 const LARGE: usize = 8 << 20;
 
 /// An item's *place* is its position in this order.
@@ -48,7 +45,7 @@ impl Walk {
         let mut stride = 1_usize;
         for &dim in shape.iter().rev() {
             axes.push(WalkedAxis { dim, stride });
-            // The strides of an empty tensor are not used.
+            // Empty tensors do not use strides.
             stride = stride.saturating_mul(dim.max(1));
         }
         axes.reverse();
@@ -59,7 +56,6 @@ impl Walk {
         self.axes.is_empty()
     }
 
-    /// The dims in the order of the walk, the fastest axis last.
     pub(super) fn shape(&self, shape: &[usize]) -> Vec<usize> {
         match self.is_c_order() {
             true => shape.to_vec(),
@@ -91,7 +87,7 @@ impl Walk {
         let Range { mut start, mut end } = places;
         let mut number = 0;
         for axis in &self.axes {
-            // If a line along this axis begins in the range, its first place is the lowest.
+            // A line along this axis begins in the range.
             let (begins, ends) = (start.div_ceil(axis.dim), end.div_ceil(axis.dim));
             if begins < ends {
                 (start, end) = (begins, ends);

@@ -13,18 +13,16 @@ use crate::parallel::on_threads;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Hold, Source};
 
-/// The bytes that all threads hold together for the outermost axis. Larger groups are not faster, and smaller ones stay
-/// in the cache.
+/// Bytes of the outermost axis held by all threads. Larger groups are not faster, and smaller ones stay in the cache.
 const GROUPS_ALONG: usize = 1 << 21;
 
 /// Results wait in memory until the results before them are done.
 const MAX_PLACES: usize = 1 << 12;
 
-/// Passes the statistics of each index of an axis to `take`, in order. Item indices refer to the whole tensor.
+/// Passes the statistics of each index of an axis to `take`, in order. Panics if the axis does not exist.
 ///
-/// Large groups of items are scanned as stored, by all threads. Small groups are read together with their neighbours,
-/// one set per thread, and scanned in memory: a single pass over the tensor would need counters of 300 KiB per index.
-/// Panics if the axis does not exist.
+/// Large groups of items are scanned as stored, by all threads. Small groups are read together, one set per thread: a
+/// single pass would need counters of 300 KiB per index.
 ///
 /// # Errors
 /// Reading or `take` fails, or memory is not available.
@@ -35,7 +33,7 @@ pub fn by_axis(
     progress: Progress<'_>,
     take: &mut dyn FnMut(Option<Stats>) -> Result<()>,
 ) -> Result<()> {
-    // An index of an axis is stored in pieces, and each would be a request.
+    // Each index may have many pieces, each a request.
     source.hold(Hold::Local, limits.threads)?;
     source.hold(Hold::COrder, limits.threads)?;
     source.finish()?;

@@ -15,7 +15,6 @@ pub(super) struct ByteCounts {
     pub(super) min: Option<Numbered<u8>>,
     pub(super) max: Option<Numbered<u8>>,
     pub(super) first_nan: Option<Numbered<()>>,
-    /// Counts of one block in four independent counters.
     block: [[u32; 256]; 4],
 }
 
@@ -24,8 +23,7 @@ impl ByteCounts {
         Self { seen: [0; 256], min: None, max: None, first_nan: None, block: [[0; 256]; 4] }
     }
 
-    /// Counts a block whose first item has position `start`. Four counters are used in turn, because a repeated byte
-    /// would wait for the previous store of a single counter.
+    /// Four counters take turns, because a repeated byte would wait for the previous store of a single counter.
     fn add(&mut self, items: &ByteItems, numbers: &ItemNumbers, start: usize, block: &[u8]) {
         let (fours, rest) = block.as_chunks::<4>();
         let [a, b, c, d] = &mut self.block;
@@ -69,7 +67,7 @@ impl ByteCounts {
 
     pub(super) fn of(passes: ItemPasses<'_>, items: &ByteItems) -> Result<Self> {
         let threads = passes.scan(Self::new, |counts, start, bytes| {
-            // A value is located in the block where it first occurs, while the block is in the cache.
+            // The block is still in the cache.
             const BLOCK: usize = 1 << 17;
             for (i, block) in bytes.chunks(BLOCK).enumerate() {
                 counts.add(items, &passes.part.numbers, start + i * BLOCK, block);
@@ -86,7 +84,6 @@ impl ByteCounts {
         Ok(all)
     }
 
-    /// Ranks count finite items in ascending order from 1.
     pub(super) fn of_rank(&self, items: &ByteItems, rank: u64) -> u8 {
         let mut finite: Vec<u8> = (0..=255).filter(|&item| items.value(item).is_finite()).collect();
         finite.sort_by_key(|&a| items.value(a).to_key());

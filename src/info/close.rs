@@ -1,5 +1,5 @@
-//! Sums of float32s of similar magnitude, and of their squares, which float64 holds without rounding. Most blocks of
-//! real data qualify, and these sums are vectorised, unlike sums by exponent.
+//! Exact float64 sums of float32s of similar magnitude and of their squares. Most blocks of real data qualify, and
+//! these sums are vectorised, unlike sums by exponent.
 
 use crate::item::exact::power_of_two;
 
@@ -10,7 +10,7 @@ pub(super) const MAX_ITEMS: usize = 1 << 11;
 ///
 /// Let E be the largest exponent and e the smallest, so all numbers are multiples of 2^(e-23) below 2^(E+1). A sum of
 /// 2^11 ([`MAX_ITEMS`]) numbers is a multiple of 2^(e-23) below 2^(E+12), which has 53 bits if E-e is at most 18. The
-/// part of a square below 2^(2E-39) is at most half of that and a multiple of 2^(2e-46). A sum of 2^11 such parts is at
+/// part of a square below 2^(2E-39) is at most half this unit and a multiple of 2^(2e-46). A sum of 2^11 parts is at
 /// most 2^(2E-29), which also has 53 bits if E-e is at most 18.
 const CLOSE: i32 = 18;
 
@@ -20,7 +20,7 @@ const LANES: usize = 4;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct CloseSums {
     pub sum: f64,
-    /// The sums of the upper and of the lower parts of squares.
+    /// The upper and the lower parts.
     pub squares: [f64; 2],
 }
 
@@ -108,7 +108,7 @@ mod tests {
                 }
             }
         }
-        // all of the largest magnitude that there is, beside the smallest that is close to it
+        // The largest magnitude, beside the smallest number within range.
         let mut block = vec![f32::MAX; MAX_ITEMS];
         assert_exact(&block, "the largest");
         block[MAX_ITEMS / 2] = f32::from_bits((254 - CLOSE as u32) << 23 | 1);
@@ -124,7 +124,7 @@ mod tests {
         assert!(sums(&[]) && sums(&[0.0, -0.0]) && sums(&[at(100), at(100 - CLOSE as u32)]));
         assert!(!sums(&[at(100), at(100 - CLOSE as u32 - 1)]));
         assert!(!sums(&[at(100), 0.0, f32::from_bits(1)]));
-        // the smallest normal numbers and subnormals are multiples of the same number
+        // Subnormals share the unit of the smallest normal numbers.
         assert!(sums(&[at(CLOSE as u32 + 1), f32::from_bits(1)]) && !sums(&[at(CLOSE as u32 + 2), f32::from_bits(1)]));
         for odd in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             assert!(!sums(&[1.0, odd, 1.0]), "{odd}");

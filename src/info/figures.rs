@@ -12,7 +12,7 @@ use crate::report::{Colour, Column, Heading, Style, Table, bare};
 /// Bytes of text kept in memory; longer text goes to a temporary file.
 const SPOOLED: usize = 1 << 22;
 
-/// Rows per heading. Later rows are not known yet, so only these rows determine the column widths.
+/// Rows that determine the column widths. Later rows are not known yet.
 const LINES: usize = 1 << 12;
 
 pub(super) fn object(stats: Option<&Stats>) -> String {
@@ -43,7 +43,7 @@ pub(super) fn mean_json(mean: Mean) -> String {
     }
 }
 
-/// Writes each statistic on a line with all digits, suitable for text comparison. Writes nothing for `None`.
+/// Writes each statistic on a line with all digits.
 ///
 /// # Errors
 /// `out` fails.
@@ -106,8 +106,7 @@ pub(super) fn display(value: &ItemValue) -> String {
     bare(&value.to_string()).to_owned()
 }
 
-/// Shortens a number to seven digits. A trailing `…` marks omitted digits, so that the text is not mistaken for the
-/// exact value. Leaves other text, for example dates, unchanged.
+/// Shortens a number to seven digits, with `…` for omitted digits.
 pub(super) fn seven_digits(text: &str) -> String {
     const MOST: usize = 7;
     let (sign, size) = text.strip_prefix('-').map_or(("", text), |size| ("-", size));
@@ -166,7 +165,6 @@ pub struct AxisStats {
 #[derive(Debug)]
 enum Form {
     Json,
-    /// A table, with rows that are not written yet.
     Table(Vec<Vec<Cow<'static, str>>>, Style),
 }
 

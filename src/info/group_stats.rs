@@ -98,8 +98,7 @@ impl GroupStats {
     }
 }
 
-/// Ties go to the first tensor. Items that are not numbers, for example dates, have an extreme only if a single tensor
-/// does.
+/// Ties go to the first tensor. Items that are not numbers have an extreme only in a single tensor.
 fn extreme(
     found: &[(&Info, &Stats)],
     of: fn(&Stats) -> &Option<GroupExtreme>,
@@ -134,7 +133,7 @@ fn together(moments: &[Moments], is_complex: bool) -> Option<(Mean, f64)> {
     }
     let mean = [0, 1].map(|part| {
         let sum: f64 = moments.iter().map(|of| of.mean[part] * of.count).sum();
-        // The sum of large items may overflow; then each term is divided first.
+        // The sum of large items may overflow.
         let shares = || moments.iter().map(|of| of.mean[part] * (of.count / count)).sum();
         if sum.is_finite() { sum / count } else { shares() }
     });

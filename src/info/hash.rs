@@ -13,11 +13,9 @@ use crate::item::meta::Meta;
 use crate::ops::fill::Limits;
 use crate::storage::source::{Source, fill_from};
 
-/// The SHA-256 of the `.npy` file that `numpy.save` writes for the tensor in C order and little-endian. It does not
-/// depend on storage, and `sha256sum` of such a file prints the same. Types of up to 8 bits that NumPy does not know
-/// count as void of one byte, the type NumPy reads.
-///
-/// One thread hashes all windows. A tree of hashes would allow several threads, but common tools could not verify it.
+/// The SHA-256 of the `.npy` file that `numpy.save` writes for the tensor in C order and little-endian. Types of up to
+/// 8 bits that NumPy does not know count as void of one byte. One thread hashes all windows, because common tools
+/// cannot verify a tree of hashes.
 ///
 /// # Errors
 /// Reading fails, or memory is not available.

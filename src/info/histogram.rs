@@ -21,8 +21,7 @@ pub struct Histogram {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
     pub from: BinEdge,
-    /// For integers the last value in the bin; for floats the start of the next bin. The last bin includes its end, the
-    /// largest item.
+    /// For integers the last value in the bin; for floats the start of the next bin, or the largest item.
     pub to: BinEdge,
     pub count: u64,
 }
@@ -34,10 +33,10 @@ pub enum BinEdge {
     Float(f64),
 }
 
-/// Counts all items in bins. `None` for dates, complex items, items that are not numbers, and without finite items.
+/// Counts all items in bins. `None` for items that are not real numbers, and without finite items.
 ///
 /// # Errors
-/// Reading fails, or the tensor changed after its statistics were computed.
+/// Reading fails, or the tensor has changed.
 pub fn histogram(source: &Source, stats: &Stats, limits: Limits, progress: Progress<'_>) -> Result<Option<Histogram>> {
     let (Some((min, _)), Some((max, _))) = (&stats.min, &stats.max) else { return Ok(None) };
     let ends = [min.bytes(), max.bytes()];
@@ -80,7 +79,6 @@ edges!(i32: Integer, i64: Integer, u64: Integer, f32: Float, f64: Float);
 fn edges_between(min: BinEdge, max: BinEdge) -> Vec<BinEdge> {
     match (min, max) {
         (BinEdge::Integer(min), BinEdge::Integer(max)) => {
-            // Every bin has the same number of integers.
             let width = (max - min) / BINS as i128 + 1;
             let edges = (0..BINS as i128).map(|i| min + i * width);
             edges.take_while(|&edge| edge <= max).map(BinEdge::Integer).collect()
@@ -103,8 +101,7 @@ fn edges_between(min: BinEdge, max: BinEdge) -> Vec<BinEdge> {
     }
 }
 
-/// Counts the items not below each edge. Ten vectorised comparisons are faster than a search per item, which branches
-/// and waits for its counter.
+/// Counts the items not below each edge. Ten vectorised comparisons are faster than a search per item.
 fn real<T: Edge>(passes: ItemPasses<'_>, ends: [&[u8]; 2], codec: &ItemCodec<T>) -> Result<Histogram> {
     let item = |bytes| {
         let mut items = Vec::new();
@@ -114,7 +111,6 @@ fn real<T: Edge>(passes: ItemPasses<'_>, ends: [&[u8]; 2], codec: &ItemCodec<T>)
     let (min, max) = (item(ends[0]), item(ends[1]));
     let mut edges: Vec<T> = edges_between(min.bound(), max.bound()).into_iter().map(T::of).collect();
     edges.dedup();
-    // Items not below each edge, and items above the end.
     let begin = || (vec![0_u64; edges.len() + 1], Vec::new());
     let states = passes.scan(begin, |(counts, block), _, bytes| {
         for bytes in bytes.chunks(BLOCK * codec.keys.size) {
@@ -135,7 +131,6 @@ fn real<T: Edge>(passes: ItemPasses<'_>, ends: [&[u8]; 2], codec: &ItemCodec<T>)
 
 #[inline(always)]
 fn count_of<T: Copy>(block: &[T], condition: impl Fn(T) -> bool) -> u64 {
-    // A block cannot overflow the counter; an overflow check would prevent vectorisation.
     block.iter().fold(0, |count: u32, &item| count.wrapping_add(condition(item).into())).into()
 }
 
@@ -153,7 +148,6 @@ impl Histogram {
 fn bytes(passes: ItemPasses<'_>, ends: [&[u8]; 2], items: &ByteItems) -> Result<Histogram> {
     let (min, max) = (items.value(ends[0][0]), items.value(ends[1][0]));
     let whole = items.are_integers;
-    // float64 holds one-byte integers exactly.
     let bound = |edge: f64| if whole { BinEdge::Integer(edge as i128) } else { BinEdge::Float(edge) };
     let bounds = edges_between(bound(min), bound(max));
     let edges: Vec<f64> = bounds.iter().map(|&edge| Edge::of(edge)).collect();

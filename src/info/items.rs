@@ -1,6 +1,5 @@
 //! Items as the loops of statistics and histograms use them, and their exact sums. The loops are compiled for a few
-//! types ([`CountedItem`]); an [`ItemCodec`] converts other dtypes without loss. Dtypes of one byte are counted
-//! instead.
+//! types ([`CountedItem`]); an [`ItemCodec`] converts other dtypes without loss. One-byte dtypes are counted instead.
 
 use half::{bf16, f16};
 
@@ -13,7 +12,7 @@ use crate::item::exact::SumOfSquares;
 use crate::item::float16::{bf16_to_f32, f16_to_f32};
 use crate::item::load::{load, reals};
 
-/// Items per block. A block fits the L1 cache (16 KiB at 8 bytes), so that several vectorised loops can visit it.
+/// A block fits the L1 cache (16 KiB at 8 bytes) for several vectorised loops.
 pub(super) const BLOCK: usize = 2048;
 const _: () = assert!(BLOCK <= close::MAX_ITEMS, "sums of a block are exact");
 
@@ -76,7 +75,7 @@ impl CountedAs {
     }
 }
 
-/// Converts little-endian items to `T` and back, and to keys.
+/// Converts little-endian items to `T` and back.
 #[derive(Clone, Copy)]
 pub(super) struct ItemCodec<T> {
     pub keys: KeyCodec,
@@ -84,12 +83,11 @@ pub(super) struct ItemCodec<T> {
     pub store: fn(T) -> Vec<u8>,
 }
 
-/// Converts items to the [keys](Key) for the search of quantiles, and back.
 #[derive(Clone, Copy)]
 pub(super) struct KeyCodec {
     pub size: usize,
     pub bits: u32,
-    /// Appends keys; items that are not finite get the largest key.
+    /// Items that are not finite get the largest key.
     pub load: fn(&[u8], &mut Vec<u64>),
     pub store: fn(u64) -> Vec<u8>,
 }
@@ -112,7 +110,6 @@ fn load_keys<T, S: StoredItem<T>>(bytes: &[u8], out: &mut Vec<u64>) {
 
 trait StoredItem<T>: Element + Key {
     fn counted(self) -> T;
-    /// Tests the stored bits.
     fn is_finite(self) -> bool;
     fn of_counted(item: T) -> Self;
 }
@@ -144,7 +141,7 @@ stored! {
 }
 
 pub(super) trait CountedItem: Copy + Default + Send + Sync + 'static {
-    /// Sorts like the finite values; +0 and -0 have the same rank.
+    /// +0 and -0 have the same rank.
     type Rank: Copy + Ord + Send + Into<i128>;
     const ENDS: (Self::Rank, Self::Rank);
     type Sums: ItemSums<Self>;
@@ -156,7 +153,6 @@ pub(super) trait CountedItem: Copy + Default + Send + Sync + 'static {
 }
 
 pub(super) trait ItemSums<T>: Default + Send {
-    /// Skips items that are not finite.
     fn add(&mut self, block: &[T]);
     fn total(self) -> Option<SumOfSquares>;
 }
@@ -187,11 +183,11 @@ impl CountedItem for CountedTicks {
 #[derive(Default)]
 pub(super) struct IntegerSums {
     sum: i128,
-    /// The sums of the lower 64 bits of squares (or of whole squares) and of the upper 64 bits.
+    /// The sums of lower and of upper 64 bits.
     squares: [u128; 2],
 }
 
-/// The type parameters hold the sum of a block and of each half of its squares.
+/// The types hold the sum of a block and of each half of its squares.
 macro_rules! integers {
     ($($integer:ty, $sum:ty, $square:ty, $half:ty;)*) => {$(
         impl CountedItem for $integer {
@@ -212,7 +208,7 @@ macro_rules! integers {
                 const HALF: u32 = <$square>::BITS / 2;
                 let (mut sum, mut low, mut high) = (0, 0, 0);
                 for &item in block {
-                    // A block of 2^11 items cannot overflow; an overflow check would prevent vectorisation.
+                    // An overflow check would prevent vectorisation.
                     sum = <$sum>::wrapping_add(sum, item.into());
                     let size = <$square>::from(item.abs_diff(0));
                     let square = size.wrapping_mul(size);
@@ -220,7 +216,6 @@ macro_rules! integers {
                     high = <$square>::wrapping_add(high, square >> HALF);
                 }
                 self.sum += i128::from(sum);
-                // In units of 1 and of 2^64.
                 match HALF {
                     64 => self.squares[1] += u128::from(high),
                     _ => self.squares[0] += u128::from(high) << HALF,
@@ -245,10 +240,9 @@ integers! {
     u64, i128, u128, u64;
 }
 
-/// Sums mantissas and their squares per exponent, in integers and so exactly, and moves the sums to the total before
-/// they can overflow. Most items share few exponents, so neighbours alternate between `lanes` sums instead of waiting
-/// for the previous store. (With its many exponents, float64 already fills the L1 cache.) `close` is faster where it
-/// applies.
+/// Sums mantissas and their squares per exponent in integers, and moves them to the total before they can overflow.
+/// Most items share few exponents, so neighbours alternate between `lanes` sums instead of waiting for the previous
+/// store. (With its many exponents, float64 already fills the L1 cache.)
 macro_rules! floats {
     ($($float:ty, $sums:ident, $bits:ty, $rank:ty, $mantissa:literal, $exponents:literal, $lanes:literal, $sum:ty, $square:ty, $most:expr, $close:expr;)*) => {$(
         impl CountedItem for $float {
@@ -318,7 +312,7 @@ macro_rules! floats {
                         let mantissa = fraction | <$bits>::from(exponent > 0) << $mantissa;
                         let bin = &mut bins[exponent][lane];
                         let signed = <$sum>::from(mantissa);
-                        // 0 or -1. Neither the sign, a squared mantissa nor a sum can overflow.
+                        // 0 or -1. Nothing here can overflow.
                         let sign = <$sum>::from(bits as $rank >> (<$rank>::BITS - 1));
                         bin.0 = bin.0.wrapping_add((signed ^ sign).wrapping_sub(sign));
                         bin.1 = bin.1.wrapping_add(<$square>::from(mantissa).wrapping_mul(mantissa.into()));
@@ -364,7 +358,7 @@ mod tests {
     fn sums_of_floats_are_exact() {
         let random = |n: usize| (n as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let block = |count: usize, item: &dyn Fn(u64) -> f32| (0..count).map(|n| item(random(n))).collect::<Vec<f32>>();
-        // blocks that are summed by exponents, among others
+        // Includes blocks that are summed by exponent.
         let any = block(BLOCK, &|r| f32::from_bits((r >> 32) as u32));
         let close = block(BLOCK - 1, &|r| (r >> 40) as f32);
         let with_nan = block(99, &|r| if r % 7 == 0 { f32::NAN } else { -(r as f32) });

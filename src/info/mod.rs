@@ -69,7 +69,7 @@ pub struct Info {
     pub metadata: Option<Arc<Metadata>>,
     /// Names of other content in the container.
     pub content: Arc<[String]>,
-    /// Names of tensors in shards that the index does not name.
+    /// Names of tensors that the index does not name.
     pub unlisted: Arc<[String]>,
 }
 
@@ -91,7 +91,7 @@ impl UnreadTensor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOrder {
     Name,
-    /// Files by the size of their listed tensors, then tensors by size, the largest first.
+    /// By size, the largest first.
     Size,
 }
 
@@ -194,7 +194,6 @@ pub fn write_json(out: &mut dyn Write, infos: &mut [Info]) -> io::Result<()> {
         let object = object(info);
         write!(out, "{}{}", if i == 0 { "[" } else { ",\n " }, object.strip_suffix('}').unwrap_or(&object))?;
         if let Some((_, places)) = &mut info.by_axis {
-            // The statistics may be too many to collect in memory.
             out.write_all(b", \"by_axis\": ")?;
             places.write(out)?;
         }
@@ -253,14 +252,13 @@ fn object(info: &Info) -> String {
     json::object(members)
 }
 
-/// Longer cells do not widen their column.
 const WIDEST: usize = 60;
 
-/// The width of the longest bar, in characters.
+/// Characters.
 const BAR: u64 = 40;
 
 /// Writes a table of tensors, then their statistics, hashes (as `sha256sum` prints them), histograms and statistics by
-/// axis. Tensors of one file are listed below the file name, with a total and the reasons why others are unreadable.
+/// axis.
 ///
 /// # Errors
 /// `out` fails.
@@ -312,7 +310,6 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTens
     Ok(())
 }
 
-/// Several tensors of a file get a row with its name, and a row of totals unless that is empty.
 fn rows(
     infos: &[Info],
     unread: &[UnreadTensor],

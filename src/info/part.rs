@@ -1,4 +1,4 @@
-//! The items that statistics cover: a tensor or one index of an axis, in storage order.
+//! The items that statistics cover, in storage order.
 
 use crate::engine::job::Progress;
 use crate::engine::scan::{PlannedScan, ScannedBox};
@@ -14,15 +14,14 @@ use crate::storage::source::Source;
 pub(super) struct ItemPasses<'a> {
     pub source: &'a Source,
     pub part: &'a StoredPart,
-    /// Little-endian items that are already in memory, in the order of `part`.
+    /// Little-endian items in memory, in the order of `part`.
     pub held: Option<&'a [u8]>,
     pub limits: Limits,
     pub progress: Progress<'a>,
 }
 
 impl ItemPasses<'_> {
-    /// Makes one pass and returns the states of all threads. `each` gets a state, the position of the first item of a
-    /// window, and its bytes.
+    /// `each` gets the position of the first item of a window, and its bytes.
     pub(super) fn scan<S: Send>(
         self,
         begin: impl Fn() -> S + Sync,

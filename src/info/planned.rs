@@ -9,7 +9,7 @@ use crate::item::dtype::DType;
 use crate::ops::fill::Limits;
 use crate::storage::source::{Hold, Source};
 
-/// Explains how `stats` reads a tensor, without reading an item. `None` for items without statistics.
+/// Explains how `stats` reads a tensor, without reading items.
 pub fn explain_stats(source: &Source, limits: Limits) -> Option<Explanation> {
     if matches!(CountedAs::new(source.dtype().kind()), CountedAs::Text | CountedAs::Opaque) {
         return None;
@@ -35,7 +35,7 @@ pub(super) fn to_read(dtype: &DType) -> Hold {
     if key_bits(dtype).is_some() { Hold::Local } else { Hold::Seekable }
 }
 
-/// The key bits for the search of quantiles; `None` if the dtype has no quantiles or each value is counted.
+/// `None` if the dtype has no quantiles or every value is counted.
 pub(super) fn key_bits(dtype: &DType) -> Option<u32> {
     match CountedAs::new(dtype.kind()) {
         CountedAs::Int32(codec) => Some(codec.keys.bits),

@@ -1,7 +1,6 @@
-//! Statistics of a tensor or a part of it. They have the same bits for any number of threads, any windows and any
-//! storage. The first pass computes everything except quantiles and counts leading bits; one or two more passes, rarely
-//! three, find the quantiles. Items are visited in storage order, which is cheapest, but indices of extremes and NaN
-//! are still the first in C order.
+//! Statistics of a tensor or a part, with the same bits for any threads, windows and storage. The first pass computes
+//! everything except quantiles, which take one or two more passes, rarely three. Items are visited in storage order,
+//! which is cheapest.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -48,23 +47,22 @@ const FRACTIONS: [Fraction; QUANTILES.len()] = {
 /// Statistics of the finite items, and the number of others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
-    /// The smallest item and its first index in C order (+0 and -0 are equal). `None` without finite items, and for
-    /// complex items and strings.
+    /// The smallest item and its first index in C order. `None` without finite items, and for complex items and
+    /// strings.
     pub min: Option<(ItemValue, Vec<usize>)>,
     pub max: Option<(ItemValue, Vec<usize>)>,
-    /// The mean, rounded once from the exact sum. `None` without finite items, and for dates and strings.
+    /// Rounded once from the exact sum. `None` without finite items, and for dates and strings.
     pub mean: Option<Mean>,
-    /// The population standard deviation, rounded once; `None` like `mean`. For complex items it uses the squared
-    /// modulus.
+    /// Of the population, rounded once. For complex items it uses the squared modulus.
     pub std: Option<f64>,
-    /// Items with NaN in any part, or NaT.
+    /// NaN in any part, or NaT.
     pub nan: u64,
-    /// Other items with infinity in any part.
+    /// Infinity in any part, without NaN.
     pub inf: u64,
-    /// Items that are +0 or -0 in all parts, or a timedelta of 0.
+    /// +0 or -0 in all parts, or a timedelta of 0.
     pub zero: u64,
     pub first_nan: Option<Vec<usize>>,
-    /// The finite item of each rank in [`QUANTILES`], -0 before +0. Empty without `min`.
+    /// In the order of [`QUANTILES`], -0 before +0. Empty without `min`.
     pub quantiles: Vec<ItemValue>,
 }
 
@@ -109,8 +107,8 @@ impl fmt::Display for ItemValue {
     }
 }
 
-/// The statistics of a tensor; `None` for void, structured and long double items. Items may be read several times.
-/// Strings are only checked for completeness.
+/// The statistics of a tensor; `None` for void, structured and long double items. Strings are only checked for
+/// completeness.
 ///
 /// # Errors
 /// Reading fails, the tensor changes between passes, or a stream has the wrong length.
@@ -118,7 +116,7 @@ pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Res
     whole(source, true, limits, progress)
 }
 
-/// Like [`stats`] but without quantiles, which take most of the time.
+/// The statistics without quantiles, which take most of the time.
 ///
 /// # Errors
 /// Reading fails, or a stream has the wrong length.
@@ -175,7 +173,6 @@ impl ItemCounts {
         keep_first(&mut self.first_nan, other.first_nan, |()| ());
     }
 
-    /// `start` is the position of the first item.
     fn find_nan<T: Copy>(&mut self, numbers: &ItemNumbers, start: usize, block: &[T], is_nan: impl Fn(T) -> bool) {
         let find = |below| {
             find_first(numbers, start, block, below, is_nan).map(|found| Numbered { value: (), item: found.item })
@@ -184,9 +181,8 @@ impl ItemCounts {
     }
 }
 
-/// The results of one thread. This trait hides the item type, so that passes are compiled once.
+/// Hides the item type, so that passes are compiled once.
 trait ItemTally: Send {
-    /// Adds at most [`BLOCK`] items; `start` is the position of the first.
     fn add(&mut self, numbers: &ItemNumbers, start: usize, bytes: &[u8]);
 
     fn found(self: Box<Self>) -> TallyFindings;
@@ -197,12 +193,11 @@ struct TallyFindings {
     counts: ItemCounts,
     min: Option<Numbered<RankedItem>>,
     max: Option<Numbered<RankedItem>>,
-    /// Real items have one entry, complex items one per part.
+    /// One entry per part.
     sums: Vec<SumOfSquares>,
 }
 
 struct RankedItem {
-    /// Larger ranks are more extreme.
     rank: i128,
     item: Vec<u8>,
 }
@@ -235,8 +230,8 @@ impl<T: CountedItem> RealTally<T> {
 }
 
 impl<T: CountedItem> ItemTally for RealTally<T> {
-    /// The first loop has no branch, so it is vectorised, and finds only ranks. The items are located later and only
-    /// for new extremes, which are rare after the first blocks.
+    /// The first loop has no branch, so it is vectorised. Items are located later and only for new extremes, which are
+    /// rare after the first blocks.
     fn add(&mut self, numbers: &ItemNumbers, start: usize, bytes: &[u8]) {
         (self.codec.load)(bytes, &mut self.block);
         let block = self.block.as_slice();
@@ -246,7 +241,7 @@ impl<T: CountedItem> ItemTally for RealTally<T> {
             let finite = !item.is_nan() && !item.is_infinite();
             low = low.min(if finite { item.rank() } else { T::ENDS.1 });
             high = high.max(if finite { item.rank() } else { T::ENDS.0 });
-            // A block cannot overflow the counter; an overflow check would prevent vectorisation.
+            // An overflow check would prevent vectorisation.
             nan = nan.wrapping_add(item.is_nan().into());
             inf = inf.wrapping_add(item.is_infinite().into());
             zero = zero.wrapping_add(item.is_zero().into());
@@ -367,7 +362,6 @@ impl ItemPasses<'_> {
     fn complex(&self, begin: &(dyn Fn() -> Box<dyn ItemTally> + Sync)) -> Result<Stats> {
         let (numbers, size) = (&self.part.numbers, self.source.dtype().itemsize());
         let tallies = self.scan(begin, |tally, start, bytes| {
-            // Each part counts as an item of the block.
             for (i, bytes) in bytes.chunks(BLOCK / 2 * size).enumerate() {
                 tally.add(numbers, start + i * (BLOCK / 2), bytes);
             }
@@ -397,7 +391,6 @@ impl ItemPasses<'_> {
         }
     }
 
-    /// Makes more passes until all quantiles are found.
     fn quantiles(
         &self,
         codec: KeyCodec,

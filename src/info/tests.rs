@@ -22,7 +22,6 @@ fn tensor(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Tensor {
     Tensor::new(DType::parse(dtype).unwrap(), shape.to_vec(), bytes).unwrap()
 }
 
-/// The tensor as the file `a.npy`, with statistics.
 fn info(tensor: Tensor) -> Info {
     let mut source = Source::memory(tensor, "a.npy".into());
     let stats = stats(&mut source, threads(2), &|_| ()).unwrap();
@@ -43,7 +42,7 @@ fn info(tensor: Tensor) -> Info {
     }
 }
 
-/// What `--json` says after `"stats": `, and of that what comes before and what comes after `"zero"` and its value.
+/// The statistics in JSON before and after the member `zero`.
 fn stats_json(tensor: Tensor) -> [String; 2] {
     let mut out = Vec::new();
     write_json(&mut out, &mut [Info { histogram: None, ..info(tensor) }]).unwrap();
@@ -186,7 +185,6 @@ fn the_first_nan_and_quantiles() {
     let f16 = |value: f32| half::f16::from_f32(value);
     let range = |to: i64| (0..=to).rev().flat_map(i64::to_le_bytes).collect::<Vec<u8>>();
     let none = r#"null, "quantiles": {"0.001": null, "0.01": null, "0.05": null, "0.25": null, "0.5": null, "0.75": null, "0.95": null, "0.99": null, "0.999": null"#;
-    // all nine of one value
     let all = |first_nan: &str, value: &str| {
         let quantile = |(name, _): &(&str, _)| format!("\"{name}\": {value}");
         format!("{first_nan}, \"quantiles\": {{{}", QUANTILES.iter().map(quantile).collect::<Vec<_>>().join(", "))
@@ -232,7 +230,7 @@ fn the_first_nan_and_quantiles() {
 
 #[test]
 fn statistics_of_narrow_types() {
-    // dtype, bytes, item and index of the smallest and the largest, mean, std, NaN, infinite, zero
+    // dtype, bytes, (item, index) of min and max, (mean, std), [NaN, infinite, zero]
     type Row<'a> = (&'a str, &'a [u8], Option<[(u8, usize); 2]>, Option<(f64, f64)>, [u64; 3]);
     let rows: [Row<'_>; 5] = [
         (
@@ -270,7 +268,7 @@ fn statistics_of_narrow_types() {
 
 #[test]
 fn threads_and_windows_change_nothing() {
-    // of less than 2 MiB one thread takes all
+    // One thread takes up to 2 MiB.
     const ITEMS: usize = 264_000;
     let mut seed = 1_u64;
     let random = move || {
@@ -289,7 +287,7 @@ fn threads_and_windows_change_nothing() {
         let again = histogram(&source(), &one, threads(2), &|_| ()).unwrap();
         let counted: Option<u64> = bins.as_ref().map(|bins| bins.bins.iter().map(|bin| bin.count).sum());
         let finite = (shape[0] * shape[1]) as u64 - one.nan - one.inf;
-        // in one column, windows begin at other items
+        // With one column, windows begin elsewhere.
         let mut column = Source::memory(tensor(dtype, &[shape[0] * shape[1], 1], words.clone()), dtype.into());
         let column = stats(&mut column, threads(2), &|_| ()).unwrap().unwrap();
         let same = format!("{:?}{:?}{:?}", column.mean, column.std, column.quantiles)
@@ -301,7 +299,6 @@ fn threads_and_windows_change_nothing() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// One tensor in either order of storage, and each place of each of its axes by itself: all say the same.
 #[test]
 fn storage_changes_nothing() {
     let mut seed = 7_u64;
@@ -314,7 +311,7 @@ fn storage_changes_nothing() {
         for shape in [&[3, 1, 4][..], &[4, 5, 2, 3], &[40]] {
             let dtype = DType::parse(dtype).unwrap();
             let meta = Meta::new(dtype.clone(), shape.to_vec());
-            // few values, so that many are equal, and some NaN
+            // Few values, for many ties, and some NaN.
             let values: Vec<u8> = (0..meta.items()).flat_map(|_| item(&dtype, random() % 5)).collect();
             let size = dtype.itemsize();
             let by_columns = View::fortran_order(shape);
@@ -353,7 +350,6 @@ fn storage_changes_nothing() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Rows that are kept as they are, and rows long enough for their items to be counted first.
 #[test]
 fn quantiles_of_places_as_sorting_finds_them() {
     const PLACES: usize = 3;
@@ -402,7 +398,6 @@ fn quantiles_of_places_as_sorting_finds_them() {
     }
 }
 
-/// An item that is number `n` of some: small numbers, or NaN.
 fn item(dtype: &DType, n: u64) -> Vec<u8> {
     let number = [0.0, -1.0, 2.0, 2.0, f64::NAN][n as usize];
     match dtype.kind() {
@@ -416,7 +411,6 @@ fn item(dtype: &DType, n: u64) -> Vec<u8> {
     }
 }
 
-/// The statistics of one place of an axis, copied out of the tensor.
 fn place_alone(source: &Source, axis: usize, place: usize) -> Stats {
     let shape = source.shape();
     let mut ranges: Vec<_> = shape.iter().map(|&dim| 0..dim).collect();
@@ -443,7 +437,7 @@ fn a_stream_of_another_length_is_refused() {
 
 #[test]
 fn bins() {
-    // dtype, bytes, from, to and count of each bin
+    // dtype, bytes, (from, to, count) of each bin
     let float = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     let rows: Vec<(&str, Vec<u8>, &str)> = vec![
         ("bool", vec![0, 1, 1], "0:1 1:2"),
@@ -489,7 +483,6 @@ fn bins() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Three tensors of one container and a file of its own.
 fn several() -> Vec<Info> {
     let mut infos = vec![info(tensor("float32", &[2, 2], items![0_f32, 1_f32, 2.5_f32, f32::NAN]))];
     infos.push(Info {
@@ -512,7 +505,6 @@ fn several() -> Vec<Info> {
     infos
 }
 
-/// Two places, the second without statistics.
 fn places(mut places: AxisStats) -> AxisStats {
     let one = Stats { mean: Some(Mean::Real(1.5)), inf: 2, first_nan: Some(vec![3]), ..Stats::default() };
     places.push(Some(&one)).and_then(|()| places.push(None)).and_then(|()| places.finish()).unwrap();

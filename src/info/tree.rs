@@ -1,6 +1,6 @@
-//! Tensor names as a tree, grouped at dots and slashes, with sums per group. Numbered layers of the same structure
-//! share a row, `layers.{0..31}`. Tensors are sorted by name segments, so a group is a slice; a row of several layers
-//! has several slices of equal length, the *copies*.
+//! Tensor names as a tree, grouped at dots and slashes. Numbered layers of the same structure share a row,
+//! `layers.{0..31}`. Tensors are sorted by name segments, so a group is a slice; a row of several layers has slices of
+//! equal length, the *copies*.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -13,7 +13,7 @@ use crate::format::name_order::by_numbers;
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
 
-/// The rest of a longer name is one segment, which limits the recursion.
+/// Limits the recursion; the rest of a longer name is one segment.
 const SEGMENTS: usize = 32;
 
 /// Every segment except the first begins with its dot or slash.
@@ -22,17 +22,15 @@ struct TreeEntry<'a> {
     info: &'a Info,
 }
 
-/// Slices of tensors with equal trailing segments, dtypes and shapes.
+/// Slices of alike tensors.
 type Copies<'a> = Vec<&'a [TreeEntry<'a>]>;
 
-/// One segment below a group, or consecutive numbers with alike tensors.
 struct Branch<'a> {
     label: String,
     is_number: bool,
     copies: Copies<'a>,
 }
 
-/// A group, a tensor, or several alike tensors.
 struct TreeNode<'a> {
     name: String,
     copies: Copies<'a>,
@@ -59,7 +57,6 @@ pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[UnreadTensor], 
         let entries = entries(&of_file);
         let name = printable(of_file.name()).into_owned();
         if entries.is_empty() {
-            // No tensor of the file is readable.
             rows.push(row(&name, &[&[]], false));
         } else {
             add_rows(&mut rows, &mut figures, &TreeNode { name, ..root(&entries) }, 0);
@@ -155,7 +152,7 @@ impl<'a> TreeEntry<'a> {
         Self { segments: segments.collect(), info }
     }
 
-    /// Numbers come first; others are in natural order.
+    /// Numbers come first.
     fn cmp(&self, other: &Self) -> Ordering {
         let key = |segment: &'a str| (number(segment).is_none(), number(segment));
         let compare = |(a, b): (&&'a str, &&'a str)| key(a).cmp(&key(b)).then_with(|| by_numbers(a, b));
@@ -208,7 +205,7 @@ fn branches<'a>(copies: &[&'a [TreeEntry<'a>]], depth: usize) -> Vec<Branch<'a>>
     ranges.chunk_by(alike).map(branch).collect()
 }
 
-/// Numbers are prefixed with the last segment of their group, the thing they count.
+/// Numbers are prefixed with the last segment of their group.
 fn nodes<'a>(copies: &Copies<'a>, depth: usize, parent: &str) -> Vec<TreeNode<'a>> {
     let node = |Branch { mut label, is_number, mut copies }: Branch<'a>| {
         let mut depth = depth + 1;

@@ -1,4 +1,4 @@
-//! Draws pictures on a terminal. One character shows two pixels, one above the other.
+//! Draws pictures on a terminal, two pixels per character.
 
 use std::io::{self, Write};
 
@@ -8,11 +8,11 @@ use super::{Picture, Scale, SpecialNumbers};
 use crate::engine::job::Progress;
 use crate::error::{Context, Result};
 
-/// The upper half in the foreground colour; the background colour fills the lower half.
+/// Fills the upper half.
 const HALF: char = '\u{2580}';
-/// The width of the colour bar, in characters.
+/// Characters.
 const BAR: usize = 24;
-/// The grey behind transparent pixels; dark and light pictures are both visible on it.
+/// Dark and light pictures are both visible on it.
 const BEHIND: u8 = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// The size to average a picture down to, and the side of each enlarged pixel. Wide pictures get the width of the
-    /// terminal, and small ones grow until they fill it. High pictures scroll, up to a limit.
+    /// Wide pictures get the width of the terminal, and small ones grow until they fill it. High pictures scroll, up to
+    /// a limit.
     pub(crate) fn fit(&self, from: Size) -> (Size, usize) {
         let columns = self.columns.max(1);
         if from.width >= columns {
@@ -132,7 +132,7 @@ impl PixelRows<'_> {
     }
 }
 
-/// The 256 colours are a cube of 6 x 6 x 6 and greys.
+/// A cube of 6 x 6 x 6 colours and greys.
 fn nearest(colour: Rgb) -> u8 {
     const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let far = |other: Rgb| -> u32 { colour.iter().zip(other).map(|(&a, b)| u32::from(a.abs_diff(b)).pow(2)).sum() };
@@ -185,12 +185,11 @@ mod tests {
     #[test]
     fn two_pixels_a_character() {
         let terminal = Terminal { columns: 2, lines: 9, all_colours: true };
-        // three rows: the last has nothing below it
+        // The last of three rows fills only an upper half.
         let colours = [[1, 2, 3], [1, 2, 3], [4, 5, 6], [7, 8, 9], [1, 1, 1], [1, 1, 1]].concat();
         let expected = "\x1b[38;2;1;2;3m\x1b[48;2;4;5;6m\u{2580}\x1b[48;2;7;8;9m\u{2580}\x1b[0m\n\
                         \x1b[38;2;1;1;1m\u{2580}\u{2580}\x1b[0m\n";
         assert_eq!(drawn(&[3, 2, 3], &colours, terminal), expected);
-        // half of what is behind it shows through
         let found = drawn(&[1, 2, 4], &[255, 0, 0, 128, 0, 0, 0, 255], terminal);
         let expected =
             "\x1b[38;2;192;64;64m\x1b[48;2;192;64;64m\u{2580}\x1b[38;2;0;0;0m\x1b[48;2;0;0;0m\u{2580}\x1b[0m\n";

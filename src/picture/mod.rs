@@ -1,6 +1,6 @@
-//! Tensors as pictures: a heat map of numbers, or bytes as colours. A [`Picture`] reads a plane of a tensor window by
-//! window. All threads determine its [`Scale`]; then its rows are averaged down and passed to a terminal ([`blocks`])
-//! or a file ([`file`]) from top to bottom. Memory holds only a window and a row.
+//! Tensors as pictures. A [`Picture`] reads a plane of a tensor window by window. All threads determine its [`Scale`];
+//! then its rows are averaged down and passed to a terminal ([`blocks`]) or a file ([`file`]). Memory holds only a
+//! window and a row.
 
 pub(crate) mod blocks;
 pub(crate) mod file;
@@ -46,16 +46,16 @@ enum Paint {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Drawn {
-    /// Numbers, unless a uint8 tensor has 3 or 4 channels as its last axis.
+    /// Numbers, unless a uint8 tensor has 3 or 4 channels last.
     Numbers,
     /// Channels are the last axis, or the last axis but two.
     Colours,
 }
 
 impl Picture {
-    /// Draws the last two axes that `places` keeps, at index 0 of the others. A tensor with fewer axes is one row. A
-    /// uint8 tensor with a last axis of 3 or 4, and axes of 1 before the last three, is drawn in colours. With
-    /// [`Drawn::Colours`], the last three axes must be colours: uint8, or floats from 0 to 1.
+    /// Draws the last two axes that `places` keeps, at index 0 of the others. A uint8 tensor with a last axis of 3 or
+    /// 4, and axes of 1 before the last three, is drawn in colours. With [`Drawn::Colours`], the last three axes must
+    /// be colours.
     pub(crate) fn new(mut source: Source, places: ResolvedIndex, drawn: Drawn, limits: Limits) -> Result<Self> {
         let (dtype, label) = (source.dtype().clone(), source.label().to_owned());
         let refuse = |why: String| Err(Error::from_kind(ErrorKind::Unsupported, why).within(label.as_str()));
@@ -100,7 +100,6 @@ impl Picture {
             Paint::Channels { .. } if is_last => Size { width: dim(2), height: dim(3) },
             Paint::Heat | Paint::Channels { .. } => Size { width: dim(1), height: dim(2) },
         };
-        // The items are read twice.
         source.hold(Hold::Seekable, Threads::default())?;
         let mut fill = if spans.is_empty() { Selection::whole(source) } else { Selection::slice(source, &spans) };
         // Dropped axes have dim 1 and move to the front.
@@ -138,7 +137,6 @@ impl Picture {
         &self.others
     }
 
-    /// Progress counts these bytes on each read.
     pub(crate) fn bytes(&self) -> usize {
         self.job.meta().bytes()
     }
@@ -151,7 +149,7 @@ impl Picture {
         }
     }
 
-    /// The requested range, or the range of the finite numbers. `None` for colours, which must be from 0 to 1.
+    /// The requested range, or the range of the finite numbers. `None` for colours; float colours must be from 0 to 1.
     pub(crate) fn scale(&self, asked: Option<(f64, f64)>, progress: Progress<'_>) -> Result<Option<Scale>> {
         match (self.paint, asked) {
             (Paint::Channels { is_unit: false, .. }, _) => Ok(None),
@@ -180,7 +178,7 @@ impl Picture {
         })
     }
 
-    /// Passes rows of pixels to `take`, averaged down to `to`. Returns the kinds of non-finite numbers that occur.
+    /// Averages rows down to the size `to`, which must not exceed the picture. Returns the kinds of non-finite numbers.
     pub(crate) fn draw(
         &self,
         scale: Option<&Scale>,

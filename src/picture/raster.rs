@@ -18,7 +18,6 @@ impl Size {
 
 pub(crate) type TakeRow<'a> = dyn FnMut(&[u8]) -> Result<()> + Send + 'a;
 
-/// A position on an axis, and the pixel it belongs to.
 struct AxisPixels {
     /// The first index of each pixel, then the dim.
     firsts: Vec<usize>,
@@ -77,13 +76,12 @@ pub(super) struct Raster<'a, 'b> {
     take: &'a mut TakeRow<'b>,
     /// Sums of finite numbers by pixel and channel.
     sums: Vec<f64>,
-    /// Finite numbers per pixel, in one channel.
     counts: Vec<u64>,
     special: Vec<SpecialNumbers>,
     has_special: bool,
     pixels: Vec<u8>,
     seen: SpecialNumbers,
-    /// The position of the next number.
+    /// The next number.
     rows: AxisPixels,
     columns: AxisPixels,
     channel: usize,
@@ -127,7 +125,6 @@ impl<'a, 'b> Raster<'a, 'b> {
                 }
                 continue;
             }
-            // Adjacent numbers of a pixel are summed together.
             let most = if self.channels == 1 { self.columns.left() } else { 1 };
             let (now, later) = rest.split_at(most.min(rest.len()));
             rest = later;
@@ -191,7 +188,6 @@ impl<'a, 'b> Raster<'a, 'b> {
                 self.pixels.resize(3 * self.counts.len(), 0);
                 let pixels = self.pixels.as_chunks_mut().0;
                 for (pixel, (sum, &count)) in pixels.iter_mut().zip(self.sums.iter().zip(&self.counts)) {
-                    // Pixels without finite numbers get a colour below.
                     *pixel = colours.colour(if count == 1 { *sum } else { sum / count.max(1) as f64 });
                 }
                 if self.has_special {
@@ -247,7 +243,6 @@ mod tests {
             Ok(())
         };
         let mut raster = Raster::new(from, to, channels, scale, &mut take);
-        // in windows of every length
         let mut rest = numbers;
         for len in 1.. {
             let (now, later) = rest.split_at(len.min(rest.len()));
@@ -267,7 +262,7 @@ mod tests {
 
     #[test]
     fn pixels_are_means_of_what_they_stand_for() {
-        // 5 x 3 to 2 x 2: columns 0-1 and 2-4, rows 0 and 1-2
+        // 5 x 3 to 2 x 2: columns 0-1 and 2-4, rows 0 and 1-2.
         let numbers: Vec<f64> = (0..15).map(f64::from).collect();
         let channels: Vec<f64> = numbers.iter().flat_map(|&n| [n, 2.0 * n, 100.0]).collect();
         let (found, _) = rows(size(5, 3), size(2, 2), 3, None, &channels);
@@ -314,7 +309,7 @@ mod tests {
         };
         let scale = Scale::asked(0.0, 1008.0);
         let rows_of = [
-            // from, to; the columns alone, the rows alone, both or neither are averaged
+            // (from, to): averages columns, rows, both or neither.
             ((30, 9), (30, 9)),
             ((30, 9), (30, 4)),
             ((30, 9), (7, 9)),

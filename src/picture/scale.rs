@@ -22,7 +22,7 @@ pub(crate) struct Scale {
     texts: (String, String),
 }
 
-/// The kinds of non-finite numbers in a picture, which have their own colours.
+/// The non-finite numbers in a picture, which have their own colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SpecialNumbers {
     pub nan: bool,
@@ -37,7 +37,6 @@ impl SpecialNumbers {
         self.minus_infinity |= number == f64::NEG_INFINITY;
     }
 
-    /// Name, colour name and colour of each kind present.
     pub(crate) fn legend(self) -> impl Iterator<Item = (&'static str, &'static str, Rgb)> {
         let all = [
             (self.nan, "NaN", "red", NAN),
@@ -54,7 +53,6 @@ impl Scale {
         Self { ends: Some((low, high)), texts: (float(low), float(high)) }
     }
 
-    /// `None` without finite numbers.
     pub(crate) fn texts(&self) -> Option<(&str, &str)> {
         self.ends.map(|_| (self.texts.0.as_str(), self.texts.1.as_str()))
     }
@@ -133,7 +131,6 @@ pub(super) fn find(job: &Job, dtype: &DType, read: &Load<f64>, progress: Progres
 }
 
 fn range(numbers: &[f64]) -> Option<(f64, f64)> {
-    // Vectorised, without branches.
     let (mut lows, mut highs) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
     let mut widen = |lane: usize, number: f64| {
         let is_finite = number.is_finite();

@@ -6,7 +6,7 @@ pub(crate) const NAN: Rgb = [220, 30, 30];
 pub(crate) const INFINITY: Rgb = [255, 255, 255];
 pub(crate) const MINUS_INFINITY: Rgb = [0, 0, 0];
 
-/// Colours at even distances, from lowest to highest, with interpolation between them.
+/// At even distances, with interpolation.
 const STOPS: [Rgb; 11] = [
     [68, 1, 84],
     [72, 36, 117],
@@ -67,8 +67,7 @@ impl Shares {
 }
 
 impl Bin {
-    /// Between two stops each channel is monotonic. So a colour at both ends of a bin without a stop is the colour of
-    /// the bin.
+    /// Channels are monotonic between stops, so a bin without a stop has one colour if its ends do.
     fn of(number: usize) -> Self {
         let first = number as f64 / BINS as f64;
         let last = ((number + 1) as f64 / BINS as f64).next_down().min(1.0);
@@ -107,7 +106,7 @@ mod tests {
         let steps = 1_000_003;
         let all = beside.chain((0..=steps).map(|step| f64::from(step) / f64::from(steps)));
         let all: Vec<f64> = all.map(|share| share.clamp(0.0, 1.0)).collect();
-        // first each bin is found, then it is known
+        // The first visit fills a bin, the second reads it.
         for share in all.iter().chain(all.iter().rev()) {
             assert_eq!(shares.colour(*share), viridis(*share), "{share:e}");
         }
