@@ -359,7 +359,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares stored bytes of tensors in the same order other than C, which avoids transposing both.
+    /// Whether tensors stored in the same order other than C have the same bytes. A comparison in C order would
+    /// transpose both.
     fn are_equal_as_stored(&mut self) -> Result<bool> {
         if !may_be_equal_as_stored([self.expected, self.actual], &self.axes) {
             return Ok(false);

@@ -287,7 +287,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
             let distance = pair.0.distance(pair.1);
             let are_within = are_within & (distance <= max_abs);
             let may_be_farther = may_be_farther | (distance.up() >= least * pair.0.size());
-            // An overflow check would prevent vectorisation.
+            // A block cannot overflow the counter, and a check would prevent vectorisation.
             (are_within, may_be_farther, same.wrapping_add(pair.0.same(pair.1).into()))
         };
         let (are_within, may_be_farther, same) = pairs.clone().fold((true, false, 0), survey);
@@ -311,7 +311,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
     }
 
     fn failures(&self, rule: &PairRule, rows: Rows<'_>, steps: &[u64]) -> usize {
-        // An overflow check would prevent vectorisation.
+        // A block cannot overflow the counter, and a check would prevent vectorisation.
         let count =
             |count: u32, (pair, steps): ((T, T), &u64)| count.wrapping_add(fails::<T, true>(rule, pair, *steps).into());
         pairs_of::<T>(rows).zip(steps_or_zeros(steps)).fold(0, count) as usize

@@ -55,7 +55,7 @@ impl Summands<'_> {
         if self.are_one() {
             return self.sides[0].len() as u64;
         }
-        // An overflow check would prevent vectorisation.
+        // A block cannot overflow the counter, and a check would prevent vectorisation.
         self.errors.iter().fold(0, |zeros: u64, error| zeros.wrapping_add(u64::from(error.float() == 0.0)))
     }
 }

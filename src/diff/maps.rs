@@ -192,7 +192,7 @@ pub(crate) fn density(
     if found.mismatches.is_empty() {
         return Ok(Some(found));
     }
-    // Counts do not depend on the order.
+    // Counts do not depend on the order, so tensors in Fortran order are scanned as stored.
     let is_across =
         pairs.axes.are_own() && shape.len() > 1 && [&*expected, &*actual].iter().all(|source| lies_across(source));
     let inner: usize = shape.iter().rev().skip(2).product();

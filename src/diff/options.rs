@@ -135,11 +135,11 @@ setters! { MetricLimits {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Effort {
     pub limits: Limits,
-    /// Find error quantiles.
+    /// Whether to find error quantiles.
     pub quantiles: bool,
-    /// Compare the metadata of the files.
+    /// Whether to compare the metadata of the files.
     pub of_files: bool,
-    /// Search agreeing axes of permuted shapes.
+    /// Whether to search agreeing axes of permuted shapes.
     pub permutations: bool,
 }
 

@@ -4,7 +4,8 @@ use super::options::Options;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairRule {
-    /// A finite pair passes if `|actual - expected| <= atol + rtol * |expected|`. -1 and 0 accept nothing.
+    /// A finite pair passes if `|actual - expected| <= atol + rtol * |expected|`. Without a tolerance these are -1 and
+    /// 0, which accept nothing.
     pub atol: f64,
     pub rtol: f64,
     /// A pair also passes within this many steps.

@@ -23,7 +23,7 @@ pub(super) const FRACTIONS: [Fraction; 4] =
 /// Larger tensors take a sample first; for others another pass is faster.
 const SAMPLED: usize = 1 << 21;
 
-/// A sample has up to twice as many items.
+/// Items of a sample, which has up to twice as many.
 const SAMPLE: usize = 1 << 20;
 
 const MAX_LOOKED_AT: usize = 1 << 20;
@@ -110,7 +110,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Quantiles do not depend on the order.
+/// Quantiles do not depend on the order, so tensors in Fortran order are searched as stored.
 fn are_stored_alike(sources: [&Source; 2], axes: &ActualAxes) -> bool {
     axes.are_own() && sources.iter().all(|source| source.meta().order == Order::Fortran)
 }

@@ -26,7 +26,7 @@ use crate::parallel::locked;
 /// Sums over finite pairs, exact except within blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MetricSums {
-    /// For equal tensors.
+    /// Set only for equal tensors.
     pub any_finite: bool,
     pub count: u64,
     pub zeros: u64,

@@ -250,7 +250,7 @@ impl DifferenceTally {
         if !self.listed.takes(item, errors.map(|errors| errors.abs), rule) || self.out_of_memory.is_some() {
             return;
         }
-        // Allocation estimate, once per group for all its mismatches and other threads.
+        // Estimated bytes of allocations; for a group, of all its mismatches in several threads.
         let each = expected.len().saturating_add(actual.len()).saturating_add(256);
         let many = each <= LONG && self.listed.len().is_multiple_of(OFTEN);
         let bytes = if many { each * OFTEN * 16 } else { each };

@@ -16,7 +16,7 @@ use crate::storage::source::{Hold, Source};
 /// Bytes of the outermost axis held by all threads. Larger groups are not faster, and smaller ones stay in the cache.
 const GROUPS_ALONG: usize = 1 << 21;
 
-/// Results wait in memory until the results before them are done.
+/// Indices per thread and group, whose results wait in memory.
 const MAX_PLACES: usize = 1 << 12;
 
 /// Passes the statistics of each index of an axis to `take`, in order. Panics if the axis does not exist.

@@ -10,7 +10,7 @@ pub(super) const MAX_ITEMS: usize = 1 << 11;
 ///
 /// Let E be the largest exponent and e the smallest, so all numbers are multiples of 2^(e-23) below 2^(E+1). A sum of
 /// 2^11 ([`MAX_ITEMS`]) numbers is a multiple of 2^(e-23) below 2^(E+12), which has 53 bits if E-e is at most 18. The
-/// part of a square below 2^(2E-39) is at most half this unit and a multiple of 2^(2e-46). A sum of 2^11 parts is at
+/// part of a square below 2^(2E-39) is at most half of 2^(2E-39) and a multiple of 2^(2e-46). A sum of 2^11 parts is at
 /// most 2^(2E-29), which also has 53 bits if E-e is at most 18.
 const CLOSE: i32 = 18;
 

@@ -13,9 +13,9 @@ use crate::item::meta::Meta;
 use crate::ops::fill::Limits;
 use crate::storage::source::{Source, fill_from};
 
-/// The SHA-256 of the `.npy` file that `numpy.save` writes for the tensor in C order and little-endian. Types of up to
-/// 8 bits that NumPy does not know count as void of one byte. One thread hashes all windows, because common tools
-/// cannot verify a tree of hashes.
+/// The SHA-256 of the `.npy` file that `numpy.save` writes for the tensor in C order and little-endian, equal to the
+/// output of `sha256sum`. Types of up to 8 bits that NumPy does not know count as void of one byte. One thread hashes
+/// all windows, because common tools cannot verify a tree of hashes.
 ///
 /// # Errors
 /// Reading fails, or memory is not available.

@@ -21,7 +21,8 @@ pub struct Histogram {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
     pub from: BinEdge,
-    /// For integers the last value in the bin; for floats the start of the next bin, or the largest item.
+    /// For integers the last value in the bin; for floats the start of the next bin. The last bin ends with the largest
+    /// item.
     pub to: BinEdge,
     pub count: u64,
 }
@@ -131,6 +132,7 @@ fn real<T: Edge>(passes: ItemPasses<'_>, ends: [&[u8]; 2], codec: &ItemCodec<T>)
 
 #[inline(always)]
 fn count_of<T: Copy>(block: &[T], condition: impl Fn(T) -> bool) -> u64 {
+    // A block cannot overflow the counter, and a check would prevent vectorisation.
     block.iter().fold(0, |count: u32, &item| count.wrapping_add(condition(item).into())).into()
 }
 

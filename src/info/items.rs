@@ -208,7 +208,7 @@ macro_rules! integers {
                 const HALF: u32 = <$square>::BITS / 2;
                 let (mut sum, mut low, mut high) = (0, 0, 0);
                 for &item in block {
-                    // An overflow check would prevent vectorisation.
+                    // A block cannot overflow these sums, and a check would prevent vectorisation.
                     sum = <$sum>::wrapping_add(sum, item.into());
                     let size = <$square>::from(item.abs_diff(0));
                     let square = size.wrapping_mul(size);

@@ -241,7 +241,7 @@ impl<T: CountedItem> ItemTally for RealTally<T> {
             let finite = !item.is_nan() && !item.is_infinite();
             low = low.min(if finite { item.rank() } else { T::ENDS.1 });
             high = high.max(if finite { item.rank() } else { T::ENDS.0 });
-            // An overflow check would prevent vectorisation.
+            // A block cannot overflow the counters, and a check would prevent vectorisation.
             nan = nan.wrapping_add(item.is_nan().into());
             inf = inf.wrapping_add(item.is_infinite().into());
             zero = zero.wrapping_add(item.is_zero().into());
