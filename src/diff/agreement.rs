@@ -1,7 +1,7 @@
 //! Compares two tensors, and searches the axes under which tensors of permuted shapes agree. A sample of short windows
 //! rules out most permutations.
 
-use super::compare::compare_as_they_are;
+use super::compare::compare_values;
 use super::difference::{Difference, Reason};
 use super::options::{Effort, Options};
 use crate::engine::job::Progress;
@@ -50,7 +50,7 @@ pub fn compare_sources(
     effort: Effort,
     progress: Progress<'_>,
 ) -> Result<Difference> {
-    let mut difference = compare_as_they_are(expected, actual, options, effort, progress)?;
+    let mut difference = compare_values(expected, actual, options, effort, progress)?;
     if effort.permutations && difference.reason == Some(Reason::Shape) {
         difference.agreeing_axes = agreeing_axes(expected, actual, options, effort);
     }
@@ -78,7 +78,7 @@ fn agreeing_axes(expected: &mut Source, actual: &mut Source, options: &Options, 
         let axes = Some(order.iter().map(|&axis| axis as i64).collect());
         let options = Options { axes, ..options.clone() };
         let effort = Effort { limits: effort.limits, ..Effort::default() };
-        compare_as_they_are(expected, actual, &options, effort, &|_| ()).is_ok_and(|found| found.equal())
+        compare_values(expected, actual, &options, effort, &|_| ()).is_ok_and(|found| found.equal())
     })
 }
 
@@ -106,7 +106,7 @@ fn sample_agrees([expected, actual]: [&Source; 2], order: &[usize], options: &Op
     for window in numbers.into_iter().map(|n| windows.get(n)) {
         let mut expected = part_of(expected, &expected.view().part(&window.ranges))?;
         let mut actual = part_of(actual, &view.part(&window.ranges))?;
-        if !compare_as_they_are(&mut expected, &mut actual, options, Effort::default(), &|_| ())?.equal() {
+        if !compare_values(&mut expected, &mut actual, options, Effort::default(), &|_| ())?.equal() {
             return Ok(false);
         }
     }

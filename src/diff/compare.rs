@@ -34,7 +34,7 @@ use crate::storage::source::{Hold, Source};
 /// Equal windows are read again for the metrics if a later window differs.
 pub(super) const PASSES: usize = 2;
 
-pub(super) fn compare_as_they_are(
+pub(super) fn compare_values(
     expected: &mut Source,
     actual: &mut Source,
     options: &Options,

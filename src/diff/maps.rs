@@ -194,7 +194,7 @@ pub(crate) fn density(
     }
     // Counts do not depend on the order, so tensors in Fortran order are scanned as stored.
     let is_across =
-        pairs.axes.are_own() && shape.len() > 1 && [&*expected, &*actual].iter().all(|source| lies_across(source));
+        pairs.axes.are_own() && shape.len() > 1 && [&*expected, &*actual].iter().all(|source| is_fortran_file(source));
     let inner: usize = shape.iter().rev().skip(2).product();
     let strides = if is_across { [inner, inner * dims[0]] } else { [dims[1], 1] };
     // The cell of a pair, and the scan position where the next cell may begin.
@@ -238,7 +238,7 @@ pub(crate) fn density(
     Ok(Some(found))
 }
 
-fn lies_across(source: &Source) -> bool {
+fn is_fortran_file(source: &Source) -> bool {
     source.meta().order == Order::Fortran && source.is_read_by_position() && source.as_chunks().is_none()
 }
 

@@ -116,12 +116,12 @@ pub fn sort(infos: &mut [Info], unread: &mut [UnreadTensor], order: ListOrder) {
     });
 }
 
-struct OfFile<'a> {
+struct FileInfos<'a> {
     infos: &'a [Info],
     unread: &'a [UnreadTensor],
 }
 
-impl<'a> OfFile<'a> {
+impl<'a> FileInfos<'a> {
     fn name(&self) -> &'a str {
         let file = self.infos.first().map(|info| &info.file);
         file.or(self.unread.first().map(|unread| &unread.file)).map_or("", |file| file)
@@ -129,17 +129,17 @@ impl<'a> OfFile<'a> {
 }
 
 /// Files without readable tensors come last.
-fn of_files<'a>(infos: &'a [Info], unread: &'a [UnreadTensor]) -> Vec<OfFile<'a>> {
+fn by_file<'a>(infos: &'a [Info], unread: &'a [UnreadTensor]) -> Vec<FileInfos<'a>> {
     let mut others: Vec<&[UnreadTensor]> = unread.chunk_by(|a, b| a.file == b.file).collect();
     let chunks = infos.chunk_by(|a, b| a.member.is_some() && b.member.is_some() && a.file == b.file);
     let mut found: Vec<_> = chunks
         .map(|infos| {
             let of_file = |unread: &&[UnreadTensor]| infos[0].member.is_some() && unread[0].file == infos[0].file;
             let at = others.iter().position(of_file);
-            OfFile { infos, unread: at.map_or(&[], |at| others.remove(at)) }
+            FileInfos { infos, unread: at.map_or(&[], |at| others.remove(at)) }
         })
         .collect();
-    found.extend(others.into_iter().map(|unread| OfFile { infos: &[], unread }));
+    found.extend(others.into_iter().map(|unread| FileInfos { infos: &[], unread }));
     found
 }
 
@@ -270,7 +270,7 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTens
         Column::right("size"),
         Column::left(""),
     ];
-    let total = |OfFile { infos, unread }: &OfFile<'_>| {
+    let total = |FileInfos { infos, unread }: &FileInfos<'_>| {
         let Totals { tensors, items, bytes } = Totals::of(infos.iter());
         let note = if unread.is_empty() { String::new() } else { format!("{} not read", unread.len()) };
         let (tensors, items) = (counted(tensors as u128, "tensor"), counted(items, "item"));
@@ -315,11 +315,11 @@ fn rows(
     unread: &[UnreadTensor],
     row: impl Fn(String, &Info) -> Option<Vec<Cow<'static, str>>>,
     row_of_unread: impl Fn(String, &UnreadTensor) -> Option<Vec<Cow<'static, str>>>,
-    total: impl Fn(&OfFile<'_>) -> Vec<Cow<'static, str>>,
+    total: impl Fn(&FileInfos<'_>) -> Vec<Cow<'static, str>>,
 ) -> Vec<Vec<Cow<'static, str>>> {
     let mut rows = Vec::new();
-    for of_file in of_files(infos, unread) {
-        let OfFile { infos, unread } = of_file;
+    for of_file in by_file(infos, unread) {
+        let FileInfos { infos, unread } = of_file;
         if let ([one], []) = (infos, unread) {
             rows.extend(row(one.full_name(), one));
             continue;

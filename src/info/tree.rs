@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use super::group_stats::GroupStats;
-use super::{Info, OfFile, Totals, UnreadTensor, WIDEST, figures, of_files, size};
+use super::{FileInfos, Info, Totals, UnreadTensor, WIDEST, by_file, figures, size};
 use crate::format::name_order::by_numbers;
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
@@ -53,7 +53,7 @@ pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[UnreadTensor], 
         Column::left(""),
     ];
     let (mut rows, mut figures) = (Vec::new(), Vec::new());
-    for of_file in of_files(infos, unread) {
+    for of_file in by_file(infos, unread) {
         let entries = entries(&of_file);
         let name = printable(of_file.name()).into_owned();
         if entries.is_empty() {
@@ -81,7 +81,7 @@ pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[UnreadTensor], 
 /// # Errors
 /// `out` fails.
 pub fn write_tree_json(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
-    let files = of_files(infos, &[]);
+    let files = by_file(infos, &[]);
     for (n, of_file) in files.iter().enumerate() {
         let entries = entries(of_file);
         let object = object(&root(&entries), ("file", of_file.name()));
@@ -110,7 +110,7 @@ fn object(node: &TreeNode<'_>, first: (&'static str, &str)) -> String {
     json::object(members)
 }
 
-fn entries<'a>(of_file: &OfFile<'a>) -> Vec<TreeEntry<'a>> {
+fn entries<'a>(of_file: &FileInfos<'a>) -> Vec<TreeEntry<'a>> {
     let mut entries: Vec<_> = of_file.infos.iter().map(TreeEntry::new).collect();
     entries.sort_by(TreeEntry::cmp);
     entries

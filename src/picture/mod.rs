@@ -150,11 +150,11 @@ impl Picture {
     }
 
     /// The requested range, or the range of the finite numbers. `None` for colours; float colours must be from 0 to 1.
-    pub(crate) fn scale(&self, asked: Option<(f64, f64)>, progress: Progress<'_>) -> Result<Option<Scale>> {
-        match (self.paint, asked) {
+    pub(crate) fn scale(&self, range: Option<(f64, f64)>, progress: Progress<'_>) -> Result<Option<Scale>> {
+        match (self.paint, range) {
             (Paint::Channels { is_unit: false, .. }, _) => Ok(None),
             (Paint::Channels { is_unit: true, count }, _) => self.check_unit(count, progress).map(|()| None),
-            (Paint::Heat, Some((low, high))) => Ok(Some(Scale::asked(low, high))),
+            (Paint::Heat, Some((low, high))) => Ok(Some(Scale::from_range(low, high))),
             (Paint::Heat, None) => scale::find(&self.job, &self.dtype, &self.read, progress).map(Some),
         }
     }

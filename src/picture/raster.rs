@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn what_is_not_finite_is_not_lost() {
         let (nan, inf) = (f64::NAN, f64::INFINITY);
-        let scale = Scale::asked(0.0, 1.0);
+        let scale = Scale::from_range(0.0, 1.0);
         let (found, seen) = rows(size(4, 2), size(2, 1), 1, Some(&scale), &[0.0, 1.0, inf, 0.5, nan, 0.0, inf, -inf]);
         assert_eq!(found, [[NAN, INFINITY].concat()]);
         assert_eq!(seen, SpecialNumbers { nan: true, infinity: true, minus_infinity: false });
@@ -307,7 +307,7 @@ mod tests {
             41 => f64::NEG_INFINITY,
             _ => (i * 7919 % 1009) as f64,
         };
-        let scale = Scale::asked(0.0, 1008.0);
+        let scale = Scale::from_range(0.0, 1008.0);
         let rows_of = [
             // (from, to): averages columns, rows, both or neither.
             ((30, 9), (30, 9)),
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn ranges_beyond_float64() {
-        let scale = Scale::asked(f64::MIN, f64::MAX);
+        let scale = Scale::from_range(f64::MIN, f64::MAX);
         let (found, _) = rows(size(3, 1), size(3, 1), 1, Some(&scale), &[f64::MIN, 0.0, f64::MAX]);
         assert_eq!(found, [[[68, 1, 84], [33, 145, 140], [253, 231, 37]].concat()]);
     }

@@ -49,7 +49,7 @@ impl SpecialNumbers {
 
 impl Scale {
     /// Numbers outside the range get the colours of its ends.
-    pub(super) fn asked(low: f64, high: f64) -> Self {
+    pub(super) fn from_range(low: f64, high: f64) -> Self {
         Self { ends: Some((low, high)), texts: (float(low), float(high)) }
     }
 
