@@ -1,7 +1,7 @@
 //! Content of a container that is not a tensor, such as a JSON file in a `.npz`.
 //!
-//! A container lists its attachments for everybody who asks: what replaces the container refuses to lose them, and what
-//! compares two containers compares them.
+//! An output refuses to replace a container if its attachments would be lost. A comparison of two containers compares
+//! their attachments.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -9,44 +9,30 @@ use std::io::Read;
 
 use crate::error::Result;
 
-/// The bytes of two attachments that are compared at a time.
 const COMPARED_BYTES: u64 = 1 << 16;
 
-/// The content of a container that is not a tensor: an attachment has a name and bytes.
+/// The content of a container that is not a tensor. Each attachment has a name and bytes.
 pub trait Attachments: Debug + Send + Sync {
-    /// Returns the names of all attachments, each once. A container that has to search for them does that in the first call.
-    ///
-    /// # Errors
-    /// The search fails.
+    /// Returns the names of all attachments, each once. The first call may search the container.
     fn names(&self) -> Result<&[String]>;
 
-    /// Returns the names of attachments that describe the container, in which some may be missing that are found only by a look
-    /// at all that belongs to its tensors.
-    ///
-    /// # Errors
-    /// The search fails.
+    /// Returns the names of the attachments that describe the container. Unlike [`names`](Self::names), it may omit
+    /// attachments that only a look at all members would find.
     fn listed(&self) -> Result<&[String]> {
         self.names()
     }
 
-    /// Opens the bytes of the attachment whose name is the `n`-th of [`names`](Self::names).
-    ///
-    /// # Errors
-    /// The attachment cannot be opened.
+    /// Opens attachment `n` of [`names`](Self::names).
     fn open(&self, n: usize) -> Result<Box<dyn Read + '_>>;
 
-    /// Opens the bytes of that attachment as they are stored, with all that decides how they are decoded. `None` if they are
-    /// stored as they are.
-    ///
-    /// # Errors
-    /// The attachment cannot be found.
+    /// Opens the stored bytes of attachment `n` with the parameters of their decoder. `None` if they are not encoded.
     fn open_stored(&self, _: usize) -> Result<Option<Box<dyn Read + '_>>> {
         Ok(None)
     }
 }
 
-/// Returns the names of attachments that differ between two containers, or that only one of them has. Attachments that
-/// cannot be decoded are the same if their stored bytes are. One that cannot be read at all differs.
+/// Returns the names of attachments that differ or that only one container has. Attachments that cannot be decoded are
+/// compared by their stored bytes; unreadable attachments differ.
 ///
 /// # Errors
 /// The attachments cannot be listed.
@@ -70,7 +56,6 @@ fn have_same_stored([(expected, one), (actual, other)]: [(&dyn Attachments, usiz
     }
 }
 
-/// Returns whether two readers give the same bytes.
 fn have_same_bytes(expected: Result<impl Read>, actual: Result<impl Read>) -> Result<bool> {
     let (mut expected, mut actual) = (expected?, actual?);
     loop {

@@ -1,36 +1,31 @@
-//! Counters of the calls of the system that files are asked for. A run is explained by what it has asked for until then, and by a
-//! rehearsal of the rest, in which nothing is read.
+//! Counters of the system calls on files, for `--explain`.
 //!
-//! Only a run that is explained opens its operands with a counter.
+//! The rest of an explained run is rehearsed: its calls are counted and nothing is read. Other runs have no counter.
 
 use std::ops::{Add, AddAssign};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Calls of the system, and the bytes that they move.
+/// Numbers of system calls, and the bytes that they transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// How many reads there are.
     pub reads: u64,
-    /// The bytes that they read.
     pub bytes_read: u64,
-    /// How many writes there are.
     pub writes: u64,
-    /// The bytes that they write.
     pub bytes_written: u64,
 }
 
 impl Calls {
-    /// Returns one read of this many bytes.
+    /// Returns one read of `bytes` bytes.
     pub fn read(bytes: usize) -> Self {
         Self { reads: 1, bytes_read: bytes as u64, ..Self::default() }
     }
 
-    /// Returns one write of this many bytes.
+    /// Returns one write of `bytes` bytes.
     pub fn write(bytes: usize) -> Self {
         Self { writes: 1, bytes_written: bytes as u64, ..Self::default() }
     }
 
-    /// Returns about what there is in all if these calls are for `some` of `all` alike things.
+    /// Extrapolates from `some` of `all` similar items to all, rounded to the nearest count.
     #[must_use]
     pub fn scaled(self, some: usize, all: usize) -> Self {
         let of_all = |count: u64| ((u128::from(count) * all as u128 + some as u128 / 2) / some.max(1) as u128) as u64;
@@ -59,7 +54,7 @@ impl AddAssign for Calls {
     }
 }
 
-/// Counts what is asked of the files that are opened with it.
+/// Counts the calls on the files that are opened with it.
 #[derive(Debug, Default)]
 pub struct CallCounter {
     reads: AtomicU64,
@@ -70,14 +65,14 @@ pub struct CallCounter {
 }
 
 impl CallCounter {
-    /// Returns all calls since they were taken last.
+    /// Returns the counts and resets them to 0.
     pub fn take(&self) -> Calls {
         let all = [&self.reads, &self.bytes_read, &self.writes, &self.bytes_written];
         let [reads, bytes_read, writes, bytes_written] = all.map(|count| count.swap(0, Ordering::Relaxed));
         Calls { reads, bytes_read, writes, bytes_written }
     }
 
-    /// Counts calls.
+    /// Adds calls to the counts.
     pub fn add(&self, calls: Calls) {
         let Calls { reads, bytes_read, writes, bytes_written } = calls;
         let all = [&self.reads, &self.bytes_read, &self.writes, &self.bytes_written];
@@ -86,7 +81,7 @@ impl CallCounter {
         }
     }
 
-    /// Calls `run`, and returns what that returns and asks for, which is not counted.
+    /// Calls `run` and returns its result and its calls, which are not added to the counts.
     pub fn apart<T>(&self, run: impl FnOnce() -> T) -> (T, Calls) {
         let before = self.take();
         let done = run();
@@ -95,11 +90,11 @@ impl CallCounter {
         (done, calls)
     }
 
-    /// Calls `run`, and returns what that asks for, which is not counted. Nothing is read meanwhile: what
-    /// would be overwritten stays as it is.
+    /// Calls `run` without reading anything and returns its calls, which are not added to the counts. Nothing is read
+    /// because buffers must keep their contents.
     ///
     /// # Errors
-    /// Those of `run`.
+    /// `run` fails.
     pub fn rehearse<E>(&self, run: impl FnOnce() -> Result<(), E>) -> Result<Calls, E> {
         self.is_rehearsal.store(true, Ordering::Relaxed);
         let (done, calls) = self.apart(run);
@@ -107,7 +102,7 @@ impl CallCounter {
         done.map(|()| calls)
     }
 
-    /// Returns whether nothing is read, since a run is [rehearsed](Self::rehearse).
+    /// Returns whether reads are only counted (see [`rehearse`](Self::rehearse)).
     pub fn is_rehearsal(&self) -> bool {
         self.is_rehearsal.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Conversion of items to the form that another tensor has: to its byte order, and to its width of strings.
+//! Conversion of items to the byte order and the string width of another tensor.
 
 use crate::error::Result;
 
@@ -9,7 +9,7 @@ use crate::layout::view::View;
 use crate::layout::window::Windows;
 use crate::memory::Buffer;
 
-/// Converts items of one dtype to another of the same kind, which may differ in byte order and in the width of strings.
+/// Converts items between dtypes of one kind, which may differ in byte order and in string width.
 #[derive(Clone, Debug)]
 pub struct Conversion {
     from: usize,
@@ -18,7 +18,7 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// Plans the conversion from one dtype to another. Returns `None` if they are not of one kind.
+    /// Returns `None` if the dtypes differ in kind.
     pub fn new(from: &DType, to: &DType) -> Option<Self> {
         let widths = match (from.kind(), to.kind()) {
             (Kind::Str(a), Kind::Str(b)) => a != b,
@@ -28,54 +28,54 @@ impl Conversion {
         if !widths && !from.same_kind(to) {
             return None;
         }
-        // Strings are swapped at the width that they are stored with.
+        // Strings are swapped at their stored width.
         Some(Self { from: from.itemsize(), to: to.itemsize(), swaps: from.swaps_to(to) })
     }
 
-    /// Returns the conversion to the byte order of this machine's kind, which items of every dtype have.
+    /// Converts to the native byte order.
     pub fn to_native(from: &DType) -> Self {
         Self { from: from.itemsize(), to: from.itemsize(), swaps: from.swaps_to(&from.native()) }
     }
 
-    /// Returns the conversion that leaves items of a dtype as they are.
+    /// Leaves the items of a dtype unchanged.
     pub fn identity(dtype: &DType) -> Self {
         Self { from: dtype.itemsize(), to: dtype.itemsize(), swaps: Vec::new() }
     }
 
-    /// Returns the itemsize, in bytes, after the conversion.
+    /// The itemsize after the conversion, in bytes.
     pub fn itemsize(&self) -> usize {
         self.to
     }
 
-    /// Returns whether items become narrower, so that one may not [fit](Self::fits).
+    /// Returns whether items become narrower, so that some may not [fit](Self::fits).
     pub fn narrows(&self) -> bool {
         self.from > self.to
     }
 
-    /// Returns whether items keep their width.
+    /// Returns whether the itemsize stays the same.
     pub fn keeps_width(&self) -> bool {
         self.from == self.to
     }
 
-    /// Changes the byte order of items that keep their width.
+    /// Swaps the bytes of items that keep their width.
     pub fn swap(&self, items: &mut [u8]) {
         Swap::apply_all(&self.swaps, items, self.to);
     }
 
-    /// Returns whether items stay as they are.
+    /// Returns whether the conversion changes nothing.
     pub fn is_identity(&self) -> bool {
         self.from == self.to && self.swaps.is_empty()
     }
 
-    /// Returns whether an item, in the form that it is stored in, fits the width after the conversion.
+    /// Returns whether a stored item fits the new width.
     pub fn fits(&self, item: &[u8]) -> bool {
         item.get(self.to..).is_none_or(|rest| rest.iter().all(|&byte| byte == 0))
     }
 
-    /// Reads the part of `source` that `view` shows into `out`, and converts it.
+    /// Reads the items of `view` from `source` into `out` and converts them.
     ///
     /// # Errors
-    /// Those of [`Source::read`].
+    /// Reading fails or memory runs out.
     pub fn read(&self, source: &Source, view: &View, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         if self.from == self.to {
             source.read(view, out, scratch)?;
@@ -85,8 +85,8 @@ impl Conversion {
         out.fill(0);
         let shorter = self.from.min(self.to);
         let mut items = Buffer::default();
-        // Wide items that become narrow are converted a few at a time: updates of `<U1000` for data of `<U1` would take a
-        // thousand times the memory of the window that they go to.
+        // Items that become narrower are converted a few at a time: updates of `<U1000` for data of `<U1` would take a
+        // thousand times the memory of their window.
         for window in Windows::new(&view.shape(), READ_AT_ONCE / self.from.max(1)).iter() {
             let box_view = view.part(&window.ranges);
             items.resize(box_view.items() * self.from, source.label())?;

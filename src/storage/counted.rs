@@ -1,4 +1,4 @@
-//! Bytes whose reads are counted, and not made where a run is rehearsed.
+//! Bytes that count their reads, and skip them in a rehearsal.
 
 use std::io;
 use std::sync::Arc;
@@ -7,14 +7,13 @@ use super::calls::{CallCounter, Calls};
 use super::read_at::{Identity, PackedFile, ReadAt, Stamp};
 use crate::layout::gather::GapRun;
 
-/// Bytes whose reads a counter counts.
 #[derive(Debug)]
 struct CountedBytes {
     bytes: Arc<dyn ReadAt>,
     counter: Arc<CallCounter>,
 }
 
-/// Returns the same bytes, whose reads the counter counts, if there is one.
+/// Wraps `bytes` so that `counter` counts the reads.
 pub fn counted(bytes: Arc<dyn ReadAt>, counter: Option<&Arc<CallCounter>>) -> Arc<dyn ReadAt> {
     match counter {
         Some(counter) => Arc::new(CountedBytes { bytes, counter: Arc::clone(counter) }),

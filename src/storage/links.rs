@@ -1,8 +1,8 @@
-//! Symbolic links: where they lead, and those that lead to what nobody should change.
+//! Symbolic links: resolving them, and refusing those that lead to shared content.
 //!
-//! A cache of models names a file by a hash of its content, and gives it its own name by a link: that of Hugging Face has
-//! `snapshots/REVISION/model.safetensors`, which leads to `blobs/HASH`, and git-annex has links to `SHA256E-s1048576--HASH.npy`.
-//! Several links may lead to one such file, and whoever has the hash believes that the content is what it says.
+//! Model caches name a file by the hash of its content and link to it from its own name: Hugging Face links
+//! `snapshots/REVISION/model.safetensors` to `blobs/HASH`, and git-annex links to `SHA256E-s1048576--HASH.npy`. Several
+//! links may share the file, so changing it would corrupt the cache.
 
 use std::fs;
 use std::io;
@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use super::stage::folder_of;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Follows symbolic links, also to a file that does not exist yet. Returns `None` if they lead to a file by its descriptor,
-/// as `/dev/stdout` and `/dev/fd/3` do.
+/// Resolves symbolic links; the file need not exist. Returns `None` if they lead to a file descriptor, as `/dev/stdout`
+/// and `/dev/fd/3` do.
 pub(super) fn follow(name: &Path) -> io::Result<Option<PathBuf>> {
     let mut path = name.to_owned();
-    // Linux follows as many links before it reports a loop.
+    // Linux reports a loop after 40 links.
     for _ in 0..40 {
         if path.starts_with("/proc") {
             return Ok(None);
@@ -29,12 +29,12 @@ pub(super) fn follow(name: &Path) -> io::Result<Option<PathBuf>> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// Checks that a name is no link to a file that is named by its own hash. Who names that file itself may change it.
+/// Refuses a link to a file that is named by its own hash. The file itself may be changed by that name.
 ///
 /// # Errors
-/// It is such a link.
+/// `name` leads to a file that is named by its own hash.
 pub fn refuse_hashed(name: &Path) -> Result<()> {
-    // what cannot be followed is told where it is opened
+    // Opening the file reports links that cannot be resolved.
     let Ok(Some(path)) = follow(name) else { return Ok(()) };
     let is_hashed = path.file_name().and_then(|own| own.to_str()).is_some_and(is_hash);
     if path == name || !is_hashed {
@@ -48,7 +48,7 @@ pub fn refuse_hashed(name: &Path) -> Result<()> {
     Err(Error::from_kind(ErrorKind::Unsupported, message))
 }
 
-/// Returns whether the name of a file is the hash of its content: 40 or 64 hexadecimal digits, or a key of git-annex.
+/// Returns whether a file name is a hash: 40 or 64 hexadecimal digits, or a key of git-annex.
 fn is_hash(name: &str) -> bool {
     let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_key = |(head, rest): (&str, &str)| {

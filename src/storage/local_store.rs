@@ -1,4 +1,4 @@
-//! A folder as a store of values, each of which is a file that anybody may have put there.
+//! A folder as a store of values. Each value is a file.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,7 +17,7 @@ pub struct LocalStore {
 }
 
 impl LocalStore {
-    /// Takes a folder as a store. A folder that does not exist shows when a value is read or listed.
+    /// Does not check that the folder exists; reading and listing fail if it does not.
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
     }
@@ -26,16 +26,15 @@ impl LocalStore {
         if key.is_empty() { self.folder.clone() } else { self.folder.join(key) }
     }
 
-    /// Lists the folders in a folder, or all else in it.
     fn list(&self, prefix: &str, folders: bool) -> Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(self.path(prefix))? {
             let entry = entry?;
-            // the system tells the type with the name, so that only links cost a call each
+            // The type comes with the name, so only links cost a system call each.
             let found = entry.file_type()?;
             let is_link = found.is_symlink();
             let is_folder = if is_link { entry.path().is_dir() } else { found.is_dir() };
-            // a folder may hold very many files, whose names are not copied
+            // A folder may hold very many files, so their names are not copied.
             if folders && !is_folder {
                 continue;
             }
@@ -53,8 +52,7 @@ impl LocalStore {
         Ok(names)
     }
 
-    /// Returns whether a link in the folder of a prefix leads to a folder that it lies in, on the way that the prefix takes
-    /// through other links.
+    /// Returns whether a link leads to one of the folders around it, including those reached through other links.
     fn leads_back(&self, prefix: &str, link: &Path) -> bool {
         let Ok(end) = fs::canonicalize(link) else { return false };
         let ends = prefix.match_indices('/').map(|(end, _)| end).chain([prefix.len()]);
@@ -63,7 +61,6 @@ impl LocalStore {
     }
 }
 
-/// Returns `None` for what is not there.
 fn if_there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     match found {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
@@ -74,12 +71,12 @@ fn if_there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
 impl KeyStore for LocalStore {
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>> {
         let path = self.path(key);
-        // Only regular files are opened: to open a pipe would wait for its writer.
+        // Only regular files are opened, because opening a pipe would wait for its writer.
         match fs::metadata(&path) {
             Ok(found) if found.is_dir() => bail!("is a folder, expected a file"),
             Ok(found) if !found.is_file() => bail!("is no regular file"),
             Ok(_) => {}
-            // Tools that keep large files elsewhere leave links to files that have not been fetched. Such a value is
+            // Tools that keep large files elsewhere leave links to files that have not been fetched. These values are
             // not absent.
             Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(&path) {
                 Ok(_) => bail!("is a link to a missing file"),
@@ -119,7 +116,7 @@ impl KeyStore for LocalStore {
     }
 
     fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>> {
-        // The stage lies beside the store itself, also where a link names the store.
+        // The stage is beside the real folder even if the store is named by a link.
         let stage = Stage::create(&fs::canonicalize(&self.folder)?)?;
         Ok(Box::new(stage.into_writer(self.path(prefix))))
     }
@@ -130,7 +127,6 @@ mod tests {
     use super::*;
     use crate::storage::key_store::tests::MemoryStore;
 
-    /// Does the same to a folder and to a store in memory.
     fn both(check: impl Fn(&str, &dyn KeyStore, &dyn WritableStore)) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("root");
@@ -138,7 +134,6 @@ mod tests {
         let (local, memory) = (LocalStore::new(&root), MemoryStore::default());
         check("a folder", &local, &*local.edit("").unwrap());
         check("memory", &memory, &memory);
-        // Nothing is left beside the folder.
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
@@ -178,7 +173,6 @@ mod tests {
             let before = store.stamp("a").unwrap().unwrap();
             let value = writer.prepare("a", b"three").unwrap();
             assert_eq!(get("a").as_deref(), Some("one"), "{name}");
-            // A value that is open stays readable.
             let old = store.open("a").unwrap().unwrap();
             value().unwrap();
             assert_eq!((get("a").as_deref(), old.size().unwrap()), (Some("three"), 3), "{name}");

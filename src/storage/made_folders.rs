@@ -1,4 +1,4 @@
-//! Folders that an output needs and that are not there yet.
+//! Folders that are created for an output.
 
 use std::fs;
 use std::io;
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use super::signals;
 
-/// The folders that were missing when an output was begun. Unless they are kept, those that are empty are removed again.
+/// The folders that were missing when an output began. Empty ones are removed on drop, unless they are kept.
 ///
-/// Several outputs may need one folder, and the last of them that fails finds it empty. So each removes all that were missing,
-/// whoever made them.
+/// Several outputs may need one folder, and only the last one to fail finds it empty. So each removes every folder that
+/// was missing, no matter which process created it.
 #[derive(Debug)]
 pub struct MadeFolders {
-    /// Each after those that it lies in.
+    /// Outer folders first.
     missing: Vec<PathBuf>,
 }
 
-/// Returns the folders on the way to `folder` that do not exist, each after those that it lies in.
+/// Returns the missing folders on the way to `folder`, outer ones first.
 pub(super) fn missing_folders(folder: &Path) -> Vec<PathBuf> {
     let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && fs::symlink_metadata(folder).is_err();
     let mut missing: Vec<_> = folder.ancestors().take_while(is_missing).map(Path::to_owned).collect();
@@ -25,17 +25,14 @@ pub(super) fn missing_folders(folder: &Path) -> Vec<PathBuf> {
 }
 
 impl MadeFolders {
-    /// Makes folders that were missing.
-    ///
-    /// # Errors
-    /// A folder cannot be made.
     pub(super) fn make(missing: &[PathBuf]) -> io::Result<Self> {
         let made = Self { missing: missing.to_vec() };
         made.missing.last().map_or(Ok(()), fs::create_dir_all)?;
         Ok(made)
     }
 
-    /// Removes the folders before a signal ends the program, after what is called by then.
+    /// Registers the removal of the folders, which runs after the callbacks of earlier registrations if a signal ends
+    /// the program.
     pub(super) fn remove_when_ended(&self) {
         if !self.missing.is_empty() {
             let missing = self.missing.clone();
@@ -43,7 +40,7 @@ impl MadeFolders {
         }
     }
 
-    /// Keeps the folders, since they hold a complete output.
+    /// Keeps the folders, because they hold a complete output.
     pub fn keep(&mut self) {
         self.missing.clear();
     }
@@ -55,7 +52,6 @@ impl Drop for MadeFolders {
     }
 }
 
-/// Removes folders as far as they are empty.
 fn remove(folders: &[PathBuf]) {
     folders.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
 }

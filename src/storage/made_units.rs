@@ -1,5 +1,5 @@
-//! What a part has made, unit by unit, so that what is there can be compared with it: a file that was lost or cut since
-//! then is made again, and is never taken for one that holds only the fill value.
+//! The units that a part has made, so that the files can be compared with this list. A file that was lost or truncated
+//! is made again, and is never taken for a unit that holds only the fill value.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -9,21 +9,20 @@ use super::parts::Ledger;
 use crate::error::Result;
 use crate::parallel::locked;
 
-/// What became of a unit.
+/// The state of a unit that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MadeUnit {
-    /// It is a file of this many bytes.
+    /// A file of this many bytes.
     File(u64),
-    /// It is done and not stored, because it holds only the fill value.
+    /// Not stored, because it holds only the fill value.
     Empty,
 }
 
-/// What is known of the units of one part, by their numbers among those of all parts.
+/// The known units of one part, by their numbers in the whole output.
 #[derive(Debug)]
 pub struct MadeUnits<'a> {
     ledger: &'a Ledger,
     part: usize,
-    /// The number of the first unit of the part.
     first: usize,
     found: Mutex<FoundUnits>,
 }
@@ -31,29 +30,29 @@ pub struct MadeUnits<'a> {
 #[derive(Debug, Default)]
 struct FoundUnits {
     units: Vec<Option<MadeUnit>>,
-    /// How many of them are empty, and of how many the record has that.
+    /// The number of empty units, and how many of them the record had at its last update.
     empty: usize,
     noted: usize,
 }
 
 impl<'a> MadeUnits<'a> {
-    /// Begins with what the record has of a part, which another process may have noted before it was killed.
+    /// Reads the list of a part, which another process may have written before it was killed.
     pub fn of(ledger: &'a Ledger, part: usize, own: Range<usize>) -> Self {
         let units = parsed(&ledger.made(part), &own).unwrap_or_else(|| vec![None; own.len()]);
         let empty = units.iter().filter(|unit| **unit == Some(MadeUnit::Empty)).count();
         Self { ledger, part, first: own.start, found: Mutex::new(FoundUnits { units, empty, noted: empty }) }
     }
 
-    /// Returns what became of a unit; `None` if that is not known.
+    /// Returns the state of a unit; `None` if it is not known.
     pub fn get(&self, number: usize) -> Option<MadeUnit> {
         locked(&self.found).units[number - self.first]
     }
 
-    /// Adds a unit. A file says by itself that it is there; of empty units all are noted each time their number has
-    /// doubled, so that a part that is killed does at most half of them again.
+    /// Adds a unit. Files need no record. Empty units are recorded each time their number has doubled, so a killed part
+    /// repeats at most half of them.
     ///
     /// # Errors
-    /// The note cannot be written.
+    /// The record cannot be written.
     pub fn add(&self, number: usize, unit: MadeUnit) -> Result<()> {
         let mut found = locked(&self.found);
         let before = found.units[number - self.first].replace(unit);
@@ -67,14 +66,14 @@ impl<'a> MadeUnits<'a> {
         Ok(())
     }
 
-    /// Returns all of them as the record has them.
+    /// Returns the list in the syntax of the record.
     pub fn text(&self) -> String {
         listed(&locked(&self.found).units, self.first)
     }
 }
 
-/// Returns units as a text, with a line `FIRST LAST BYTES` for each run of files of one size, and `FIRST LAST -` for each of
-/// empty ones.
+/// The list has a line `FIRST LAST BYTES` for each run of files of one size, and `FIRST LAST -` for each run of empty
+/// units.
 fn listed(units: &[Option<MadeUnit>], first: usize) -> String {
     let (mut out, mut first) = (String::new(), first);
     for run in units.chunk_by(|a, b| a == b) {
@@ -90,7 +89,7 @@ fn listed(units: &[Option<MadeUnit>], first: usize) -> String {
     out
 }
 
-/// Returns the units of such a text; `None` if it is damaged.
+/// Returns `None` if the text is damaged.
 fn parsed(text: &str, own: &Range<usize>) -> Option<Vec<Option<MadeUnit>>> {
     let mut units = vec![None; own.len()];
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! Where items are read from and where they are written to.
+//! Sources and targets of items.
 
 pub mod attachments;
 pub mod calls;

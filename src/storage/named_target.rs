@@ -1,32 +1,31 @@
-//! The names that outputs are to get, and what has them meanwhile.
+//! Outputs that get their names when they are complete.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-/// A file or a folder that takes its name only when it is whole.
+/// A file or a folder that gets its name only when it is complete.
 #[derive(Debug)]
 pub struct NamedTarget {
-    /// What messages call it.
+    /// The name in messages.
     pub label: String,
-    /// Its path after symbolic links.
+    /// The path with symbolic links resolved.
     pub path: PathBuf,
-    /// The metadata of what is there now.
+    /// The metadata of the file or folder that will be replaced.
     pub existing: Option<Box<Metadata>>,
-    /// Whether a file that appears meanwhile must stay.
+    /// Whether a file that appears during the run must stay.
     pub(super) no_clobber: bool,
-    /// The names of files of which each makes a folder one that may be replaced.
+    /// A folder with a file of one of these names may be replaced.
     pub(super) marks: &'static [&'static str],
-    /// The folders on the way to it that are not there yet.
+    /// The missing folders on the way to the target.
     pub(super) missing: Vec<PathBuf>,
 }
 
 impl NamedTarget {
-    /// Returns whether a folder that has the name by now may be replaced, although there was none before.
+    /// Returns whether a folder that appeared at the path since the start may be replaced.
     pub(super) fn may_replace_new(&self) -> bool {
         !self.no_clobber && has_mark(&self.path, self.marks)
     }
 
-    /// Returns the message of an output that cannot take its name.
     pub(super) fn failed(&self) -> String {
         format!("{}: cannot be put in place", self.label)
     }

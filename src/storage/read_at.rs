@@ -1,11 +1,9 @@
-//! Bytes that are read by position: [`ReadAt`], which every reader of a format and every [`Source`](super::source::Source)
-//! reads from.
+//! Bytes that are read by position: [`ReadAt`], which all format readers and [`Source`](super::source::Source) use.
 //!
-//! A reader asks for bytes at a place and does not know what holds them. Here that is a [local file](File) or
-//! [memory](MemoryBytes); whoever adds another kind (an object behind an address) implements the same methods and
-//! changes no reader. The methods take `&self` and block, so that several threads read at once, each a place of its own:
-//! that is how one reader has several requests under way. Nothing is mapped into memory: of a mapped file that becomes
-//! shorter meanwhile the next access ends the process with a signal, where a read returns an error that names the file.
+//! This module implements it for [local files](File) and [memory](MemoryBytes); remote objects implement it too. The
+//! methods take `&self` and block, so several threads read at once, which keeps several requests in flight. Files are
+//! not memory-mapped: access beyond the end of a truncated mapping kills the process, while a read returns an error
+//! that names the file.
 
 use std::fmt::Debug;
 use std::fs::{File, Metadata};
@@ -22,64 +20,53 @@ use crate::layout::gather::GapRun;
 use crate::memory::Buffer;
 use crate::parallel::{Threads, locked, share};
 
-/// Bytes of a fixed number that can be read in any order, by several threads at once.
+/// Bytes of a fixed size that several threads may read at any position.
 pub trait ReadAt: Debug + Send + Sync {
-    /// Returns the number of bytes.
-    ///
-    /// # Errors
-    /// The system does not tell the size.
+    /// The size in bytes.
     fn size(&self) -> io::Result<u64>;
 
-    /// Fills all of `out` with the bytes from byte `at` on.
+    /// Fills all of `out` with the bytes from offset `at` on.
     ///
     /// # Errors
-    /// An end before the last byte of `out` is of the kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof); others are
-    /// the system's.
+    /// Reading fails. An early end has the kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof).
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()>;
 
-    /// Returns the version that the bytes have now.
-    ///
-    /// # Errors
-    /// The system does not tell the version.
+    /// Returns the current version of the bytes.
     fn stamp(&self) -> io::Result<Stamp>;
 
-    /// Returns what tells these bytes from all others, by whatever name they were opened.
-    ///
-    /// # Errors
-    /// The system does not tell the identity.
+    /// Returns the identity of the bytes, which is the same under every name.
     fn identity(&self) -> io::Result<Identity>;
 
-    /// Returns the open local file that the bytes are, if they are one. Only what needs a descriptor asks for it: copies
-    /// by the kernel, locks, writing in place. `None` does not mean that reads are slow or come in one order only.
+    /// Returns the local file, if there is one, for uses that need a descriptor: kernel copies, locks, writing in
+    /// place. `None` does not mean that reads are slow or sequential.
     fn as_file(&self) -> Option<&File> {
         None
     }
 
-    /// Returns the open local file that the bytes lie in packed, if each of them is an item of fewer bits there. Only what
-    /// writes in place asks for it.
+    /// Returns the local file whose packed items (fewer than 8 bits) these bytes are, for writing in place.
     fn as_packed_file(&self) -> Option<PackedFile<'_>> {
         None
     }
 
-    /// Returns whether each read is a request to a server, which costs far more than a call of the system. Whoever reads from
-    /// front to back then reads [`READ_AHEAD`] bytes at once, and nobody reads what is not wanted.
+    /// Returns whether each read is a request to a server, which costs far more than a system call. Sequential readers
+    /// then read [`READ_AHEAD`] bytes at once, and no reader fetches unneeded bytes.
     fn costs_requests(&self) -> bool {
         false
     }
 
-    /// Returns how many of some gaps between wanted bytes, from the first on, may be read in vain where that spares requests,
-    /// and counts their bytes, since only a limited number of bytes is read in vain.
+    /// Returns how many of the gaps, from the first on, may be read to save requests, and deducts their bytes from a
+    /// limit.
     fn spare(&self, _gaps: GapRun) -> usize {
         0
     }
 
-    /// Returns what counts these reads, if anything does.
+    /// Returns the counter of these reads, if there is one.
     fn counter(&self) -> Option<&Arc<CallCounter>> {
         None
     }
 }
 
-/// The part of some bytes that is wanted first, when their number is not known.
+/// The part of an object of unknown size that is needed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// This many bytes at the beginning.
@@ -88,71 +75,68 @@ pub enum Part {
     Last(u64),
 }
 
-/// The bytes that are read at once where each read costs a request and the bytes are wanted from front to back. At 20 ms for
-/// a request and 100 MB in a second, a request costs as much as two MiB.
+/// The size of a sequential read where each read costs a request. At 20 ms per request and 100 MB/s, a request costs as
+/// much as 2 MiB.
 pub const READ_AHEAD: usize = 1 << 21;
 
-/// The most bytes that all threads together ask servers for at once: with more than 64 threads each asks for less than
+/// The maximum of bytes that all threads request at once. With more than 64 threads, each requests less than
 /// [`READ_AHEAD`].
 const MAX_AHEAD: usize = 1 << 27;
 
-/// The fewest bytes that are worth a request of their own so that each thread has one.
+/// The minimum size of a request that is made only to occupy another thread.
 pub const MIN_REQUEST: usize = 1 << 14;
 
-/// Returns how many of `bytes` bytes, which `threads` threads ask a server for, are asked for at once. They lie there in runs of
-/// `run` bytes, each of which is a request of its own.
+/// Returns the request size when `threads` threads download `bytes` bytes that are stored in runs of `run` bytes, one
+/// request each.
 pub fn request_window(bytes: usize, threads: usize, run: usize) -> usize {
     let most = READ_AHEAD.min(MAX_AHEAD / threads).max(MIN_REQUEST);
     bytes.div_ceil(threads).clamp(MIN_REQUEST.min(run.max(1)), most)
 }
 
-/// An open local file in which several items share a byte, the first of them in its low bits.
+/// An open local file in which several items share a byte, the first in the low bits.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedFile<'a> {
     pub file: &'a File,
-    /// The byte at which the items begin.
+    /// The offset of the first item.
     pub start: u64,
-    /// The bits of an item, which divide a byte.
+    /// The bits per item, a divisor of 8.
     pub bits: u32,
 }
 
-/// The version of some bytes. Two stamps of the same bytes differ if these have changed in between.
+/// The version of some bytes. Two stamps of the same bytes differ if the bytes changed in between.
 ///
-/// Items are read window by window while another program may write the file, and an output of half the old and half the
-/// new would look like any other. A lock would not help, since no other program takes it. So a stamp is taken when bytes
-/// are opened and compared when all items have been read, before the output takes its name.
+/// Another program may write a file while its items are read window by window, and an output of half old and half new
+/// items would look like any other. Other programs take no locks, so a stamp is taken at opening and compared after the
+/// last read, before the output gets its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stamp {
-    /// The size and the time of the last change of a file. A change within the resolution of the system's clock that
-    /// leaves the size is missed. A file system without such times gives `None`.
+    /// The size and the modification time of a file (`None` on file systems without times). A change within the clock's
+    /// resolution that keeps the size is missed.
     Modified(u64, Option<SystemTime>),
-    /// A number that is raised with each change.
+    /// A number that each change increases.
     Revision(u64),
-    /// What a server says of the version of an object: a number that stands for its size and its entity tag.
+    /// A hash of the size and the entity tag of a remote object.
     Tag([u64; 2]),
 }
 
 impl Stamp {
-    /// Returns the stamp of a file with that metadata.
     pub fn from_metadata(metadata: &Metadata) -> Self {
         Self::Modified(metadata.len(), metadata.modified().ok())
     }
 }
 
-/// The identity of a file, a folder or an object, which differs from all others. It stays the same while the content
-/// changes.
+/// The identity of a file, a folder or an object. It does not change with the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
-    /// The system's number of a local file or folder.
+    /// The device and file number of a local file or folder.
     Local([u64; 2]),
     /// The number of an object in the memory of this process.
     Memory(u64),
-    /// A number that stands for the address of an object on a server.
+    /// A hash of the address of a remote object.
     Remote([u64; 2]),
 }
 
 impl Identity {
-    /// Returns the identity of a local file or folder with that metadata.
     pub fn from_metadata(metadata: &Metadata) -> Self {
         Self::Local(platform::file_number(metadata))
     }
@@ -180,7 +164,7 @@ impl ReadAt for File {
     }
 }
 
-/// A local file that is opened for every read, since a process may only have some files open at the same time.
+/// A local file that is opened for every read, because the number of open files is limited.
 #[derive(Debug)]
 pub struct ReopenedFile {
     path: PathBuf,
@@ -188,15 +172,12 @@ pub struct ReopenedFile {
 }
 
 impl ReopenedFile {
-    /// Takes the file of that identity, which was found at `path`.
+    /// Takes the path and the identity of the file.
     pub fn new(path: &Path, identity: Identity) -> Self {
         Self { path: path.to_owned(), identity }
     }
 
-    /// Opens the file.
-    ///
-    /// # Errors
-    /// The system's; another file has its name now.
+    /// Fails if another file has the name now.
     fn open(&self) -> io::Result<File> {
         let file = File::open(&self.path)?;
         let is_same = file.identity()? == self.identity;
@@ -230,12 +211,12 @@ pub struct MemoryBytes {
 }
 
 impl MemoryBytes {
-    /// Takes bytes as an object of their own: two of the same bytes have two identities.
+    /// Takes bytes as a new object with its own identity, even if equal bytes exist.
     pub fn new(bytes: impl Into<Buffer>) -> Self {
         Self::shared(Arc::new(bytes.into()))
     }
 
-    /// Takes bytes that others may read, too, as an object of their own.
+    /// Takes shared bytes as a new object with its own identity.
     pub fn shared(bytes: Arc<Buffer>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self { bytes, number: NEXT.fetch_add(1, Ordering::Relaxed) }
@@ -263,19 +244,18 @@ impl ReadAt for MemoryBytes {
     }
 }
 
-/// A part of some bytes, read from front to back. `B` is a pointer to them: a reference or an `Arc`. Where reads cost requests,
-/// as much is read ahead as is worth a request for each thread, but nothing behind the part.
+/// A part of some bytes, read from front to back. `B` is a reference or an `Arc`. If reads cost requests, it reads
+/// ahead within the part, one request per thread.
 #[derive(Debug)]
 pub struct Section<B>(BufReader<Unbuffered<B>>);
 
 impl<B: Deref<Target: ReadAt>> Section<B> {
-    /// Reads `size` bytes from byte `at` on.
+    /// Reads `size` bytes from offset `at` on.
     pub fn new(bytes: B, at: u64, size: u64) -> Self {
         Self::ahead(Unbuffered { bytes, at, left: size, threads: 1 })
     }
 
-    /// Lets several threads ask for what is read ahead where reads cost requests, each for as much as is worth one. Nothing has
-    /// been read before.
+    /// Lets several threads read ahead if reads cost requests. Must be called before the first read.
     #[must_use]
     pub fn by(self, threads: Threads) -> Self {
         let part = self.0.into_inner();
@@ -297,13 +277,11 @@ impl<B: Deref<Target: ReadAt>> Read for Section<B> {
     }
 }
 
-/// A part of some bytes, each read of which asks for as many as are wanted.
 #[derive(Debug)]
 struct Unbuffered<B> {
     bytes: B,
     at: u64,
     left: u64,
-    /// How many threads ask at once.
     threads: usize,
 }
 

@@ -1,36 +1,33 @@
-//! The record of what the parts of one output are made from: what its text is, and how two records differ.
+//! The record of the arguments of an output that is made in parts, and the difference of two records.
 
 use std::fmt::{self, Write as _};
 
-/// The most characters of a value that a message shows.
 const MAX_SHOWN: usize = 60;
 
-/// What the parts of one output are made from, a line for each thing. Its text has the same lines, each with its fields
-/// parted by tabs.
+/// The arguments of an output that is made in parts. The text has one line per argument, with fields separated by tabs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     lines: Vec<RecordLine>,
 }
 
-/// One thing that parts must agree on. All of it is text in which no tab and no line ends.
+/// One argument. No field contains a tab or a line break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct RecordLine {
-    /// What it is: an option by its long name, or the role of an operand. Several lines may have one key.
+    /// The long name of an option, or the role of an operand. Several lines may have the same key.
     key: String,
-    /// What was said; nothing of an option without a value.
     value: Option<String>,
-    /// Of a file or folder: a text that changes when it does, which tells a reader nothing.
+    /// A version of the file or folder. It is compared and never shown.
     stamp: Option<String>,
 }
 
 impl Record {
-    /// Adds a line. `stamp` is that of a file or folder.
+    /// Adds a line. `stamp` is the version of a file or folder.
     pub fn add(&mut self, key: &str, value: Option<&str>, stamp: Option<&str>) {
         let [value, stamp] = [value, stamp].map(|text| text.map(escaped));
         self.lines.push(RecordLine { key: escaped(key), value, stamp });
     }
 
-    /// Reads a record from its text. What is no record is one that differs from all others.
+    /// A malformed text gives a record that differs from all others.
     pub(super) fn parse(text: &str) -> Self {
         let line = |line: &str| {
             let mut fields = line.splitn(3, '\t').map(str::to_owned);
@@ -39,8 +36,8 @@ impl Record {
         Self { lines: text.split_terminator('\n').map(line).collect() }
     }
 
-    /// Says the first thing in which this record differs from the one that was begun with; `None` if they are the same.
-    /// Lines are compared by their keys, since an option may be given on one side only.
+    /// Returns the first difference from the record that was begun with. Lines are compared by key, because an option
+    /// may be on one side only.
     pub(super) fn difference(&self, begun: &Self) -> Option<String> {
         begun.lines.iter().chain(&self.lines).find_map(|RecordLine { key, .. }| {
             let [then, now] = [begun, self].map(|record| record.of(key));
@@ -60,7 +57,6 @@ impl Record {
         })
     }
 
-    /// Returns the lines of a key.
     fn of(&self, key: &str) -> Vec<&RecordLine> {
         self.lines.iter().filter(|line| line.key == key).collect()
     }
@@ -77,7 +73,7 @@ impl fmt::Display for Record {
     }
 }
 
-/// Returns a text in which no tab and no line ends, and which no other text gives.
+/// Escapes tabs, line breaks and backslashes, so that different texts stay different.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n").replace('\r', "\\r")
 }
@@ -86,7 +82,6 @@ fn values<'a>(lines: &'a [&RecordLine]) -> impl Iterator<Item = Option<&'a Strin
     lines.iter().map(|line| line.value.as_ref())
 }
 
-/// Returns the values of lines as a message shows them, with a blank before each.
 fn lines_text(lines: &[&RecordLine]) -> String {
     let mut out = String::new();
     for value in values(lines).flatten() {

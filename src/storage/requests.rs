@@ -1,5 +1,4 @@
-//! What every build knows of addresses: what one looks like, and how it is asked for. Whether it can be is the matter of
-//! `remote`.
+//! Addresses and requests, as far as builds without the feature `remote` know them.
 
 use std::fmt;
 use std::path::Path;
@@ -8,15 +7,15 @@ use std::time::Duration;
 
 use crate::parallel::locked;
 
-/// The beginnings that make a text an address, whatever is on the disk.
+/// A path with one of these prefixes is an address, whatever files exist.
 const SCHEMES: [&str; 4] = ["http://", "https://", "s3://", "hf://"];
 
-/// How servers are asked for what lies behind addresses. The default values suit most callers.
+/// Options of requests to servers. The defaults suit most callers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestOptions {
-    /// How long a server may take for its next byte: 30 seconds if `None`.
+    /// The maximum wait for the next byte; 30 seconds if `None`.
     pub timeout: Option<Duration>,
-    /// Whether requests to buckets are not signed, although there is a key.
+    /// Whether requests to buckets are unsigned even if there is a key.
     pub unsigned: bool,
 }
 
@@ -27,7 +26,7 @@ pub fn as_address(path: &Path) -> Option<&str> {
     SCHEMES.iter().any(has).then_some(text)
 }
 
-/// Returns whether a path that is no address may be meant as one: it begins with another scheme, or slashes are missing.
+/// Returns whether a path looks like a mistyped address: it has an unknown scheme, or slashes are missing.
 pub fn may_be_meant_as_address(path: &Path) -> bool {
     let Some((scheme, rest)) = path.to_str().and_then(|text| text.split_once(':')) else { return false };
     let is_scheme = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -35,25 +34,25 @@ pub fn may_be_meant_as_address(path: &Path) -> bool {
     as_address(path).is_none() && (is_scheme && rest.starts_with("//") || is_known())
 }
 
-/// What happens to requests, as those are told who [watch](Watch) them.
+/// An event for [`Watch`].
 #[derive(Clone, Copy, Debug)]
 pub enum RequestEvent<'a> {
-    /// This many bytes have come from a server.
+    /// This many bytes have arrived.
     Came(usize),
-    /// A request is about to be made again.
+    /// A request is about to be repeated.
     AskedAgain(&'a AskedAgain<'a>),
 }
 
-/// A request that got no answer of use and is made again.
+/// A request that failed and is repeated.
 #[derive(Clone, Copy, Debug)]
 pub struct AskedAgain<'a> {
-    /// Which time it is asked; the first one was 1.
+    /// The number of the attempt; the first is 1.
     pub number: u32,
-    /// How often it is asked at most.
+    /// The maximum number of attempts.
     pub most: u32,
-    /// What was wrong with the last answer. It has nothing in it that may be secret.
+    /// The reason, without secrets.
     pub why: &'a str,
-    /// The host that is asked, with the port if there is one.
+    /// The host, with the port if the address has one.
     pub host: &'a str,
 }
 
@@ -64,26 +63,25 @@ impl fmt::Display for AskedAgain<'_> {
         let is_status = why.split(' ').next().is_some_and(|word| word.len() == 3 && word.parse::<u16>().is_ok());
         match host {
             _ if is_status => write!(f, " from {host}"),
-            // a connection that failed is told with its host
+            // The reason of a failed connection begins with its host.
             host if why.starts_with(host) => Ok(()),
             host => write!(f, " ({host})"),
         }
     }
 }
 
-/// What is told of requests.
 type Told = dyn Fn(RequestEvent<'_>) + Send + Sync;
 
-/// Those who are told of what comes from servers. They are of the process, as is what asks servers: requests are made by any
-/// thread, far below who shows that there is something to wait for.
+/// The watchers of the process. They are global because any thread makes requests, far below the code that shows
+/// progress.
 static WATCHES: Mutex<Vec<Arc<Told>>> = Mutex::new(Vec::new());
 
-/// Is told what happens to requests, as it happens, until it is dropped.
+/// Reports the events of requests until it is dropped.
 #[must_use]
 pub struct Watch(Arc<Told>);
 
 impl Watch {
-    /// Begins to tell.
+    /// Begins to call `told` with each event.
     pub fn begin(told: impl Fn(RequestEvent<'_>) + Send + Sync + 'static) -> Self {
         let told: Arc<Told> = Arc::new(told);
         locked(&WATCHES).push(Arc::clone(&told));
@@ -103,7 +101,6 @@ impl fmt::Debug for Watch {
     }
 }
 
-/// Tells what happens to requests.
 #[cfg(any(feature = "remote", test))]
 pub(super) fn tell(event: RequestEvent<'_>) {
     let watches = locked(&WATCHES).clone();
@@ -146,7 +143,7 @@ mod tests {
         tell(RequestEvent::AskedAgain(&AskedAgain { number: 2, most: 6, why: "503 Of a test", host: "h" }));
         drop(watch);
         tell(RequestEvent::Came(2));
-        // other tests may ask servers meanwhile
+        // Other tests may make requests at the same time.
         assert!(*locked(&sum) >= (1 << 40) + 2 && Arc::strong_count(&sum) == 1);
     }
 

@@ -1,9 +1,9 @@
 //! Signals that end the program while a file is written.
 //!
-//! A library leaves it to the program how its process answers to signals, since a handler of the library could replace one
-//! of the program. So this module does nothing unless the program calls [`handle`], and only the feature `cli` has
-//! handlers. Without them a signal in the middle of an output has the effect of SIGKILL: it leaves nothing where the
-//! system has files without names, and elsewhere a temporary file, which the next output to the same target removes.
+//! A library leaves signals to the program, since a library's handler could replace the program's own. So nothing
+//! happens here unless the program calls [`handle`], and only the feature `cli` has handlers. Without them a signal
+//! acts like SIGKILL: it leaves nothing on systems with unnamed files, and elsewhere a temporary file, which the next
+//! output to the same target removes.
 
 pub use self::handlers::{call_when_ended, deferred, end_if_signalled, handle, survive_size_limit};
 
@@ -18,26 +18,23 @@ mod handlers {
 
     use crate::parallel::locked;
 
-    /// Whether this module handles the signals of the process.
     static HANDLED: AtomicBool = AtomicBool::new(false);
 
-    /// Whether a signal ends the program now.
     static ENDED: AtomicBool = AtomicBool::new(false);
 
-    /// Whether there is a thread that ends the program.
     static THREAD: OnceLock<bool> = OnceLock::new();
 
-    /// What that thread calls before.
+    /// The callbacks that the thread runs before the program ends.
     static LAST: Mutex<Vec<Box<dyn Fn() + Send>>> = Mutex::new(Vec::new());
 
-    /// Held while an output gets its name, and while what is left of it is removed: a folder must not get its name when half
-    /// of it is removed.
+    /// Held while an output gets its name and while its remains are removed: a folder that is half removed must not get
+    /// its name.
     static NAMES: Mutex<()> = Mutex::new(());
 
     /// Lets this module handle the signals of the process.
     ///
-    /// While an output is written, SIGHUP, SIGINT and SIGTERM end the program even if it was started with one of them
-    /// ignored, as `nohup` does: handlers are set without a look at what was there before.
+    /// While an output is written, SIGHUP, SIGINT and SIGTERM end the program even if they were ignored at its start,
+    /// as with `nohup`: the old handlers are not inspected.
     pub fn handle() {
         HANDLED.store(true, Ordering::Relaxed);
     }
@@ -46,23 +43,23 @@ mod handlers {
         HANDLED.load(Ordering::Relaxed)
     }
 
-    /// Turns the end of the program when a file grows beyond the limit of its size into an error of the write.
+    /// Turns the signal of a file that exceeds the size limit into an error of the write.
     pub fn survive_size_limit() {
         if is_handled() {
             let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
         }
     }
 
-    /// Does `work`. A signal that arrives meanwhile and would end the program does so when the work is done.
+    /// Runs `work`. A signal that arrives meanwhile ends the program after `work`.
     ///
-    /// An output gets its name in two steps: a temporary name, and then the target's. A signal between the two would leave
-    /// the temporary name behind. The handlers exist during these steps only, so that a signal is never delayed longer.
+    /// A file gets its name in two steps, and a signal between them would leave the temporary name behind. The handlers
+    /// exist during `work` only, so no other code delays a signal.
     pub fn deferred<T>(work: impl FnOnce() -> T) -> T {
         if !is_handled() {
             return work();
         }
         let held = locked(&NAMES);
-        // once a signal ends the program, nothing gets a name any more
+        // After a signal no output gets its name.
         if ENDED.load(Ordering::SeqCst) {
             drop(held);
             wait_for_the_end();
@@ -85,22 +82,21 @@ mod handlers {
         done
     }
 
-    /// Waits until the thread that got a signal has ended the program by it.
     fn wait_for_the_end() -> ! {
         loop {
             std::thread::park();
         }
     }
 
-    /// Waits, if a signal ends the program now, until it does so. What fails meanwhile fails because another thread removes
-    /// what was begun, and the status of the program is to be the signal.
+    /// Waits for the end of the program if a signal is ending it. Errors of other threads then come from the removal of
+    /// their files, and the exit status must be that of the signal.
     pub fn end_if_signalled() {
         if ENDED.load(Ordering::SeqCst) {
             wait_for_the_end();
         }
     }
 
-    /// Calls `last` before one of the usual signals ends the program.
+    /// Calls `last` before SIGHUP, SIGINT or SIGTERM ends the program.
     pub fn call_when_ended(last: impl Fn() + Send + 'static) {
         if !is_handled() {
             return;
@@ -108,8 +104,8 @@ mod handlers {
         locked(&LAST).push(Box::new(last));
         THREAD.get_or_init(|| {
             let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return false };
-            // A thread calls them, since a handler may neither allocate memory nor take a lock. If the system has no more
-            // threads, the file is removed in all cases but that of a signal.
+            // A thread makes the calls, because a handler may neither allocate memory nor take a lock. If no thread can
+            // start, the file is removed except after a signal.
             let started = std::thread::Builder::new().spawn(move || {
                 for signal in signals.forever() {
                     ENDED.store(true, Ordering::SeqCst);
@@ -125,20 +121,15 @@ mod handlers {
 
 #[cfg(not(all(unix, feature = "cli")))]
 mod handlers {
-    /// Does nothing: no signal is answered to.
     pub fn handle() {}
 
-    /// Does nothing: the signal is not caught.
     pub fn survive_size_limit() {}
 
-    /// Does `work`. Signals are not deferred.
     pub fn deferred<T>(work: impl FnOnce() -> T) -> T {
         work()
     }
 
-    /// Does nothing: no signal is waited for.
     pub fn end_if_signalled() {}
 
-    /// Does nothing: no signal is answered to.
     pub fn call_when_ended(_: impl Fn() + Send + 'static) {}
 }

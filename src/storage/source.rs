@@ -1,13 +1,12 @@
-//! The items of an operand, wherever they lie: a [`Source`] is one tensor that operators read window by window.
+//! The items of an operand: a [`Source`] is one tensor that operators read window by window.
 //!
-//! What holds the items is one of five kinds of storage: *bytes* that are read by position (a local file, or what stands
-//! for one, see [`read_at`](super::read_at)); a *stream* that comes once, from front to back; *chunks* of a grid, each
-//! packed as a whole (see [`chunked`](super::chunked)); *memory*; or *one item* that stands at every place. An operator
-//! asks which kind it is only to choose a faster way, since each kind answers [`Source::read`].
+//! Items have one of five storages: *bytes* that are read by position (a local file or a remote object, see
+//! [`read_at`](super::read_at)), a *stream* that is read once from front to back, *chunks* of a grid (see
+//! [`chunked`](super::chunked)), *memory*, or *one item* for every place. [`Source::read`] serves all five; operators
+//! check the storage only to choose a faster way.
 //!
-//! A *label* is what messages call a source: the operand and its file. A *container* is a file that holds several tensors,
-//! its *metadata* are what the file says of itself, as texts by keys. A source is *resident* when all its items are in memory;
-//! what else its items can be made fit for is a [`Hold`].
+//! A *label* is the name in messages: the operand and its file. A *container* is a file with several tensors and
+//! *metadata*, texts by keys. A [`Hold`] is a way to keep the items near.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -37,9 +36,8 @@ use crate::layout::window::{boxes_of_run, fill_each};
 use crate::memory::{self, Buffer};
 use crate::parallel::{Threads, locked};
 
-/// The most bytes that are read at once, of copies and while scattered items are gathered, where no server is asked. That bounds
-/// what is read in vain, for the gaps between the items, and the memory of each thread. A read of a MiB costs far more than the
-/// system call that asks for it.
+/// The maximum size of a read of copies and of scattered items, except from servers. It bounds the gaps that are read
+/// needlessly and the memory of each thread. Reading 1 MiB costs far more than the system call.
 pub(crate) const READ_AT_ONCE: usize = 1 << 20;
 
 /// A tensor that can be read in parts.
@@ -47,31 +45,27 @@ pub(crate) const READ_AT_ONCE: usize = 1 << 20;
 pub struct Source {
     meta: Meta,
     store: Storage,
-    /// What messages call the source.
     label: String,
-    /// The file that holds this tensor and others, and the number of the tensor there.
+    /// The container of this tensor and the tensor's number there.
     container: Option<(Arc<Container>, usize)>,
-    /// The name of this tensor in the group that was named as a whole; `None` if the tensor itself was named.
+    /// The tensor's name in the group that the user named; `None` if the user named the tensor itself.
     name_in_group: Option<Arc<str>>,
-    /// Whether the width of strings is not part of the dtype, as in JSON: it is that of the longest item.
+    /// Whether strings have no fixed width, as in JSON: the width is that of the longest item.
     has_free_width: bool,
-    /// A copy of the items as they are stored, once they have been [brought near](Self::bring_near).
+    /// A copy of the stored items, made by [`bring_near`](Self::bring_near).
     near: OnceLock<Storage>,
 }
 
-/// The storage of the items. The module's head explains the five kinds.
+/// The storage of the items; see the head of the module.
 #[derive(Debug)]
 enum Storage {
-    /// Items in bytes that are read by position, from byte `start` on. The stamp was taken when the source was made.
+    /// Items in `bytes` from offset `start` on. The stamp was taken when the source was made.
     Bytes { bytes: Arc<dyn ReadAt>, start: u64, stamp: Stamp },
-    /// Items that come once, in the order of storage. Threads share a source, and reading moves the stream, so the type
-    /// needs a lock; but a job reads a stream with one thread only.
+    /// Items that arrive once, in storage order. The lock is there because threads share a source and reading moves the
+    /// stream; only one thread of a job reads it.
     Stream(Mutex<Stream>),
-    /// Items in the chunks of a grid.
     Chunks(Arc<dyn Chunked>),
-    /// Items in memory.
     Memory(Arc<Buffer>),
-    /// One item, which stands at every place.
     Item(Vec<u8>),
 }
 
@@ -80,10 +74,7 @@ impl Storage {
         Ok(Self::Bytes { stamp: bytes.stamp()?, bytes, start })
     }
 
-    /// Returns the same storage for another source.
-    ///
-    /// # Panics
-    /// If it is a stream, which one source reads.
+    /// Panics for a stream, which only one source can read.
     fn shared(&self) -> Self {
         match self {
             Self::Bytes { bytes, start, stamp } => {
@@ -102,27 +93,27 @@ impl Source {
         Self { meta, store, label, container: None, name_in_group: None, has_free_width: false, near: OnceLock::new() }
     }
 
-    /// Takes a tensor in memory, whose items are in C order.
+    /// Takes a tensor in memory in C order.
     pub fn memory(tensor: Tensor, label: String) -> Self {
         let (meta, bytes) = tensor.into_parts();
         Self::new(meta, Storage::Memory(Arc::new(Buffer::from(bytes))), label)
     }
 
-    /// Makes a source of items that lie in `bytes` from byte `start` on, in the order and the byte order that `meta` has.
+    /// Takes items that are stored in `bytes` from offset `start` on, in the order and the byte order of `meta`.
     /// Several sources may share the bytes.
     ///
     /// # Errors
-    /// The system does not tell the version of the bytes.
+    /// The version of the bytes is not available.
     pub fn stored(meta: Meta, bytes: Arc<dyn ReadAt>, start: u64, label: String) -> Result<Self> {
         Ok(Self::new(meta, Storage::stored(bytes, start)?, label))
     }
 
-    /// Takes items that lie in chunks.
+    /// Takes items that are stored in chunks.
     pub fn chunks(meta: Meta, chunks: Arc<dyn Chunked>, label: String) -> Self {
         Self::new(meta, Storage::Chunks(chunks), label)
     }
 
-    /// Takes the `bytes` bytes of items that `reader` gives before it ends.
+    /// Takes a stream of `bytes` bytes of items.
     pub fn stream(meta: Meta, reader: Box<dyn Read + Send>, bytes: u64, label: String) -> Self {
         Self::new(meta, Storage::Stream(Mutex::new(Stream { reader, at: 0, bytes })), label)
     }
@@ -132,41 +123,41 @@ impl Source {
         Self::new(meta, Storage::Item(item), label)
     }
 
-    /// Returns another source of the same items, for one of several operators on the same data. A stream is made
-    /// [seekable](Hold::Seekable) for it.
+    /// Returns a second source of the same items, for another operator on the same data. A stream becomes
+    /// [seekable](Hold::Seekable).
     ///
     /// # Errors
-    /// Those of [`hold`](Self::hold).
+    /// The stream cannot be copied.
     pub fn another(&mut self) -> Result<Self> {
         self.hold(Hold::Seekable, Threads::default())?;
         let (container, name_in_group) = (self.container.clone(), self.name_in_group.clone());
         Ok(Self { container, name_in_group, ..Self::new(self.meta.clone(), self.store.shared(), self.label.clone()) })
     }
 
-    /// Returns the same tensor as number `n` of several in a container.
+    /// Adds the container, with the tensor's number `n` there.
     #[must_use]
     pub fn one_of(self, container: Arc<Container>, n: usize) -> Self {
         Self { container: Some((container, n)), ..self }
     }
 
-    /// Returns the same tensor as that of a name in a group that was named as a whole, so that what is made of it is a group, too.
+    /// Adds the tensor's name in the group that the user named, so that outputs are groups too.
     #[must_use]
     pub fn in_group(self, name: &str) -> Self {
         Self { name_in_group: Some(name.into()), ..self }
     }
 
-    /// Returns its name in the group that was named as a whole, if it comes with one. A group without metadata is not its
+    /// Returns the tensor's name in the group that the user named. A group without metadata is not a
     /// [container](Self::container).
     pub fn name_in_group(&self) -> Option<&str> {
         self.name_in_group.as_deref()
     }
 
-    /// Returns the container that holds this tensor, if one does.
+    /// Returns the container of this tensor, if it has one.
     pub fn container(&self) -> Option<&Container> {
         self.container.as_ref().map(|(container, _)| &**container)
     }
 
-    /// Returns the content of the file or store of this tensor that is not a tensor, if its format can have any.
+    /// Returns the attachments of the tensor's file or store, if its format supports them.
     pub fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
         match &self.container {
             Some((container, _)) => container.attachments.as_ref(),
@@ -179,38 +170,38 @@ impl Source {
         self.container.as_ref().map(|(container, n)| &*container.names[*n])
     }
 
-    /// Returns the dtype of the items as they are stored, the dims, and the order of storage.
+    /// The stored dtype, the shape, and the storage order.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// Returns the dtype of the items as they are stored.
+    /// The stored dtype.
     pub fn dtype(&self) -> &DType {
         &self.meta.dtype
     }
 
-    /// Takes the bits for items of another dtype of the same itemsize.
+    /// Reinterprets the items as another dtype of the same itemsize.
     pub fn reinterpret(&mut self, dtype: DType) {
         debug_assert_eq!(self.meta.dtype.itemsize(), dtype.itemsize());
         self.meta.dtype = dtype;
     }
 
-    /// Returns the dims.
+    /// The shape.
     pub fn shape(&self) -> &[usize] {
         &self.meta.shape
     }
 
-    /// Returns the size of all items in bytes.
+    /// The size of all items in bytes.
     pub fn bytes(&self) -> usize {
         self.meta.bytes()
     }
 
-    /// Returns what messages call the source: operand and file.
+    /// The name in messages: operand and file.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// Returns whether one item stands at every place.
+    /// Returns whether all items are one item.
     pub fn is_one_item(&self) -> bool {
         matches!(self.store, Storage::Item(_))
     }
@@ -220,18 +211,18 @@ impl Source {
         matches!(self.store, Storage::Stream(_))
     }
 
-    /// Returns whether its items lie in bytes that are read by position: then each read costs a call of the system or a
-    /// request, and items that lie apart take many. In memory, in chunks and in streams they do not.
+    /// Returns whether each read is a system call or a request, so that scattered items cost many. This does not hold
+    /// for memory, chunks and streams.
     pub fn is_read_by_position(&self) -> bool {
         matches!(self.store, Storage::Bytes { .. })
     }
 
-    /// Returns what holds the items that are read: a copy, where there is one.
+    /// The storage that reads use: the near copy, if there is one.
     fn nearest(&self) -> &Storage {
         self.near.get().unwrap_or(&self.store)
     }
 
-    /// Returns whether each read is a request to a server, so that threads gain by waiting together however little there is.
+    /// Returns whether each read is a request to a server. Then several threads pay off for little data too.
     pub fn costs_requests(&self) -> bool {
         match self.nearest() {
             Storage::Bytes { bytes, .. } => bytes.costs_requests(),
@@ -240,65 +231,62 @@ impl Source {
         }
     }
 
-    /// Returns how many of some gaps may be read in vain, and counts these.
     fn spare(&self, gaps: GapRun) -> usize {
         let Storage::Bytes { bytes, start, .. } = &self.store else { return 0 };
         bytes.spare(GapRun { at: start + gaps.at, ..gaps })
     }
 
-    /// Returns how many of some threads are worth their start to read all of it: any that can wait for a server.
+    /// Returns how many of the allowed threads pay off for reading all items.
     pub fn threads(&self, allowed: Threads) -> usize {
         allowed.for_requests(self.costs_requests()).for_bytes(self.bytes())
     }
 
-    /// Returns the open local file in which its items lie as they are, and the byte at which they begin there. Only what
-    /// needs a descriptor asks for it: copies by the kernel, and writing in place.
+    /// Returns the local file with the unpacked items and their offset, for uses that need a descriptor: kernel copies
+    /// and writing in place.
     pub fn as_local_file(&self) -> Option<(&File, u64)> {
         let Storage::Bytes { bytes, start, .. } = &self.store else { return None };
         bytes.as_file().map(|file| (file, *start))
     }
 
-    /// Returns the open local file in which its items lie, several of them in a byte.
+    /// Returns the local file with packed items.
     pub fn as_packed_file(&self) -> Option<PackedFile<'_>> {
         if let Storage::Bytes { bytes, .. } = &self.store { bytes.as_packed_file() } else { None }
     }
 
-    /// Returns what counts the reads of its bytes, if anything does.
     fn counter(&self) -> Option<&Arc<CallCounter>> {
         if let Storage::Bytes { bytes, .. } = &self.store { bytes.counter() } else { None }
     }
 
-    /// Returns whether its items are not read, since a run is [rehearsed](CallCounter::rehearse).
+    /// Returns whether reads are only counted (see [`CallCounter::rehearse`]).
     pub fn is_rehearsed(&self) -> bool {
         self.counter().is_some_and(|counter| counter.is_rehearsal())
     }
 
-    /// Returns whether its items can be changed where they are stored.
+    /// Returns whether the items can be changed in place.
     pub fn is_changeable(&self) -> bool {
         self.as_local_file().is_some() || self.as_packed_file().is_some() || self.as_chunks().is_some()
     }
 
-    /// Returns the byte at which its items begin in the bytes that are read by position.
+    /// The offset of the items in bytes that are read by position.
     #[cfg(test)]
     pub fn offset(&self) -> Option<u64> {
         if let Storage::Bytes { start, .. } = &self.store { Some(*start) } else { None }
     }
 
-    /// Returns the chunks that the items lie in, if they do.
+    /// Returns the chunks, if the items are stored in chunks.
     pub fn as_chunks(&self) -> Option<&Arc<dyn Chunked>> {
         if let Storage::Chunks(chunks) = &self.store { Some(chunks) } else { None }
     }
 
-    /// Returns all items as they are stored, if they are in memory.
+    /// Returns all stored items, if they are in memory.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         if let Storage::Memory(bytes) = &self.store { Some(bytes) } else { None }
     }
 
-    /// Returns whether both lie in the same bytes, by whatever name these were opened: a change of one may change the
-    /// other.
+    /// Returns whether both sources read the same bytes, so that a change of one may change the other.
     ///
     /// # Errors
-    /// The system does not tell the identity of the bytes.
+    /// The identity of the bytes is not available.
     pub fn shares_bytes_with(&self, other: &Self) -> Result<bool> {
         let identity = |source: &Self| match &source.store {
             Storage::Bytes { bytes, .. } => bytes.identity().map(Some).with_context(|| source.label.clone()),
@@ -308,12 +296,12 @@ impl Source {
         Ok(own.is_some() && own == identity(other)?)
     }
 
-    /// Returns the view of all items where they are stored.
+    /// Returns the view of all items in storage.
     pub fn view(&self) -> View {
         self.meta.view()
     }
 
-    /// Reverses the axes of a tensor in Fortran order, which makes it one in C order: the same items lie in the same places.
+    /// Turns a tensor in Fortran order into one in C order by reversing its axes.
     pub fn reverse_to_c_order(&mut self) {
         if self.meta.order == Order::Fortran {
             self.meta.shape.reverse();
@@ -321,21 +309,19 @@ impl Source {
         }
     }
 
-    /// Checks, once all that was wanted has been read, that a stream ends where it should and that stored items have not
-    /// changed since the source was made.
+    /// Checks after the last read that a stream ends at its length and that stored items have not changed.
     ///
     /// # Errors
-    /// A stream is shorter or longer than its tensor; bytes have changed; reading fails.
+    /// The stream is too short or too long, the items have changed, or reading fails.
     pub fn finish(&self) -> Result<()> {
         match &self.store {
             Storage::Stream(stream) => {
                 let mut stream = locked(stream);
                 let Stream { reader, at, bytes } = &mut *stream;
-                // One byte more than expected is enough to show that the stream is too long.
+                // One more byte shows that the stream is too long. The excess is not measured.
                 let rest = bytes.saturating_sub(*at) + 1;
                 let read = io::copy(&mut reader.by_ref().take(rest), &mut io::sink());
                 *at += read.with_context(|| self.label.clone())?;
-                // It remains unknown how much too long the stream is.
                 let (found, more) = if *at > *bytes { (*bytes, "more than ") } else { (*at, "") };
                 let what = wrong_length(found, *bytes, &self.meta);
                 ensure!(*at == *bytes, "{}: {more}{what}", self.label);
@@ -351,18 +337,18 @@ impl Source {
         }
     }
 
-    /// Gathers the items that `view` shows into `out`, in C order of the view and with the bytes that they are stored with.
+    /// Gathers the items of `view` into `out`, in C order of the view and in the stored bytes.
     ///
     /// # Errors
-    /// Reading fails, or the bytes end before the last item.
+    /// Reading fails, or the bytes end early.
     pub fn read(&self, view: &View, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         self.read_between(view, Gaps::Wanted, out, scratch)
     }
 
-    /// Does what [`read`](Self::read) does at this cost of the gaps between the items, unless they are read from a server.
+    /// Reads like [`read`](Self::read) with a given cost of the gaps between items. Servers have their own rule.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read).
+    /// See [`read`](Self::read).
     pub fn read_between(&self, view: &View, gaps: Gaps<'_>, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
         if out.is_empty() {
@@ -375,7 +361,7 @@ impl Source {
             if axes.is_sorted() {
                 return read(out, scratch);
             }
-            // The axes come in another order than they have in the chunks.
+            // The axes are in another order than in the chunks.
             let dims: Vec<usize> = places.iter().map(|span| span.len).collect();
             let mut items = memory::zeros(out.len()).with_context(|| &*self.label)?;
             read(&mut items, scratch)?;
@@ -403,10 +389,10 @@ impl Source {
         Ok(())
     }
 
-    /// Reads the bytes of items, as they are stored, from byte `at` of all items on.
+    /// Reads stored bytes of items, from offset `at` of all items on.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read).
+    /// See [`read`](Self::read).
     pub fn read_at(&self, out: &mut [u8], at: u64) -> Result<()> {
         match self.nearest() {
             Storage::Bytes { bytes, start, .. } => {
@@ -440,12 +426,12 @@ impl Source {
     }
 }
 
-/// Says what is wrong with a tensor of `found` bytes that should have `expected`.
+/// The message for a tensor of `found` bytes instead of `expected`.
 pub fn wrong_length(found: u64, expected: u64, meta: &Meta) -> String {
     format!("{found} bytes of data, expected {expected} ({} {:?})", meta.dtype.name(), meta.shape)
 }
 
-/// Fills `out` with as many copies of an item as it has room for.
+/// Fills `out` with copies of an item.
 pub fn fill(out: &mut [u8], item: &[u8]) {
     if item.iter().all(|&byte| byte == 0) {
         return out.fill(0);
@@ -453,17 +439,16 @@ pub fn fill(out: &mut [u8], item: &[u8]) {
     walk::fill(out, item);
 }
 
-/// Returns whether all items have the bits of one item. The first that has not ends the search.
+/// Returns whether all items have the bits of `item`. The search ends at the first difference.
 pub fn is_filled(items: &[u8], item: &[u8]) -> bool {
     items.starts_with(item) && items[item.len()..] == items[..items.len() - item.len()]
 }
 
-/// The items of a tensor as they come, once.
 struct Stream {
     reader: Box<dyn Read + Send>,
     /// The number of bytes that have been read.
     at: u64,
-    /// The number of bytes that should come.
+    /// The number of bytes that are expected.
     bytes: u64,
 }
 
@@ -474,7 +459,7 @@ impl std::fmt::Debug for Stream {
 }
 
 impl Stream {
-    /// Skips to byte `at`, fills `out` as far as there are bytes, and returns how many there were.
+    /// Skips to offset `at`, fills `out` as far as the stream lasts, and returns the number of bytes.
     fn read_at(&mut self, out: &mut [u8], at: u64) -> io::Result<usize> {
         let skip = at.checked_sub(self.at).ok_or_else(|| io::Error::other("a stream cannot be read backwards"))?;
         self.at += io::copy(&mut self.reader.by_ref().take(skip), &mut io::sink())?;
@@ -484,7 +469,7 @@ impl Stream {
     }
 }
 
-/// Fills `out` as far as `reader` has bytes, and returns how many it had.
+/// Fills `out` as far as `reader` lasts, and returns the number of bytes.
 ///
 /// # Errors
 /// Reading fails.

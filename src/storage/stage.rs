@@ -1,8 +1,8 @@
-//! Makes a folder beside its target, which takes the target's name when it is complete.
+//! A folder that is made beside its target and gets the target's name when it is complete.
 //!
-//! Every file in it appears whole: it is written to a name of its own in a folder beside, and renamed. So it may be made
-//! by several processes at once, on several machines, of which any may be killed; what is there is done. And nothing but
-//! such files is ever in it: what a killed process left lies beside, and goes with the rest of the stage.
+//! Each file of the folder appears whole: it is written in a second folder and renamed. So several processes on several
+//! machines may fill a stage, any of them may be killed, and each file that exists is complete. Remains of killed
+//! processes are in the second folder and go with the stage.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -19,47 +19,45 @@ use super::signals;
 use crate::error::{Context, Result, bail};
 use crate::parallel::locked;
 
-/// The folder in a stage that takes the target's name.
+/// The folder of a stage that gets the target's name.
 const STORE: &str = "store";
 
-/// The folder in a stage in which files are written before they have their names.
+/// The folder of a stage for files without their final names.
 const NEW: &str = "new";
 
-/// The number of stages that one target may have at once. There are few, so that what killed processes left is found again
-/// by its name.
+/// The number of stages that a target may have at once. There are few, so that the remains of killed processes are
+/// found by name.
 const SHARED_NAMES: u32 = 8;
 
-/// The most bytes of a target's name that go into the names of its stages, so that no file system finds those too long.
+/// The maximum bytes of a target's name in the names of its stages, for the limits of file systems.
 const MAX_NAME: usize = 200;
 
-/// A folder that is being made.
 #[derive(Debug)]
 pub struct Stage {
     path: PathBuf,
-    /// The folder in which files are written before they have their names.
+    /// The folder for files without their final names.
     new: PathBuf,
-    /// The lock that a stage in use has, so that no other process takes it for left behind.
+    /// The lock that keeps other processes from removing the stage as stale.
     lock: Option<File>,
-    /// Whether files are on the disk before they have their names.
+    /// Whether files are synced before they get their names.
     is_synced: bool,
 }
 
-/// Returns the folder that a path lies in.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns the path `.NAME.REST` beside a target of that name.
+/// Returns the path `.NAME.REST` beside a target NAME.
 ///
 /// # Errors
-/// A target that has no name, such as the root of the file system.
+/// The target has no name, such as the root of the file system.
 pub fn hidden_name(target: &Path, rest: &str) -> io::Result<PathBuf> {
     let name = target.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_string_lossy();
     let end = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= MAX_NAME).last();
     Ok(folder_of(target).join(format!(".{}.{rest}", &name[..end.unwrap_or(0)])))
 }
 
-/// Returns whether a file or a folder has a name that this program gives to what it has not finished.
+/// Returns whether a name is one that this program gives to unfinished files and folders.
 pub fn is_unfinished(name: &str) -> bool {
     let is_stage =
         |name: &str| name.strip_suffix(".tmp").is_some_and(|name| name.ends_with(|c: char| c.is_ascii_digit()));
@@ -68,18 +66,18 @@ pub fn is_unfinished(name: &str) -> bool {
 }
 
 impl Stage {
-    /// Begins a stage for a target, and removes the stages that killed processes left of the same.
+    /// Begins a stage for a target and removes its stale stages.
     ///
     /// # Errors
-    /// Folders cannot be made; there are as many stages of the target as it may have.
+    /// A folder cannot be created, or the target has too many stages.
     pub fn create(target: &Path) -> io::Result<Self> {
-        // It is known what a signal removes from the moment on at which it is there.
+        // A signal removes the stage from the moment of its creation on.
         let begun = Arc::new(Mutex::new(None));
         let last = Arc::clone(&begun);
         signals::call_when_ended(move || locked(&last).iter().for_each(|path: &PathBuf| remove(path)));
         let paths = (0..SHARED_NAMES).map(|number| hidden_name(target, &format!("{number}.tmp")));
         let paths = paths.collect::<io::Result<Vec<_>>>()?;
-        // A name that was lost to another process may be free when the others have been tried.
+        // The second pass retries names that another process took and may have freed since.
         for (number, path) in paths.iter().enumerate().chain(paths.iter().enumerate()) {
             remove_left(path);
             let mut begun = locked(&begun);
@@ -88,7 +86,7 @@ impl Stage {
                 made => made?,
             }
             *begun = Some(path.clone());
-            // Before the stage is locked, another process may take it for left behind, and remove it or make its own.
+            // Another process may have removed the stage as stale before it was locked.
             let lock = match open_to_lock(path) {
                 Ok(lock) if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) && is_at(&lock, path) => lock,
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -99,28 +97,25 @@ impl Stage {
             };
             let stage = Self { new: path.join(NEW), path: path.clone(), lock: Some(lock), is_synced: false };
             stage.make_folders()?;
-            // several runs at once may have been killed
+            // Several concurrent runs may have been killed.
             paths[number + 1..].iter().for_each(|path| remove_left(path));
             return Ok(stage);
         }
         Err(io::Error::other("too many outputs of that name are being written"))
     }
 
-    /// Takes the stage at a path, which several processes share. Its files are on the disk before they have their
-    /// names. One of the processes [makes its folders](Self::make_folders).
+    /// Takes a stage that several processes share and whose files are synced before they get their names. One of the
+    /// processes [makes its folders](Self::make_folders).
     pub fn shared(path: PathBuf) -> Self {
         Self { new: path.join(NEW), path, lock: None, is_synced: true }
     }
 
-    /// Returns the same shared stage for a process that writes its files in a folder of its own.
+    /// Returns the same shared stage with a process's own folder for new files.
     pub fn within(&self, own: &OwnFolder) -> Self {
         Self { new: own.path.clone(), path: self.path.clone(), lock: None, is_synced: true }
     }
 
-    /// Begins a folder within the stage, which goes with it.
-    ///
-    /// # Errors
-    /// Folders cannot be made.
+    /// Begins a stage inside this one, which is removed with it.
     pub(super) fn within_itself(&self) -> io::Result<Self> {
         let path = self.path.join("between");
         let stage = Self { new: path.join(NEW), path, lock: None, is_synced: false };
@@ -128,37 +123,35 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Makes the folders of the stage, as far as they are not there.
+    /// Makes the missing folders of the stage.
     ///
     /// # Errors
-    /// A folder cannot be made.
+    /// A folder cannot be created.
     pub fn make_folders(&self) -> io::Result<()> {
         fs::create_dir_all(&self.new)?;
         fs::create_dir_all(self.store())
     }
 
-    /// Returns the path of the stage.
+    /// The path of the stage.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the path of the folder that takes the target's name.
+    /// The path of the folder that gets the target's name.
     pub fn store(&self) -> PathBuf {
         self.path.join(STORE)
     }
 
-    /// Returns the bytes of a file, which was whole when it got its name; `None` if it is not there.
     pub(super) fn size_of(&self, key: &str) -> Option<u64> {
         fs::metadata(self.store().join(key)).ok().filter(Metadata::is_file).map(|found| found.len())
     }
 
-    /// Turns the stage into a writer of values into a folder, which are written in the stage before they have their names
-    /// there. The stage goes when the writer does, if no other process has it.
+    /// Turns the stage into a writer of values into `folder`. The stage is removed with the writer unless other
+    /// processes share it.
     pub fn into_writer(self, folder: PathBuf) -> LocalWriter {
         LocalWriter { stage: self, folder }
     }
 
-    /// Writes a file that has no name of its own yet.
     fn prepared(&self, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<TempPath> {
         let mut file = tempfile_in(&self.new)?;
         write(file.as_file_mut())?;
@@ -168,23 +161,20 @@ impl Stage {
         Ok(file.into_temp_path())
     }
 
-    /// Writes a file into the folder by calling `write`. The file gets the name `key` when it is complete.
-    ///
-    /// # Errors
-    /// The file cannot be written or renamed.
+    /// Writes a file by calling `write` and gives it the name `key`.
     pub(super) fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
         let done = take_name(self.prepared(write)?, &self.store(), key);
         let is_refused = done.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
-        // Windows refuses the name while another process gives it to a file. That file is the same chunk, since the stage is
-        // shared.
+        // Windows refuses a rename while another process renames a file to the same name. In a shared stage that file
+        // is the same chunk.
         if is_refused && self.lock.is_none() && self.size_of(key).is_some() { Ok(()) } else { done }
     }
 
-    /// Gives the folder the name of its target, in place of what is there now. That may be what another run has put there
-    /// since this one began: the last to finish wins.
+    /// Gives the folder the name of its target, replacing the old folder even if another run has replaced it since this
+    /// one began: the last to finish wins.
     ///
     /// # Errors
-    /// A folder cannot be renamed; there is by now what may not be replaced.
+    /// A folder cannot be renamed, or a new file or folder may not be replaced.
     pub fn publish(&self, target: &NamedTarget) -> Result<()> {
         let (store, path) = (self.store(), &target.path);
         if target.existing.is_none() {
@@ -198,20 +188,20 @@ impl Stage {
         if let Some(existing) = existing.as_ref().or(target.existing.as_deref()) {
             copy_mode(&open_any(&store)?, existing)?;
         }
-        // The old folder may be the only copy, so the new one is on the disk before it takes the name.
+        // The old folder may be the only copy, so the new one is synced before it gets the name.
         sync_all_of(&store)?;
         Ok(signals::deferred(|| self.take_name(path))?)
     }
 
-    /// Gives the folder a name that another folder has now, or had a moment ago.
+    /// Exchanges the folder with one that has or recently had the name.
     fn take_name(&self, path: &Path) -> io::Result<()> {
-        /// How often other runs may come between two steps.
+        /// The maximum number of interruptions by other runs.
         const TRIES: usize = 100;
         let store = self.store();
         for n in 0..TRIES {
             match exchange(&store, path) {
                 Ok(()) => return Ok(()),
-                // Another run has taken the old folder away and has not put its own there yet.
+                // Another run has moved the old folder and not yet renamed its own.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 // The file system cannot exchange names.
                 Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
@@ -231,21 +221,21 @@ impl Stage {
     }
 }
 
-/// A folder of a shared stage in which one process writes its files before they have their names. It goes with the process,
-/// or, if that was killed, with the next one that takes a folder of the same name.
+/// A process's own folder in a shared stage for new files. It is removed with the process or, if that was killed, by
+/// the next process that takes a folder of the same name.
 #[derive(Debug)]
 pub struct OwnFolder {
     path: PathBuf,
-    /// The lock file of the folder, by which others see that it is in use. There is none where no lock can be had: then
-    /// all processes write in the folder that they share.
+    /// The lock file, which shows other processes that the folder is in use; `None` where locks are not available and
+    /// all processes share one folder.
     lock: Option<File>,
 }
 
 impl OwnFolder {
-    /// Takes a folder of that name in the stage at a path, and removes those of processes that were killed.
+    /// Takes a folder `name` in a stage and removes those of killed processes.
     ///
     /// # Errors
-    /// The folder cannot be made.
+    /// The folder cannot be created.
     pub fn take(stage: &Path, name: &str) -> io::Result<Self> {
         let new = stage.join(NEW);
         let mut own = Self { path: new.clone(), lock: None };
@@ -280,19 +270,18 @@ impl Drop for OwnFolder {
     }
 }
 
-/// Returns the path of the lock file of a folder.
 fn lock_name(folder: &Path) -> PathBuf {
     let mut name = folder.as_os_str().to_owned();
     name.push(".lock");
     name.into()
 }
 
-/// Writes values into a folder, each as a file that is whole before it has its name there. The folder must be there: to
-/// write into one that another process has taken away is an error.
+/// Writes values into a folder, each as a file that is complete before it has its name. Fails if another process has
+/// removed the folder.
 #[derive(Debug)]
 pub struct LocalWriter {
     folder: PathBuf,
-    /// The stage in which files are written. It lies on the same file system.
+    /// The stage for new files, on the same file system.
     stage: Stage,
 }
 
@@ -316,7 +305,6 @@ impl WritableStore for LocalWriter {
     }
 }
 
-/// Gives a file the name `key` in a folder, and makes the folders on the way.
 fn take_name(file: TempPath, folder: &Path, key: &str) -> io::Result<()> {
     let file = match file.persist(folder.join(key)) {
         Ok(()) => return Ok(()),
@@ -332,10 +320,9 @@ fn take_name(file: TempPath, folder: &Path, key: &str) -> io::Result<()> {
     file.persist(folder.join(key)).map_err(|refused| refused.error)
 }
 
-/// Returns a text that tells whether a file has changed: its size and the time of its last change. For a folder that is the
-/// number and the size of all files in it, and a sum over their names, sizes and times, which does not depend on the order
-/// in which the system lists them. So a file that was lost, renamed, or replaced by an older one of the same size is told,
-/// and nothing is read but what the newest of the times would need as well.
+/// Returns a text that changes with a file: its size and modification time. For a folder it has the number and the size
+/// of all files and a sum over their names, sizes and times that does not depend on their order. It detects lost,
+/// renamed and replaced files, even older ones of the same size.
 ///
 /// # Errors
 /// A folder cannot be read.
@@ -356,8 +343,7 @@ pub fn stamp(path: &Path) -> io::Result<String> {
     Ok(format!("{files} files, {bytes} bytes, {sum:016x}"))
 }
 
-/// Returns a number that changes when a file is lost, added, renamed or gets another size: that of a file, or those of a
-/// folder. It is the same for a copy.
+/// Returns a number that changes when a file is lost, added, renamed or resized. A copy has the same number.
 ///
 /// # Errors
 /// A folder cannot be read.
@@ -370,7 +356,7 @@ pub fn sum_of_sizes(path: &Path) -> io::Result<u64> {
     Ok(sum)
 }
 
-/// Calls `each` for a file, or for all files of a folder, with its name there and its metadata, in any order.
+/// Calls `each` with the relative name and the metadata of a file, or of all files of a folder in any order.
 fn each_file(path: &Path, each: &mut dyn FnMut(&Path, &Metadata) -> io::Result<()>) -> io::Result<()> {
     let mut pending = vec![path.to_owned()];
     while let Some(file) = pending.pop() {
@@ -384,16 +370,11 @@ fn each_file(path: &Path, each: &mut dyn FnMut(&Path, &Metadata) -> io::Result<(
     Ok(())
 }
 
-/// Returns a hash of a name and numbers.
 pub(super) fn hash_of(name: &Path, numbers: &[u64]) -> u64 {
     let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
     fnv1a(&name.as_os_str().as_encoded_bytes().iter().copied().chain(numbers).collect::<Vec<_>>())
 }
 
-/// Removes a file, if it is there.
-///
-/// # Errors
-/// The file cannot be removed.
 pub(super) fn remove_file(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -401,7 +382,7 @@ pub(super) fn remove_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a folder that another thread may be filling meanwhile.
+/// Removes a folder that another thread may still be filling.
 pub fn remove(path: &Path) {
     for _ in 0..100 {
         match fs::remove_dir_all(path) {
@@ -411,12 +392,10 @@ pub fn remove(path: &Path) {
     }
 }
 
-/// Returns whether what is open is what a path leads to now.
 fn is_at(open: &File, path: &Path) -> bool {
     is_open_as(open, if cfg!(windows) { fs::metadata(path.join("lock")) } else { fs::symlink_metadata(path) })
 }
 
-/// Removes a stage whose process has ended, and its lock with it.
 fn remove_left(path: &Path) {
     if let Ok(left) = open_to_lock(path)
         && left.try_lock().is_ok()
@@ -426,7 +405,7 @@ fn remove_left(path: &Path) {
     }
 }
 
-/// Removes a folder under its lock, where that can be: Windows removes no folder in which a file is open.
+/// Windows removes no folder with an open file, so the lock ends first there.
 fn remove_locked(path: &Path, lock: File) {
     let lock = (!cfg!(windows)).then_some(lock);
     remove(path);
@@ -441,14 +420,14 @@ impl Drop for Stage {
     }
 }
 
-/// Returns the FNV-1a hash of some bytes, for names of files and for marks. Unlike the hasher of the standard library,
-/// it is the same in every version: a later process must find what an earlier one left.
+/// Returns the FNV-1a hash, for file names and marks. Unlike the hash of the standard library it is the same in every
+/// version, so later processes find the files of earlier ones.
 pub fn fnv1a(bytes: &[u8]) -> u64 {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Locks a file for a change of what it describes: exclusively, or `together` with processes that change other parts.
+/// Locks a file for a change: exclusively, or `shared` with processes that change other parts.
 ///
 /// # Errors
 /// The file cannot be opened or locked.

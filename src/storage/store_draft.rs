@@ -1,4 +1,4 @@
-//! Stores that are being made: [`StoreDraft`].
+//! Stores that are being made.
 
 use std::fmt::Debug;
 use std::io::{self, Read, Write};
@@ -6,51 +6,41 @@ use std::io::{self, Read, Write};
 use super::read_at::{ReadAt, Section};
 use super::stage::{Stage, remove_file};
 
-/// A store that is being made, by one process or by several. Nobody takes it for a store before it has its
-/// [seals](Self::seal).
+/// A store that one or several processes are making. Readers recognize it by its [seals](Self::seal), which it gets
+/// last.
 pub trait StoreDraft: Debug + Send + Sync {
-    /// Gives a key a value. It is there as a whole or not at all.
+    /// Sets the value of a key, whole or not at all.
     ///
     /// # Errors
     /// Writing fails.
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()>;
 
-    /// Gives a key the value of another store, which was opened for this and has `bytes` bytes. They do not pass through the
-    /// program where the system can copy them.
+    /// Copies a value of `bytes` bytes from another store, in the kernel where possible. `from` must be newly opened.
     ///
     /// # Errors
     /// Reading or writing fails.
     fn put_from(&self, key: &str, from: &dyn ReadAt, bytes: usize) -> io::Result<()>;
 
-    /// Returns the bytes of a value; `None` if the key has none.
-    ///
-    /// # Errors
-    /// That cannot be found out.
+    /// Returns the size of a value in bytes; `None` if the key has no value.
     fn size(&self, key: &str) -> io::Result<Option<u64>>;
 
-    /// Takes the value of a key away, if it has one.
-    ///
-    /// # Errors
-    /// The value cannot be removed.
+    /// Removes the value of a key, if it has one.
     fn remove(&self, key: &str) -> io::Result<()>;
 
-    /// Gives a key a value by which readers know the store, unless it has one of that size. The key may get it only when the
-    /// store is whole; of several such keys the last one that was given first.
+    /// Sets the value by which readers recognize the store, unless it has that size already. Stores may delay it until
+    /// they are complete, and write the seal that was set first last.
     ///
     /// # Errors
     /// Writing fails.
     fn seal(&self, key: &str, bytes: &[u8]) -> io::Result<()>;
 
-    /// Returns whether a key has, or is to get, a [seal](Self::seal) of `bytes` bytes.
-    ///
-    /// # Errors
-    /// That cannot be found out.
+    /// Returns whether a key has or will get a [seal](Self::seal) of `bytes` bytes.
     fn is_sealed(&self, key: &str, bytes: u64) -> io::Result<bool>;
 
-    /// Begins a folder for what is written on the way to the store. It goes when it is dropped, or with the store's own.
+    /// Begins a folder for intermediate files. It is removed when dropped, or with the folder of the store.
     ///
     /// # Errors
-    /// Folders cannot be made.
+    /// A folder cannot be created.
     fn between(&self) -> io::Result<Stage>;
 }
 
@@ -63,7 +53,7 @@ impl StoreDraft for Stage {
         self.put_with(key, |file| {
             let bytes = bytes as u64;
             let copied = match from.as_file() {
-                // nobody else reads from it, so that it stands at its beginning
+                // The file has no other reader, so its cursor is at the beginning.
                 Some(from) => io::copy(&mut from.take(bytes), file)?,
                 None => io::copy(&mut Section::new(from, 0, bytes), file)?,
             };
@@ -79,7 +69,7 @@ impl StoreDraft for Stage {
         remove_file(&self.store().join(key))
     }
 
-    // the folder takes its name as a whole, so that its files may come in any order
+    // The folder gets its name as a whole, so its files may appear in any order.
     fn seal(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
         if self.is_sealed(key, bytes.len() as u64)? { Ok(()) } else { self.put(key, bytes) }
     }

@@ -1,7 +1,7 @@
-//! The streams that a program is started with: standard input, standard output and standard error.
+//! Standard input, standard output and standard error as values.
 //!
-//! A command reads and prints through these values instead of `std::io::stdin()` and its siblings, so that a test can run
-//! it on bytes in memory, in its own process and beside others.
+//! Commands use these values instead of `std::io::stdin()` and its siblings, so tests can run commands in parallel in
+//! their own process on bytes in memory.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Read, Write};
@@ -14,12 +14,12 @@ use crate::parallel::locked;
 pub struct InputStream(Arc<Mutex<dyn Read + Send>>);
 
 impl InputStream {
-    /// Reads from any source of bytes.
+    /// Reads from any reader.
     pub fn new(reader: impl Read + Send + 'static) -> Self {
         Self(Arc::new(Mutex::new(reader)))
     }
 
-    /// Returns the standard input of this process.
+    /// The standard input of this process.
     pub fn stdin() -> Self {
         Self::new(io::stdin())
     }
@@ -39,22 +39,22 @@ pub struct OutputStream {
 }
 
 impl OutputStream {
-    /// Writes to any writer, which `is_terminal` says a person reads.
+    /// Writes to any writer. `is_terminal` claims that a person reads it.
     pub fn new(writer: impl Write + Send + 'static, is_terminal: bool) -> Self {
         Self { writer: Arc::new(Mutex::new(writer)), is_terminal }
     }
 
-    /// Returns the standard output of this process.
+    /// The standard output of this process.
     pub fn stdout() -> Self {
         Self::new(io::stdout(), io::stdout().is_terminal())
     }
 
-    /// Returns the standard error of this process.
+    /// The standard error of this process.
     pub fn stderr() -> Self {
         Self::new(io::stderr(), io::stderr().is_terminal())
     }
 
-    /// Returns whether a person reads what is written.
+    /// Returns whether the stream is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.is_terminal
     }

@@ -1,10 +1,9 @@
-//! The targets of outputs. A [`Target`] is what the name of an output leads to: standard output, a file, a folder or a
-//! device. An [`OpenOutput`] is an output that is being written.
+//! The targets of outputs. A [`Target`] is the destination of an output: standard output, a file, a folder, a bucket or
+//! a device. An [`OpenOutput`] is an output that is being written.
 //!
-//! A file has its name only when it is complete. So its items are written to a draft, which gets the target's name by a
-//! rename, or by a link where nothing may be replaced. A full disk, an error in the last item or a signal leave what was
-//! there before. The draft lies in the folder of the target, because a rename across file systems is a copy, which can be
-//! interrupted.
+//! A file gets its name only when it is complete: items go to a draft, which is renamed, or linked where nothing may be
+//! replaced. A full disk, an error in the last item or a signal leaves the old file intact. The draft is in the folder
+//! of the target, because a rename across file systems is a copy, which can be interrupted.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, IsTerminal, Write};
@@ -24,34 +23,33 @@ use super::store_draft::StoreDraft;
 use super::stream::OutputStream;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 
-/// The thing that the name of an output leads to.
+/// The destination of an output.
 #[derive(Debug)]
 pub enum Target {
     /// Standard output.
     Stdout(OutputStream),
-    /// A file that does not exist yet, or a regular file that will be replaced.
+    /// A new file, or a regular file that will be replaced.
     File(NamedTarget),
-    /// A folder that does not exist yet, or will be replaced.
+    /// A new folder, or one that will be replaced.
     Folder(NamedTarget),
-    /// A name in a bucket that a store is to have.
+    /// A store in a bucket.
     #[cfg(feature = "remote")]
     Bucket(BucketTarget),
-    /// Something that exists and is no regular file: it is written as it comes.
+    /// An existing file that is not regular, which is written directly.
     Device {
-        /// As the user named it.
+        /// The path as the user typed it.
         name: PathBuf,
-        /// What messages call it.
+        /// The name in messages.
         label: String,
     },
 }
 
 impl Target {
-    /// Finds out what `name` is, which messages call `label`, without writing anything. Folders on the way to it that do not
-    /// exist are made when the output is begun.
+    /// Resolves `name` without writing anything. Missing folders on the way are created when the output begins.
     ///
     /// # Errors
-    /// A folder; a link to a file in a folder that does not exist; an existing file that the user may not write. An existing file
-    /// where `no_clobber` forbids it is an error of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists).
+    /// `name` is a folder, a link to a file in a missing folder, or a file that the user may not write. An existing
+    /// file that `no_clobber` protects gives an error of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists).
     pub fn resolve(name: &Path, label: String, no_clobber: bool) -> Result<Self> {
         let existing = existing(name, &label, no_clobber)?;
         refuse_hashed(name).with_context(|| label.clone())?;
@@ -64,7 +62,7 @@ impl Target {
         let path = match follow(name).with_context(|| label.clone())? {
             Some(path) if existing.as_ref().is_none_or(Metadata::is_file) => path,
             None if existing.is_none() => name.to_owned(),
-            // The name is one for standard output, which is open already.
+            // The name leads to standard output, which is open already.
             None if existing.as_ref().is_some_and(is_stdout) => return Ok(Self::Stdout(OutputStream::stdout())),
             _ => return Ok(Self::Device { name: name.to_owned(), label }),
         };
@@ -76,11 +74,11 @@ impl Target {
         Ok(Self::File(NamedTarget { label, path, existing, no_clobber, marks: &[], missing }))
     }
 
-    /// Finds out what `name` is for an output that is a folder, as [`resolve`](Self::resolve) does for a file. A
-    /// folder may be replaced if it has a file of a name in `marks`.
+    /// Resolves `name` for an output that is a folder, like [`resolve`](Self::resolve). A folder may be replaced if it
+    /// has a file named in `marks`.
     ///
     /// # Errors
-    /// Those of [`resolve`](Self::resolve); a file has the name, or a folder that may not be replaced.
+    /// See [`resolve`](Self::resolve); or `name` is a file, or a folder that may not be replaced.
     pub fn resolve_folder(
         name: &Path,
         label: String,
@@ -104,10 +102,10 @@ impl Target {
         Ok(Self::Folder(NamedTarget { label, path, existing: existing.map(Box::new), no_clobber, marks, missing }))
     }
 
-    /// Checks that the folder that the output lies in is there already.
+    /// Checks that the folder of the output exists.
     ///
     /// # Errors
-    /// It is missing.
+    /// The folder is missing.
     pub fn in_existing_folder(self) -> Result<Self> {
         match &self {
             Target::File(target) | Target::Folder(target) if !target.missing.is_empty() => {
@@ -117,10 +115,10 @@ impl Target {
         }
     }
 
-    /// Makes the folders that the output lies in, as far as they are missing.
+    /// Creates the missing folders of the output.
     ///
     /// # Errors
-    /// A folder cannot be made.
+    /// A folder cannot be created.
     pub fn make_folders(&self) -> Result<MadeFolders> {
         let missing = match self {
             Target::File(target) | Target::Folder(target) => &target.missing[..],
@@ -129,7 +127,7 @@ impl Target {
         MadeFolders::make(missing).with_context(|| format!("{}: cannot be created", self.label()))
     }
 
-    /// Returns what messages call the target.
+    /// The name in messages.
     pub fn label(&self) -> &str {
         match self {
             Target::Stdout(_) => "standard output",
@@ -141,39 +139,38 @@ impl Target {
         }
     }
 
-    /// Returns the path of the file or folder without links, dots and the working folder; `None` of what is neither.
+    /// Returns the absolute path of the file or folder without links and dots; `None` for other targets.
     ///
     /// # Errors
-    /// The folder that it lies in is not there any more.
+    /// The enclosing folder is gone.
     pub fn canonical(&self) -> io::Result<Option<PathBuf>> {
         let (Target::File(target) | Target::Folder(target)) = self else { return Ok(None) };
         let there = target.missing.first().map_or(&*target.path, |missing| missing);
         let folder = fs::canonicalize(folder_of(there))?;
-        // what follows the folder that is there
         let behind = target.path.strip_prefix(there.parent().unwrap_or(Path::new("")));
         Ok(behind.ok().map(|behind| folder.join(behind)))
     }
 
-    /// Returns whether an address lies in the output, or has the output in it.
+    /// Returns whether an address is inside the output or contains it.
     #[cfg(feature = "remote")]
     pub fn overlaps(&self, address: &str) -> bool {
         let Target::Bucket(bucket) = self else { return false };
         Address::parse(address).is_ok_and(|address| bucket.overlaps(&address))
     }
 
-    /// Returns whether an address lies in the output, or has the output in it: this build writes to files alone.
+    /// Returns false: this build writes to files only.
     #[cfg(not(feature = "remote"))]
     pub fn overlaps(&self, _: &str) -> bool {
         false
     }
 
-    /// Returns the metadata of the file or folder that is there now and will be replaced.
+    /// Returns the metadata of the file or folder that will be replaced.
     pub fn existing(&self) -> Option<&Metadata> {
         let (Target::File(target) | Target::Folder(target)) = self else { return None };
         target.existing.as_deref()
     }
 
-    /// Returns what tells what is there now, and will be replaced, from all else.
+    /// Returns the identity of the file, folder or store that will be replaced.
     pub fn identity(&self) -> Option<Identity> {
         match self {
             #[cfg(feature = "remote")]
@@ -182,7 +179,7 @@ impl Target {
         }
     }
 
-    /// Returns whether what is there now stays readable until the output is whole. A bucket renames nothing.
+    /// Returns whether the old data stay readable until the output is complete. A bucket cannot rename.
     pub fn keeps_what_it_replaces(&self) -> bool {
         match self {
             #[cfg(feature = "remote")]
@@ -191,11 +188,11 @@ impl Target {
         }
     }
 
-    /// Begins the output only to see that it can be begun: dropped, it leaves no trace. A device is not opened, and nothing is
-    /// put into a bucket.
+    /// Begins the output only to check that this is possible; dropped, it leaves no trace. Does not open devices and
+    /// does not write to buckets.
     ///
     /// # Errors
-    /// Those of [`create`](Self::create).
+    /// See [`create`](Self::create).
     pub fn probe(&self) -> Result<Option<OpenOutput<'_>>> {
         match self {
             #[cfg(feature = "remote")]
@@ -205,7 +202,7 @@ impl Target {
         }
     }
 
-    /// Begins the output, and removes what earlier writers of the same file have left if they were killed.
+    /// Begins the output and removes the stale drafts of killed writers.
     ///
     /// # Errors
     /// The file cannot be created, or the device cannot be opened.
@@ -240,8 +237,8 @@ impl Target {
     }
 }
 
-/// An output that has begun. Nothing has its name before [`finish`](Self::finish). Dropped before that, the output
-/// leaves no trace but what a device took.
+/// An output that has begun. It gets its name by [`finish`](Self::finish). Dropped before that, it leaves no trace,
+/// except on a device.
 #[derive(Debug)]
 pub enum OpenOutput<'a> {
     /// Standard output.
@@ -252,18 +249,18 @@ pub enum OpenOutput<'a> {
     File {
         /// The draft.
         draft: Draft,
-        /// The file that it becomes.
+        /// The target of the draft.
         target: &'a NamedTarget,
-        /// The folders that were made for it, which are dropped after the draft.
+        /// The folders that were created for the output. They are dropped after the draft.
         made: MadeFolders,
     },
     /// A folder beside its target.
     Folder {
-        /// The stage that is being filled.
+        /// The stage.
         stage: Stage,
-        /// The folder that it becomes.
+        /// The target of the stage.
         target: &'a NamedTarget,
-        /// The folders that were made for it, which are dropped after the stage.
+        /// The folders that were created for the output. They are dropped after the stage.
         made: MadeFolders,
     },
     /// A store in a bucket.
@@ -290,7 +287,7 @@ impl OpenOutput<'_> {
         }
     }
 
-    /// Returns whether a person reads the output.
+    /// Returns whether the output is a terminal.
     pub fn is_terminal(&self) -> bool {
         match self {
             OpenOutput::Stdout(stdout) => stdout.is_terminal(),
@@ -299,7 +296,7 @@ impl OpenOutput<'_> {
         }
     }
 
-    /// Returns the store that values are put into, if the output is one.
+    /// Returns the store, if the output is a store.
     pub fn as_store(&self) -> Option<&dyn StoreDraft> {
         match self {
             OpenOutput::Folder { stage, .. } => Some(stage),
@@ -314,15 +311,15 @@ impl OpenOutput<'_> {
         if let OpenOutput::File { draft, .. } = self { Some(&draft.file) } else { None }
     }
 
-    /// Gives the complete output its name. A file that replaces another is written to the disk before it takes the
-    /// name, and so is the name before this returns. When a new file reaches the disk is left to the system.
+    /// Gives the complete output its name. A file that replaces another is synced before the rename, and its folder
+    /// after it; a new file is not synced.
     ///
-    /// The two differ in what a loss of power can cost. A file that is replaced may be the only copy of its content, and if
-    /// the rename reached the disk before the data, an empty file would be left under its name. What was not there before
-    /// can be made again by the same command, and to wait for the disk would take longer than all the rest of a small job.
+    /// The reason is the cost of a power loss. A replaced file may be the only copy, and a rename that reaches the disk
+    /// before the data leaves an empty file. A new file can be made again by the same command, and a sync would take
+    /// longer than the rest of a small job.
     ///
     /// # Errors
-    /// The output cannot be flushed, written to the disk, linked or renamed.
+    /// The output cannot be flushed, synced, linked or renamed.
     pub fn finish(mut self) -> Result<()> {
         match &mut self {
             OpenOutput::Stdout(_) | OpenOutput::Device(_) => Ok(self.flush()?),
@@ -344,7 +341,6 @@ impl OpenOutput<'_> {
     }
 }
 
-/// Returns the metadata of what has a name, or `None` if nothing has it.
 fn found(path: &Path, label: &str) -> Result<Option<Metadata>> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(Some(metadata)),
@@ -353,7 +349,7 @@ fn found(path: &Path, label: &str) -> Result<Option<Metadata>> {
     }
 }
 
-/// Returns the metadata of what an output is to replace, which `no_clobber` forbids.
+/// Returns the metadata of the file or folder that the output replaces. Fails if `no_clobber` forbids that.
 fn existing(name: &Path, label: &str, no_clobber: bool) -> Result<Option<Metadata>> {
     let existing = found(name, label)?;
     if existing.is_some() && no_clobber {
@@ -362,22 +358,22 @@ fn existing(name: &Path, label: &str, no_clobber: bool) -> Result<Option<Metadat
     Ok(existing)
 }
 
-/// Returns whether something is what standard output leads to. A pipe has no path that could tell it.
+/// A pipe has no path, so it is never standard output here.
 fn is_stdout(found: &Metadata) -> bool {
     fs::metadata("/proc/self/fd/1").is_ok_and(|stdout| same_file(found, &stdout))
 }
 
-/// Checks that what exists may be replaced, or else that what is new can lie in a folder. Returns the folders on the way to it
-/// that are missing. A link, which leads from `name` to another path, makes none.
+/// Checks that an existing target may be replaced, or that a new one can be created. Returns the missing folders on the
+/// way. No folders are created for a link from `name` to another path.
 fn check_place(name: &Path, path: &Path, label: &str, exists: bool) -> Result<Vec<PathBuf>> {
     if exists {
-        // A rename only needs the right to write in the folder. It would replace a file that its owner has made read-only.
+        // A rename needs only write access to the folder, so it would replace a file that its owner has made read-only.
         return is_writable(path).map(|()| Vec::new()).with_context(|| format!("{label}: is not replaced"));
     }
     match found(folder_of(path), label)? {
         Some(folder) if folder.is_dir() => Ok(Vec::new()),
         None if name == path => match missing_folders(folder_of(path)) {
-            // a link that leads nowhere has the name of a folder
+            // A dangling link has the name of the folder.
             missing if missing.is_empty() => Err(no_folder(path, label)),
             missing => Ok(missing),
         },
@@ -385,7 +381,6 @@ fn check_place(name: &Path, path: &Path, label: &str, exists: bool) -> Result<Ve
     }
 }
 
-/// Returns the error that the folder of an output is missing.
 fn no_folder(path: &Path, label: &str) -> Error {
     let message = format!("there is no folder {}", folder_of(path).display());
     Error::from_kind(ErrorKind::Io(io::ErrorKind::NotFound), message).within(label)
@@ -395,7 +390,6 @@ fn no_folder(path: &Path, label: &str) -> Error {
 mod tests {
     use super::*;
 
-    /// A folder with the file `old`, and the target of that name.
     fn folder_with(no_clobber: bool, there: bool) -> (tempfile::TempDir, Target) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
@@ -406,7 +400,6 @@ mod tests {
         (folder, target)
     }
 
-    /// The names and contents of all files in a folder.
     fn all(folder: &tempfile::TempDir) -> Vec<(String, String)> {
         let mut all: Vec<_> = fs::read_dir(folder.path())
             .expect("a folder")

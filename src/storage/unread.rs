@@ -1,4 +1,4 @@
-//! Arrays of stores that are copied as they are stored, because their items cannot be read.
+//! Arrays of stores that are copied without decoding, because their items cannot be read.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,13 +10,12 @@ use super::store_draft::StoreDraft;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::parallel::{Threads, share};
 
-/// An array whose values and metadata are copied unread.
+/// An array whose values and metadata are copied without decoding.
 #[derive(Clone, Debug)]
 pub struct UnreadArray {
     store: Arc<dyn KeyStore>,
-    /// The prefix of the array in its store.
     prefix: String,
-    /// The key of its metadata, counted from the prefix on as all keys are here.
+    /// The key of the metadata. Like all keys here it is relative to the prefix.
     metadata_key: &'static str,
     /// The metadata, which are written last.
     pub metadata: Vec<u8>,
@@ -24,19 +23,18 @@ pub struct UnreadArray {
     stamp: Option<Stamp>,
     /// The keys of all other values.
     keys: Vec<String>,
-    /// The names of its dimensions, of which some may have none.
+    /// The names of the dimensions; `None` where a dimension has no name.
     pub dims: Vec<Option<String>>,
-    /// The attributes of the groups of its store, by the paths of the groups.
+    /// The attributes of the store's groups, by group path.
     pub groups: Arc<BTreeMap<String, String>>,
-    /// Whether its store is a group that has a list of all metadata in it.
+    /// Whether the store is a group with consolidated metadata.
     pub is_consolidated: bool,
-    /// Whether it comes with a group that was named as a whole, so that it is copied into a group.
+    /// Whether the user named its group, so that the output is a group too.
     pub is_of_group: bool,
 }
 
 impl UnreadArray {
-    /// Takes the array at a prefix of a store, which has these metadata under `metadata_key`, and lists its values. Hidden ones
-    /// are none of them.
+    /// Takes the array at a prefix, whose metadata are under `metadata_key`, and lists its values, except hidden ones.
     ///
     /// # Errors
     /// The values cannot be listed.
@@ -66,22 +64,22 @@ impl UnreadArray {
         })
     }
 
-    /// Returns the folder of its values, without links on the way; `None` if it is no folder of this machine.
+    /// Returns the folder of the values with links resolved; `None` if it is not a local folder.
     pub fn folder(&self) -> Option<PathBuf> {
         self.store.folder().map(|folder| folder.join(&self.prefix))
     }
 
-    /// Returns the number of values, without the metadata.
+    /// The number of values, without the metadata.
     pub fn values(&self) -> usize {
         self.keys.len()
     }
 
-    /// Puts all values but the metadata into another store, after a prefix there.
+    /// Copies all values except the metadata below a prefix of another store.
     ///
     /// # Errors
-    /// A value cannot be read or written; the metadata have changed since the array was opened.
+    /// A value cannot be read or written, or the metadata have changed since the array was opened.
     pub fn copy(&self, to: &dyn StoreDraft, prefix: &str, threads: Threads) -> Result<()> {
-        // each value costs the system several calls, or a server a request
+        // Each value costs several system calls or a request.
         let threads = threads.for_requests(true).for_bytes(usize::MAX);
         let each = |n: usize, (): &mut ()| {
             let key = &self.keys[n];
@@ -96,10 +94,10 @@ impl UnreadArray {
         if now == self.stamp { Ok(()) } else { Err(changed(self.metadata_key)) }
     }
 
-    /// Returns whether another store has all values but the metadata after a prefix, in their sizes.
+    /// Returns whether another store has all values except the metadata below a prefix, in their sizes.
     ///
     /// # Errors
-    /// That cannot be found out.
+    /// A size cannot be read.
     pub fn is_copied(&self, to: &dyn StoreDraft, prefix: &str) -> Result<bool> {
         for key in &self.keys {
             let own = self.store.size(&join(&self.prefix, key))?;
