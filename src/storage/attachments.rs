@@ -1,7 +1,5 @@
-//! Content of a container that is not a tensor, such as a JSON file in a `.npz`.
-//!
-//! An output refuses to replace a container if its attachments would be lost. A comparison of two containers compares
-//! their attachments.
+//! Content of a container that is not a tensor, such as a JSON file in a `.npz`. Writers refuse to lose attachments,
+//! and comparisons include them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -11,31 +9,26 @@ use crate::error::Result;
 
 const COMPARED_BYTES: u64 = 1 << 16;
 
-/// The content of a container that is not a tensor. Each attachment has a name and bytes.
+/// Named bytes of a container that are not tensors.
 pub trait Attachments: Debug + Send + Sync {
-    /// Returns the names of all attachments, each once. The first call may search the container.
+    /// The first call may search the container.
     fn names(&self) -> Result<&[String]>;
 
-    /// Returns the names of the attachments that describe the container. Unlike [`names`](Self::names), it may omit
-    /// attachments that only a look at all members would find.
+    /// May omit attachments that only a look at all members would find.
     fn listed(&self) -> Result<&[String]> {
         self.names()
     }
 
-    /// Opens attachment `n` of [`names`](Self::names).
     fn open(&self, n: usize) -> Result<Box<dyn Read + '_>>;
 
-    /// Opens the stored bytes of attachment `n` with the parameters of their decoder. `None` if they are not encoded.
+    /// Opens the stored bytes with the parameters of their decoder; `None` if they are not encoded.
     fn open_stored(&self, _: usize) -> Result<Option<Box<dyn Read + '_>>> {
         Ok(None)
     }
 }
 
-/// Returns the names of attachments that differ or that only one container has. Attachments that cannot be decoded are
-/// compared by their stored bytes; unreadable attachments differ.
-///
-/// # Errors
-/// The attachments cannot be listed.
+/// Returns the names that differ or are on one side only. Attachments that cannot be decoded are compared as stored;
+/// unreadable ones differ.
 pub fn differing(expected: &dyn Attachments, actual: &dyn Attachments) -> Result<BTreeSet<String>> {
     let numbers = |names: &[String]| names.iter().cloned().zip(0..).collect::<BTreeMap<String, usize>>();
     let [ours, theirs] = [numbers(expected.names()?), numbers(actual.names()?)];

@@ -1,11 +1,9 @@
-//! Counters of the system calls on files, for `--explain`.
-//!
-//! The rest of an explained run is rehearsed: its calls are counted and nothing is read. Other runs have no counter.
+//! Counters of system calls, for `--explain`: a run counts its calls so far and rehearses the rest without reading.
 
 use std::ops::{Add, AddAssign};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Numbers of system calls, and the bytes that they transfer.
+/// Numbers of system calls and of transferred bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     pub reads: u64,
@@ -15,17 +13,15 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Returns one read of `bytes` bytes.
     pub fn read(bytes: usize) -> Self {
         Self { reads: 1, bytes_read: bytes as u64, ..Self::default() }
     }
 
-    /// Returns one write of `bytes` bytes.
     pub fn write(bytes: usize) -> Self {
         Self { writes: 1, bytes_written: bytes as u64, ..Self::default() }
     }
 
-    /// Extrapolates from `some` of `all` similar items to all, rounded to the nearest count.
+    /// Extrapolates from `some` of `all` similar items to all.
     #[must_use]
     pub fn scaled(self, some: usize, all: usize) -> Self {
         let of_all = |count: u64| ((u128::from(count) * all as u128 + some as u128 / 2) / some.max(1) as u128) as u64;
@@ -54,7 +50,7 @@ impl AddAssign for Calls {
     }
 }
 
-/// Counts the calls on the files that are opened with it.
+/// Counts the calls on files.
 #[derive(Debug, Default)]
 pub struct CallCounter {
     reads: AtomicU64,
@@ -72,7 +68,6 @@ impl CallCounter {
         Calls { reads, bytes_read, writes, bytes_written }
     }
 
-    /// Adds calls to the counts.
     pub fn add(&self, calls: Calls) {
         let Calls { reads, bytes_read, writes, bytes_written } = calls;
         let all = [&self.reads, &self.bytes_read, &self.writes, &self.bytes_written];
@@ -81,7 +76,7 @@ impl CallCounter {
         }
     }
 
-    /// Calls `run` and returns its result and its calls, which are not added to the counts.
+    /// Returns the result and the calls of `run`, which are not counted.
     pub fn apart<T>(&self, run: impl FnOnce() -> T) -> (T, Calls) {
         let before = self.take();
         let done = run();
@@ -90,11 +85,7 @@ impl CallCounter {
         (done, calls)
     }
 
-    /// Calls `run` without reading anything and returns its calls, which are not added to the counts. Nothing is read
-    /// because buffers must keep their contents.
-    ///
-    /// # Errors
-    /// `run` fails.
+    /// Returns the calls of `run`, which are not counted. Nothing is read, so that buffers keep their contents.
     pub fn rehearse<E>(&self, run: impl FnOnce() -> Result<(), E>) -> Result<Calls, E> {
         self.is_rehearsal.store(true, Ordering::Relaxed);
         let (done, calls) = self.apart(run);
@@ -102,7 +93,6 @@ impl CallCounter {
         done.map(|()| calls)
     }
 
-    /// Returns whether reads are only counted (see [`rehearse`](Self::rehearse)).
     pub fn is_rehearsal(&self) -> bool {
         self.is_rehearsal.load(Ordering::Relaxed)
     }

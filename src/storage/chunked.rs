@@ -1,6 +1,5 @@
-//! Tensors that are stored in chunks. A *chunk* is a box of a grid that is packed as a whole. A *unit* is the content
-//! of one value of the store (one file of a folder): a chunk, or a *shard*, which is a box of several chunks with an
-//! index.
+//! Tensors in chunks. A *chunk* is a box of a grid that is packed as a whole. A *unit* is the content of one value of
+//! the store: a chunk, or a *shard*, which has several chunks and an index.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -15,116 +14,90 @@ use crate::layout::axis::Span;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 
-/// The maximum size in bytes of a row of chunks that is read at once, as windows in C order need it. Chunks of longer
-/// rows are read one by one, and copied to an unnamed file if C order is needed. Each thread of a scan holds one row:
-/// eight threads hold 256 MiB.
+/// The maximum bytes of a row of chunks that is read at once for windows in C order; longer rows are copied to an
+/// unnamed file. Eight threads hold eight rows: 256 MiB.
 pub const MAX_ROW: usize = 1 << 25;
 
-/// Returns whether there are fewer rows of chunks than threads although there are more chunks than rows. A thread
-/// downloads the chunks of a row one after the other, so some threads would have no work.
+/// Returns whether some threads would have no row of chunks to download although there are enough chunks.
 pub fn few_rows(shape: &[usize], rows: &Windows, grid: &[usize], threads: usize) -> bool {
     rows.count() < threads && rows.count() < Windows::boxes(shape, grid).count()
 }
 
-/// A tensor in chunks, which several threads may read at once.
+/// A tensor in chunks, which several threads may read.
 pub trait Chunked: Debug + Send + Sync {
-    /// The number of items of a chunk on each axis.
     fn grid(&self) -> &[usize] {
         &self.style().chunk
     }
 
-    /// Gathers the items at `places` (one span per axis) into `out`, in C order and in the tensor's dtype.
-    ///
-    /// # Errors
-    /// Reading fails, a chunk is damaged (the message names it), or memory runs out.
+    /// Gathers items into `out`, in C order and in the tensor's dtype.
     fn read(&self, places: &[Span], out: &mut [u8], scratch: &mut Buffer) -> Result<()>;
 
-    /// Checks after the last read that the tensor has not changed since it was opened.
-    ///
-    /// # Errors
-    /// The tensor has changed.
+    /// Fails if the tensor has changed since it was opened.
     fn finish(&self) -> Result<()>;
 
     fn style(&self) -> &Arc<ChunkStyle>;
 
-    /// Returns whether each chunk costs a request to a server. Then several threads pay off for little data too.
+    /// Returns whether each chunk costs a request. Then several threads pay off for little data too.
     fn costs_requests(&self) -> bool {
         false
     }
 
-    /// Returns whether a box is one unit. A unit at the end of the tensor may be cut off.
+    /// A unit may be cut off by the end of the tensor.
     fn is_unit(&self, window: &Window) -> bool;
 
-    /// Opens the value (a chunk or a shard) that holds exactly this box, if there is one.
-    ///
-    /// # Errors
-    /// The value cannot be opened.
+    /// Opens the chunk or shard that holds exactly this box.
     fn value_of(&self, window: &Window) -> Result<Option<Arc<dyn ReadAt>>>;
 
-    /// Returns whether a box is a chunk that is stored, readable or not.
+    /// Returns whether the box is a stored chunk, readable or not.
     fn has(&self, window: &Window) -> bool;
 
-    /// Packs the items of a unit for the tensor's own store. `stores_empty` also stores chunks that hold only the fill
-    /// value and are not stored yet.
-    ///
-    /// # Errors
-    /// Memory runs out.
+    /// Packs a unit. `stores_empty` also stores chunks that hold only the fill value and are not stored yet.
     fn packed(&self, window: &Window, items: &[u8], stores_empty: bool) -> Result<PackedUnit>;
 
-    /// Estimates the bytes that a read of `places` transfers, from the sizes of the values.
+    /// Estimates the bytes to read, from the sizes of the values.
     fn bytes_at(&self, places: &[Span]) -> u64;
 
-    /// Returns the identity of the tensor's store.
     fn store_identity(&self) -> Result<Identity>;
 
-    /// Returns the folder of the tensor's values with links resolved; `None` if they are not in a local folder.
+    /// The local folder of the values, with links resolved.
     fn folder(&self) -> Option<PathBuf> {
         None
     }
 
-    /// Returns the attachments of the store if this is its only tensor.
+    /// `None` unless this is the only tensor of the store.
     fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
         None
     }
 
-    /// Begins a change of the tensor's values. Keys are relative to the tensor's prefix.
-    ///
-    /// # Errors
-    /// The store is read-only.
+    /// Keys are relative to the tensor's prefix.
     fn edit(&self) -> Result<Box<dyn WritableStore>>;
 }
 
-/// A packed unit.
 #[derive(Debug)]
 pub struct PackedUnit {
-    /// The key, relative to the tensor's prefix.
     pub key: String,
-    /// The value; `None` if the unit holds only the fill value and is not stored.
+    /// `None` if the unit holds only the fill value and is not stored.
     pub bytes: Option<Vec<u8>>,
 }
 
 /// Returns whether a chunk is stored even if it holds only the fill value.
 pub type Stays<'a> = dyn Fn(&Window) -> bool + 'a;
 
-/// How a tensor is stored in chunks, so that another can be stored the same way.
+/// How a tensor is stored in chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkStyle {
-    /// The number of items of a unit on each axis.
     pub unit: Vec<usize>,
-    /// The number of items of a chunk on each axis.
     pub chunk: Vec<usize>,
-    /// The list of codecs in the syntax of the format's metadata.
+    /// As in the format's metadata.
     pub codecs: String,
-    /// Whether the chunks use exactly `codecs`, rather than codecs that `codecs` replaces.
+    /// Whether the chunks use exactly `codecs` rather than codecs that these replace.
     pub is_exact: bool,
-    /// The item of chunks that are not stored.
     pub fill: Vec<u8>,
-    /// The tensor's attributes as text of the metadata.
+    /// As in the metadata.
     pub attributes: Option<String>,
-    /// The names of the axes as text of the metadata.
+    /// As in the metadata.
     pub dimension_names: Option<String>,
-    /// The attributes of the store's groups, by group path.
+    /// Attributes by group path.
     pub groups: Arc<BTreeMap<String, String>>,
-    /// Whether the store is a group with consolidated metadata.
     pub is_consolidated: bool,
 }

@@ -1,4 +1,4 @@
-//! Conversion of items to the byte order and the string width of another tensor.
+//! Conversion of items to another byte order or string width.
 
 use crate::error::Result;
 
@@ -9,7 +9,7 @@ use crate::layout::view::View;
 use crate::layout::window::Windows;
 use crate::memory::Buffer;
 
-/// Converts items between dtypes of one kind, which may differ in byte order and in string width.
+/// Converts items to another byte order or string width.
 #[derive(Clone, Debug)]
 pub struct Conversion {
     from: usize,
@@ -32,37 +32,30 @@ impl Conversion {
         Some(Self { from: from.itemsize(), to: to.itemsize(), swaps: from.swaps_to(to) })
     }
 
-    /// Converts to the native byte order.
     pub fn to_native(from: &DType) -> Self {
         Self { from: from.itemsize(), to: from.itemsize(), swaps: from.swaps_to(&from.native()) }
     }
 
-    /// Leaves the items of a dtype unchanged.
     pub fn identity(dtype: &DType) -> Self {
         Self { from: dtype.itemsize(), to: dtype.itemsize(), swaps: Vec::new() }
     }
 
-    /// The itemsize after the conversion, in bytes.
     pub fn itemsize(&self) -> usize {
         self.to
     }
 
-    /// Returns whether items become narrower, so that some may not [fit](Self::fits).
     pub fn narrows(&self) -> bool {
         self.from > self.to
     }
 
-    /// Returns whether the itemsize stays the same.
     pub fn keeps_width(&self) -> bool {
         self.from == self.to
     }
 
-    /// Swaps the bytes of items that keep their width.
     pub fn swap(&self, items: &mut [u8]) {
         Swap::apply_all(&self.swaps, items, self.to);
     }
 
-    /// Returns whether the conversion changes nothing.
     pub fn is_identity(&self) -> bool {
         self.from == self.to && self.swaps.is_empty()
     }
@@ -72,10 +65,6 @@ impl Conversion {
         item.get(self.to..).is_none_or(|rest| rest.iter().all(|&byte| byte == 0))
     }
 
-    /// Reads the items of `view` from `source` into `out` and converts them.
-    ///
-    /// # Errors
-    /// Reading fails or memory runs out.
     pub fn read(&self, source: &Source, view: &View, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         if self.from == self.to {
             source.read(view, out, scratch)?;

@@ -1,4 +1,4 @@
-//! Bytes that count their reads, and skip them in a rehearsal.
+//! Bytes whose reads are counted, or only counted in a rehearsal.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,6 @@ struct CountedBytes {
     counter: Arc<CallCounter>,
 }
 
-/// Wraps `bytes` so that `counter` counts the reads.
 pub fn counted(bytes: Arc<dyn ReadAt>, counter: Option<&Arc<CallCounter>>) -> Arc<dyn ReadAt> {
     match counter {
         Some(counter) => Arc::new(CountedBytes { bytes, counter: Arc::clone(counter) }),

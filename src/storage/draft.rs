@@ -10,13 +10,12 @@ use super::signals;
 use super::stage::{fnv1a, folder_of};
 use crate::error::Result;
 
-/// A file that is being written in the folder of its target. On Linux it has no name, so nothing remains even after
-/// SIGKILL. Elsewhere it has a temporary name, which is removed when the draft is dropped or a signal ends the program.
+/// A file in the folder of its target. On Linux it has no name, so nothing remains even after SIGKILL. Elsewhere it has
+/// a temporary name, which is removed when the draft is dropped or a signal ends the program.
 ///
-/// A draft that replaces a file needs a temporary name for an instant on every system, because an unnamed file can be
-/// linked but not renamed. If SIGKILL leaves that file, the next output to the same target removes it: the temporary
-/// names follow from the target's name, and a live process holds a lock on its draft. A process id would not do,
-/// because another process may get the same id.
+/// A draft that replaces a file has a temporary name for an instant on every system, because an unnamed file can be
+/// linked but not renamed. If SIGKILL leaves it, the next output to the target finds it by its name and removes it,
+/// unless a live process holds its lock. (Process ids are reused, locks are not.)
 #[derive(Debug)]
 pub struct Draft {
     pub(super) file: File,
@@ -32,12 +31,11 @@ impl Draft {
         Ok(Self { file, named: None })
     }
 
-    /// Creates a draft under a temporary name. Another writer may lock and remove the draft before it is locked here,
-    /// so the name is looked up again after the lock, and the next name is tried if the name has changed hands.
+    /// Another writer may remove the draft as stale before it is locked. So the name is looked up again after the lock,
+    /// and the next name is tried if it has changed hands.
     pub(super) fn named(path: &Path) -> io::Result<Self> {
         let (file, name) = fresh(path, |name| {
             let file = OpenOptions::new().read(true).write(true).create_new(true).open(name)?;
-            // Another process may have removed the file as stale before it was locked.
             let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
             let is_own = !taken && is_open_as(&file, fs::symlink_metadata(name));
             if is_own { Ok(file) } else { Err(io::ErrorKind::AlreadyExists.into()) }
@@ -47,7 +45,7 @@ impl Draft {
         Ok(Self { file, named: Some(name) })
     }
 
-    /// Renames or links the draft to its target. Returns the folder to sync if a file was replaced.
+    /// Returns the folder to sync if a file was replaced.
     pub(super) fn publish(&mut self, target: &NamedTarget) -> Result<Option<File>> {
         let (path, mut replaces) = (&target.path, target.existing.is_some());
         if let Some(existing) = &target.existing {
@@ -97,19 +95,19 @@ impl Drop for Draft {
     }
 }
 
-/// The number of temporary names that all writers of one target share; further writers use random names. The names are
-/// shared so that the remains of a killed writer are found by name: searching the folder could mean a million files.
-/// Each further name would cost every output a system call, and more than eight writers of one target are rare.
+/// The number of temporary names that all writers of one target share, so that the remains of a killed writer are found
+/// without searching a folder of perhaps a million files. Each name costs every output a system call, and more than
+/// eight writers are rare.
 pub(super) const SHARED_NAMES: u32 = 8;
 
-/// A temporary name beside `path`, the same for all writers of that file. It holds a hash of the file name because the
-/// name with a suffix could exceed 255 bytes. Locks keep drafts apart if two targets share a hash.
+/// A temporary name that is the same for all writers of a target. It is a hash because the name with a suffix could
+/// exceed 255 bytes. Locks keep targets of equal hashes apart.
 pub(super) fn shared_name(path: &Path, number: u32) -> PathBuf {
     let name = path.file_name().expect("a target without a name is refused").as_encoded_bytes();
     folder_of(path).join(format!(".tensorop-{:016x}-{number}", fnv1a(name)))
 }
 
-/// Calls `make` with temporary names beside `path` until one is free: the shared names, then random ones.
+/// Tries the shared names, then random ones.
 fn fresh<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     for name in (0..SHARED_NAMES).map(|number| shared_name(path, number)) {
         match make(&name) {

@@ -1,11 +1,8 @@
-//! Values by key: the store of a chunked tensor, which is a folder of files, an object store or, in tests, memory.
+//! Values by key: the store of a chunked tensor, which is a folder, an object store or, in tests, memory.
 //!
-//! A *key* is a path of names joined by `/`, such as `layer/c/0/1`. A *prefix* is a path that keys continue after a
-//! `/`, like a folder; the empty prefix is the whole store. Readers use [`KeyStore`], writers [`WritableStore`].
-//!
-//! Every value appears whole or not at all. A value is first [prepared](WritableStore::prepare), which may fail and
-//! changes nothing, and then [committed](Commit): a folder renames a file, an object store completes an upload, memory
-//! moves a pointer.
+//! A *key* is a path such as `layer/c/0/1`; a *prefix* is a path above keys, and the empty prefix is the whole store.
+//! Every value appears whole or not at all: it is [prepared](WritableStore::prepare), which may fail, and then
+//! [committed](Commit), which renames a file or completes an upload.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -18,32 +15,21 @@ use super::read_at::{Identity, Part, ReadAt, Section, Stamp};
 use crate::error::{Result, ensure};
 use crate::memory;
 
-/// A store whose values can be read and whose keys can be listed.
+/// A store with readable values and a list of keys.
 pub trait KeyStore: Debug + Send + Sync {
-    /// Opens a value for reading any range. Returns `None` if the key has no value.
-    ///
-    /// # Errors
-    /// The value cannot be opened, or the key names something else, such as a folder.
+    /// Opens a value; `None` if there is none. A folder is an error.
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>>;
 
-    /// Opens a value whose part `_first` is read first. Remote stores fetch that part together with the size.
-    ///
-    /// # Errors
-    /// See [`open`](Self::open).
+    /// Opens a value and reads part `_first` with it, which saves remote stores a request.
     fn open_for(&self, key: &str, _first: Part) -> Result<Option<Arc<dyn ReadAt>>> {
         self.open(key)
     }
 
-    /// Returns the size of a value in bytes, or `None` if the key has no value.
     fn size(&self, key: &str) -> Result<Option<u64>>;
 
-    /// Returns the current version of a value, or `None` if the key has no value.
     fn stamp(&self, key: &str) -> Result<Option<Stamp>>;
 
-    /// Returns all bytes of a value, or `None` if the key has no value.
-    ///
-    /// # Errors
-    /// The value cannot be read or exceeds `most` bytes, or memory runs out.
+    /// Fails if the value exceeds `most` bytes.
     fn get(&self, key: &str, most: u64) -> Result<Option<Vec<u8>>> {
         let Some(value) = self.open(key)? else { return Ok(None) };
         let size = value.size()?;
@@ -53,96 +39,60 @@ pub trait KeyStore: Debug + Send + Sync {
         Ok(Some(bytes))
     }
 
-    /// Returns the names directly below a prefix that are prefixes themselves (subfolders), in any order. Names that
-    /// are not Unicode and links to an enclosing folder are omitted.
-    ///
-    /// # Errors
-    /// The prefix cannot be listed.
+    /// Lists the subfolders of a prefix in any order, without names that are not Unicode and links to an enclosing
+    /// folder.
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>>;
 
-    /// Returns the names directly below a prefix that are not prefixes (files), in any order. Names of files and
-    /// folders that are not Unicode are included with replacement characters. They show that something exists and
-    /// cannot be opened.
-    ///
-    /// # Errors
-    /// The prefix cannot be listed.
+    /// Lists the other names below a prefix in any order. Names that are not Unicode, of folders too, have replacement
+    /// characters: they show that something exists.
     fn names(&self, prefix: &str) -> Result<Vec<String>>;
 
-    /// Returns whether each read costs a request to a server, so that callers avoid needless and repeated reads.
+    /// Returns whether each read costs a request, so that callers avoid needless reads.
     fn costs_requests(&self) -> bool {
         false
     }
 
-    /// Returns the store's folder with links resolved; `None` if it is not a local folder.
+    /// The local folder of the store, with links resolved.
     fn folder(&self) -> Option<PathBuf> {
         None
     }
 
-    /// Returns the identity of the store.
     fn identity(&self) -> Result<Identity>;
 
-    /// Locks a value for a change, until the last clone of the lock is dropped: exclusively, or `shared` with processes
-    /// that change other parts.
-    ///
-    /// # Errors
-    /// The value does not exist or cannot be locked.
+    /// Locks a value until the last clone of the lock is dropped: exclusively, or `shared` with processes that change
+    /// other parts.
     fn lock(&self, key: &str, shared: bool) -> Result<Lock>;
 
-    /// Begins a change of values below a prefix. Keys are relative to the prefix. Values that are not committed when
-    /// the returned store is dropped leave nothing behind.
-    ///
-    /// # Errors
-    /// The store is read-only.
+    /// Begins a change of values below a prefix; keys are relative to it. Values that are not committed leave nothing
+    /// behind.
     fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>>;
 }
 
 /// A store whose values can be written.
 pub trait WritableStore: Debug + Send + Sync {
-    /// Writes a value and returns its commit, so that everything that can fail has failed before the commit. A commit
-    /// that is dropped leaves nothing behind.
-    ///
-    /// # Errors
-    /// Writing fails.
+    /// Writes a value so that only the commit remains. A commit that is dropped leaves nothing behind.
     fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Commit>;
 
-    /// Sets the value of a key, replacing any old value.
-    ///
-    /// # Errors
-    /// Writing or the commit fails.
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
         self.prepare(key, bytes)?()
     }
 
-    /// Sets the value of a key that has none and returns whether it had none. Only one of several concurrent calls
-    /// succeeds.
-    ///
-    /// # Errors
-    /// Writing fails.
+    /// Returns whether the key had no value. Only one of several concurrent calls succeeds.
     fn put_if_absent(&self, key: &str, bytes: &[u8]) -> io::Result<bool>;
 
-    /// Removes the value of a key, if it has one.
-    ///
-    /// # Errors
-    /// The value cannot be removed.
     fn remove(&self, key: &str) -> io::Result<()>;
 }
 
-/// Publishes a prepared value under its key, replacing any old value.
+/// Publishes a prepared value, replacing any old one.
 pub type Commit = Box<dyn FnOnce() -> io::Result<()> + Send>;
 
-/// A lock, which ends when the last clone is dropped.
 pub type Lock = Arc<dyn Any + Send + Sync>;
 
-/// Joins a prefix and a name to a key or a longer prefix.
 pub fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
 }
 
-/// Returns the keys of all values below a prefix, relative to it: first the names directly below, sorted, then those of
-/// each subfolder. Names for which `is_shown` is false are omitted.
-///
-/// # Errors
-/// A prefix cannot be listed, or there are more than 2^24 keys.
+/// Lists all keys below a prefix, relative to it: first the names directly below, sorted, then those of each subfolder.
 pub fn keys_below(store: &dyn KeyStore, prefix: &str, is_shown: fn(&str) -> bool) -> Result<Vec<String>> {
     /// More keys and prefixes than this mean that links form a cycle.
     const MAX_VALUE_BYTES: usize = 1 << 24;
@@ -162,8 +112,7 @@ pub fn keys_below(store: &dyn KeyStore, prefix: &str, is_shown: fn(&str) -> bool
     Ok(keys)
 }
 
-/// The bytes of all values below a prefix, concatenated in the order of [`keys_below`]. Hidden values are omitted,
-/// except those of Zarr.
+/// All values below a prefix, concatenated in the order of [`keys_below`], without hidden ones other than Zarr's.
 #[derive(Debug)]
 pub struct AllValues {
     store: Arc<dyn KeyStore>,
@@ -173,7 +122,7 @@ pub struct AllValues {
 }
 
 impl AllValues {
-    /// Reads the values below `prefix`. Keys are listed at the first read.
+    /// Keys are listed at the first read.
     pub fn new(store: Arc<dyn KeyStore>, prefix: &str) -> Self {
         Self { store, prefix: prefix.to_owned(), keys: None, current: None }
     }

@@ -1,8 +1,8 @@
-//! Symbolic links: resolving them, and refusing those that lead to shared content.
+//! Symbolic links.
 //!
-//! Model caches name a file by the hash of its content and link to it from its own name: Hugging Face links
-//! `snapshots/REVISION/model.safetensors` to `blobs/HASH`, and git-annex links to `SHA256E-s1048576--HASH.npy`. Several
-//! links may share the file, so changing it would corrupt the cache.
+//! Model caches link to files that are named by the hash of their content: `snapshots/REVISION/model.safetensors` to
+//! `blobs/HASH` in that of Hugging Face, and to `SHA256E-s1048576--HASH.npy` in git-annex. Several links may share a
+//! file, so it must not change.
 
 use std::fs;
 use std::io;
@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 use super::stage::folder_of;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Resolves symbolic links; the file need not exist. Returns `None` if they lead to a file descriptor, as `/dev/stdout`
-/// and `/dev/fd/3` do.
+/// Resolves links, also to a missing file. Returns `None` for a file descriptor, such as `/dev/stdout`.
 pub(super) fn follow(name: &Path) -> io::Result<Option<PathBuf>> {
     let mut path = name.to_owned();
     // Linux reports a loop after 40 links.
@@ -29,10 +28,7 @@ pub(super) fn follow(name: &Path) -> io::Result<Option<PathBuf>> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// Refuses a link to a file that is named by its own hash. The file itself may be changed by that name.
-///
-/// # Errors
-/// `name` leads to a file that is named by its own hash.
+/// Refuses a link to a file that is named by its own hash. The file may still be changed under that name.
 pub fn refuse_hashed(name: &Path) -> Result<()> {
     // Opening the file reports links that cannot be resolved.
     let Ok(Some(path)) = follow(name) else { return Ok(()) };
@@ -48,7 +44,7 @@ pub fn refuse_hashed(name: &Path) -> Result<()> {
     Err(Error::from_kind(ErrorKind::Unsupported, message))
 }
 
-/// Returns whether a file name is a hash: 40 or 64 hexadecimal digits, or a key of git-annex.
+/// A hash has 40 or 64 hexadecimal digits, or is a key of git-annex.
 fn is_hash(name: &str) -> bool {
     let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_key = |(head, rest): (&str, &str)| {

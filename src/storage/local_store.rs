@@ -1,4 +1,4 @@
-//! A folder as a store of values. Each value is a file.
+//! A folder as a store.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,14 +10,13 @@ use super::read_at::{Identity, ReadAt, Stamp};
 use super::stage::{self, Stage};
 use crate::error::{Result, bail};
 
-/// A folder whose files are values.
 #[derive(Debug)]
 pub struct LocalStore {
     folder: PathBuf,
 }
 
 impl LocalStore {
-    /// Does not check that the folder exists; reading and listing fail if it does not.
+    /// Does not check that the folder exists.
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
     }
@@ -52,7 +51,7 @@ impl LocalStore {
         Ok(names)
     }
 
-    /// Returns whether a link leads to one of the folders around it, including those reached through other links.
+    /// Returns whether a link leads to a folder around it, also around other links of the prefix.
     fn leads_back(&self, prefix: &str, link: &Path) -> bool {
         let Ok(end) = fs::canonicalize(link) else { return false };
         let ends = prefix.match_indices('/').map(|(end, _)| end).chain([prefix.len()]);
@@ -76,8 +75,7 @@ impl KeyStore for LocalStore {
             Ok(found) if found.is_dir() => bail!("is a folder, expected a file"),
             Ok(found) if !found.is_file() => bail!("is no regular file"),
             Ok(_) => {}
-            // Tools that keep large files elsewhere leave links to files that have not been fetched. These values are
-            // not absent.
+            // Links to files that tools like git-annex have not fetched are not absent values.
             Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(&path) {
                 Ok(_) => bail!("is a link to a missing file"),
                 Err(_) => return Ok(None),

@@ -6,17 +6,15 @@ use std::path::{Path, PathBuf};
 
 use super::signals;
 
-/// The folders that were missing when an output began. Empty ones are removed on drop, unless they are kept.
-///
-/// Several outputs may need one folder, and only the last one to fail finds it empty. So each removes every folder that
-/// was missing, no matter which process created it.
+/// The folders that an output found missing. Empty ones are removed on drop, unless they are kept. Of several outputs
+/// that share a folder, only the last to fail finds it empty, so each removes all that it found missing.
 #[derive(Debug)]
 pub struct MadeFolders {
     /// Outer folders first.
     missing: Vec<PathBuf>,
 }
 
-/// Returns the missing folders on the way to `folder`, outer ones first.
+/// Returns the missing ancestors of `folder` and itself, outer ones first.
 pub(super) fn missing_folders(folder: &Path) -> Vec<PathBuf> {
     let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && fs::symlink_metadata(folder).is_err();
     let mut missing: Vec<_> = folder.ancestors().take_while(is_missing).map(Path::to_owned).collect();
@@ -31,8 +29,7 @@ impl MadeFolders {
         Ok(made)
     }
 
-    /// Registers the removal of the folders, which runs after the callbacks of earlier registrations if a signal ends
-    /// the program.
+    /// The removal runs after callbacks that were registered earlier.
     pub(super) fn remove_when_ended(&self) {
         if !self.missing.is_empty() {
             let missing = self.missing.clone();
@@ -40,7 +37,6 @@ impl MadeFolders {
         }
     }
 
-    /// Keeps the folders, because they hold a complete output.
     pub fn keep(&mut self) {
         self.missing.clear();
     }

@@ -1,5 +1,5 @@
-//! The units that a part has made, so that the files can be compared with this list. A file that was lost or truncated
-//! is made again, and is never taken for a unit that holds only the fill value.
+//! The units that a part has made. A file that was lost or truncated since is made again, and is never taken for a unit
+//! of fill values.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -9,10 +9,8 @@ use super::parts::Ledger;
 use crate::error::Result;
 use crate::parallel::locked;
 
-/// The state of a unit that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MadeUnit {
-    /// A file of this many bytes.
     File(u64),
     /// Not stored, because it holds only the fill value.
     Empty,
@@ -30,29 +28,25 @@ pub struct MadeUnits<'a> {
 #[derive(Debug, Default)]
 struct FoundUnits {
     units: Vec<Option<MadeUnit>>,
-    /// The number of empty units, and how many of them the record had at its last update.
+    /// The number of empty units, now and at the last update of the record.
     empty: usize,
     noted: usize,
 }
 
 impl<'a> MadeUnits<'a> {
-    /// Reads the list of a part, which another process may have written before it was killed.
+    /// Reads the list of a part, which a killed process may have written.
     pub fn of(ledger: &'a Ledger, part: usize, own: Range<usize>) -> Self {
         let units = parsed(&ledger.made(part), &own).unwrap_or_else(|| vec![None; own.len()]);
         let empty = units.iter().filter(|unit| **unit == Some(MadeUnit::Empty)).count();
         Self { ledger, part, first: own.start, found: Mutex::new(FoundUnits { units, empty, noted: empty }) }
     }
 
-    /// Returns the state of a unit; `None` if it is not known.
     pub fn get(&self, number: usize) -> Option<MadeUnit> {
         locked(&self.found).units[number - self.first]
     }
 
-    /// Adds a unit. Files need no record. Empty units are recorded each time their number has doubled, so a killed part
+    /// Adds a unit. Files need no record. Empty units are recorded when their number has doubled, so a killed part
     /// repeats at most half of them.
-    ///
-    /// # Errors
-    /// The record cannot be written.
     pub fn add(&self, number: usize, unit: MadeUnit) -> Result<()> {
         let mut found = locked(&self.found);
         let before = found.units[number - self.first].replace(unit);
@@ -66,7 +60,6 @@ impl<'a> MadeUnits<'a> {
         Ok(())
     }
 
-    /// Returns the list in the syntax of the record.
     pub fn text(&self) -> String {
         listed(&locked(&self.found).units, self.first)
     }
@@ -89,7 +82,6 @@ fn listed(units: &[Option<MadeUnit>], first: usize) -> String {
     out
 }
 
-/// Returns `None` if the text is damaged.
 fn parsed(text: &str, own: &Range<usize>) -> Option<Vec<Option<MadeUnit>>> {
     let mut units = vec![None; own.len()];
     for line in text.lines() {

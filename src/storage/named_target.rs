@@ -3,14 +3,13 @@
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-/// A file or a folder that gets its name only when it is complete.
+/// A file or a folder that gets its name when it is complete.
 #[derive(Debug)]
 pub struct NamedTarget {
-    /// The name in messages.
     pub label: String,
-    /// The path with symbolic links resolved.
+    /// With symbolic links resolved.
     pub path: PathBuf,
-    /// The metadata of the file or folder that will be replaced.
+    /// The metadata of the file that will be replaced.
     pub existing: Option<Box<Metadata>>,
     /// Whether a file that appears during the run must stay.
     pub(super) no_clobber: bool,
@@ -21,7 +20,7 @@ pub struct NamedTarget {
 }
 
 impl NamedTarget {
-    /// Returns whether a folder that appeared at the path since the start may be replaced.
+    /// Returns whether a folder that appeared since the start may be replaced.
     pub(super) fn may_replace_new(&self) -> bool {
         !self.no_clobber && has_mark(&self.path, self.marks)
     }
@@ -31,7 +30,6 @@ impl NamedTarget {
     }
 }
 
-/// Returns whether a folder has a file of one of these names.
 pub(super) fn has_mark(folder: &Path, marks: &[&str]) -> bool {
     marks.iter().any(|mark| folder.join(mark).is_file())
 }

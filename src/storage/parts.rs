@@ -1,9 +1,8 @@
 //! Outputs that any number of processes make in parts. Until the output is complete, a [record](Ledger) beside it lists
-//! its arguments and the parts that are done.
+//! its arguments and finished parts.
 //!
-//! Files are never half written, and the record never claims more than is done. So any part may be killed, repeated, or
-//! run twice at once, on any machine. When all parts are done, the output gets its name in one step and the record is
-//! removed.
+//! Files are never half written, and the record never claims too much. So any part may be killed, repeated, or run
+//! twice at once, on any machine.
 
 mod local;
 
@@ -18,93 +17,66 @@ use super::store_draft::StoreDraft;
 use super::target::Target;
 use crate::error::{Context, Result, bail};
 
-/// The key of the arguments of the output.
+/// The key of the arguments.
 const RECORD: &str = "command";
 
-/// The key of the value that the finishing process locks.
+/// The key that the finishing process locks.
 const LOCK: &str = "lock";
 
-/// The prefix of the keys for finished parts and for the progress of the others.
+/// The prefix of the keys of parts.
 const DONE: &str = "done";
 
-/// The maximum size of a record in bytes, many times that of all arguments of a command.
+/// In bytes, many times what a command can have.
 const MAX_RECORD: u64 = 1 << 26;
 
-/// The maximum size of the unit list of a part in bytes, for some 40 million units.
+/// In bytes, for some 40 million units.
 const MAX_LIST: u64 = 1 << 30;
 
-/// An output that is made in parts.
 #[derive(Debug)]
 pub struct Parts<'a> {
     pub(super) label: &'a str,
     pub(super) beside: String,
-    /// Where the output is made.
     pub place: Box<dyn PartsPlace + 'a>,
     pub ledger: Ledger,
 }
 
-/// The place of an output that is made in parts.
 pub trait PartsPlace: Debug {
-    /// Returns whether the output exists and has this mark.
     fn is_marked(&self, mark: u64) -> Result<bool>;
 
-    /// Returns whether the output still has the values, in their sizes, that it was finished with. Their records are
-    /// gone, but the mark includes a sum over them. Returns true if there is no sum.
+    /// Returns whether the values still have the sizes that the mark was computed from; true if the mark has no sum.
     fn is_as_finished(&self) -> Result<bool>;
 
-    /// Prepares for a restart: an existing output no longer counts as the result of these parts.
-    ///
-    /// # Errors
-    /// The output cannot be changed.
+    /// Makes an existing output not count as the result of these parts.
     fn begin_anew(&self, mark: u64) -> Result<()>;
 
     /// Begins a part and returns the writer of the record.
-    ///
-    /// # Errors
-    /// The place is not writable.
     fn begin(&mut self, part: usize) -> Result<Box<dyn WritableStore>>;
 
-    /// Checks that an output without begun parts would not be mixed with existing data. Outputs that are exchanged for
-    /// the old ones always pass.
-    ///
-    /// # Errors
-    /// There is data that the output would be mixed with.
+    /// Fails if existing data would be mixed with the output, which is not yet begun.
     fn check_unbegun(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Returns the store that the parts write to, if the output is a store.
     fn store(&self) -> &dyn StoreDraft;
 
-    /// Opens the file that all parts write to and extends it to `bytes` bytes. If the file is shorter, `lost` is called
-    /// with its length first, under a lock where locks exist.
-    ///
-    /// # Errors
-    /// The file cannot be opened or changed, or `lost` fails.
+    /// Opens the file of all parts and extends it to `bytes` bytes. Calls `lost` with the length of a shorter file,
+    /// under a lock where locks exist.
     fn file(&self, _bytes: u64, _lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File> {
         unreachable!("an output that is one file is on a disk")
     }
 
-    /// Returns the length of the file that all parts write to; `None` if it does not exist.
+    /// The length of the file of all parts.
     fn file_length(&self) -> Option<u64> {
         None
     }
 
-    /// Gives the output its name and this mark. A process that finds the mark may remove the record.
-    ///
-    /// # Errors
-    /// A file cannot be renamed or written.
+    /// Gives the output its name and a mark. A process that finds the mark may remove the record.
     fn publish(&self, mark: u64) -> Result<()>;
 
-    /// Removes the record and unfinished files.
-    ///
-    /// # Errors
-    /// They cannot be removed.
     fn forget(&self) -> Result<()>;
 }
 
-/// The record of an output that is made in parts: its arguments and the finished parts. It is in a store that all
-/// processes share, under the keys `RECORD`, `LOCK` and `DONE`.
+/// The arguments and finished parts of an output, in a store that all processes share.
 #[derive(Debug)]
 pub struct Ledger {
     reader: Box<dyn KeyStore>,
@@ -118,8 +90,7 @@ impl Ledger {
         Self { reader, writer, record, done: DONE.to_owned() }
     }
 
-    /// Includes the hash of the record in the keys of finished parts. A slow process of an older record may still write
-    /// its keys after that record was removed.
+    /// Includes the hash of the record in the keys: a slow process of a removed record may still write its own.
     #[cfg(feature = "remote")]
     pub(super) fn noting_by_record(self) -> Self {
         let done = format!("{DONE}/{:016x}", self.hash());
@@ -130,13 +101,12 @@ impl Ledger {
         Ok(self.reader.size(RECORD)?.is_some())
     }
 
-    /// Writes the record and returns true, unless another process has written one. The first record counts, because
-    /// both must be equal.
+    /// Returns false if another process has written a record. The first one counts, because both must be equal.
     fn begin(&self) -> io::Result<bool> {
         self.writer.put_if_absent(RECORD, self.record.to_string().as_bytes())
     }
 
-    /// Compares the record of the begun output, if any, with this one and returns the first difference.
+    /// Returns the first difference from the record of the begun output.
     fn difference(&self) -> Result<Option<String>> {
         let Some(found) = self.reader.get(RECORD, MAX_RECORD)? else { return Ok(None) };
         Ok(self.record.difference(&Record::parse(&String::from_utf8_lossy(&found))))
@@ -151,30 +121,21 @@ impl Ledger {
         Some(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Returns whether a part is done. A part whose key cannot be read is made again.
+    /// A part whose key cannot be read is made again.
     pub fn is_done(&self, part: usize) -> bool {
         self.reader.size(&self.key(part, "")).is_ok_and(|size| size.is_some())
     }
 
-    /// Records a part as done, with the list of its units.
-    ///
-    /// # Errors
-    /// The record cannot be written.
     pub fn set_done(&self, part: usize, made: &str) -> io::Result<()> {
         self.writer.put(&self.key(part, ""), made.as_bytes())
     }
 
-    /// Returns the unit list of a part. The list is incomplete if the part is not done, and empty if it cannot be read,
-    /// so that these units are made again.
+    /// The list is incomplete if the part is not done, and empty if it cannot be read, so that units are made again.
     pub fn made(&self, part: usize) -> String {
         let text = |what| self.text(part, what, MAX_LIST);
         text("").or_else(|| text(".made")).unwrap_or_default()
     }
 
-    /// Records units of a part that is not done.
-    ///
-    /// # Errors
-    /// The record cannot be written.
     pub fn set_made(&self, part: usize, made: &str) -> io::Result<()> {
         self.writer.put(&self.key(part, ".made"), made.as_bytes())
     }
@@ -184,21 +145,17 @@ impl Ledger {
         self.writer.remove(&self.key(part, ".units"))
     }
 
-    /// Returns how many units of a part are done; 0 if it cannot be read, so that all are made again.
+    /// Returns 0 if the number cannot be read, so that all units are made again.
     pub fn units_done(&self, part: usize) -> usize {
         self.text(part, ".units", MAX_RECORD).and_then(|text| text.trim().parse().ok()).unwrap_or(0)
     }
 
-    /// Records how many units of a part are done.
-    ///
-    /// # Errors
-    /// The record cannot be written.
     pub fn set_units_done(&self, part: usize, units: usize) -> io::Result<()> {
         self.writer.put(&self.key(part, ".units"), units.to_string().as_bytes())
     }
 
-    /// Locks the output for the finishing process. Two processes that exchange names would restore the old output.
-    /// Returns `None` if no part has begun, or if the place has no locks.
+    /// Two finishing processes that exchange names would restore the old output. Returns `None` before the first part,
+    /// or without locks.
     pub fn lock(&self) -> Option<Lock> {
         self.reader.lock(LOCK, false).ok()
     }
@@ -210,10 +167,6 @@ impl Ledger {
 }
 
 impl<'a> Parts<'a> {
-    /// Takes a target that is made in parts, and its record.
-    ///
-    /// # Errors
-    /// The target is a stream or a device.
     pub fn new(target: &'a Target, record: Record) -> Result<Self> {
         match target {
             Target::File(file) => local::parts(file, false, record),
@@ -224,30 +177,20 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Returns whether the output exists and is the result of these parts. Then [`forget`](PartsPlace::forget) may
-    /// remove the rest.
-    ///
-    /// # Errors
-    /// Another output is in progress, or the place cannot be read.
+    /// Returns whether the output is the result of these parts. Then [`forget`](PartsPlace::forget) may remove the
+    /// rest.
     pub fn is_finished(&self) -> Result<bool> {
         self.compare()?;
         self.place.is_marked(self.ledger.hash())
     }
 
-    /// Discards the parts that were made.
-    ///
-    /// # Errors
-    /// They cannot be removed.
+    /// Discards the parts.
     pub fn restart(&self) -> Result<()> {
         self.place.begin_anew(self.ledger.hash())?;
         self.place.forget()
     }
 
-    /// Begins the output, or joins processes that began the same output, to make one part. Removes the remains of a
-    /// killed process that made the same part.
-    ///
-    /// # Errors
-    /// The begun parts belong to another output (the message has the first difference), or writing fails.
+    /// Begins the output or joins its other processes, and removes the remains of a killed process of the same part.
     pub fn begin(&mut self, part: usize) -> Result<()> {
         let failed = format!("{}: cannot be written", self.beside);
         self.ledger.writer = self.place.begin(part).with_context(|| failed.clone())?;
@@ -262,7 +205,7 @@ impl<'a> Parts<'a> {
         self.compare()
     }
 
-    /// Checks that the output in progress, if any, has the same record.
+    /// Fails if the output in progress has another record.
     fn compare(&self) -> Result<()> {
         let differing = self.ledger.difference();
         let differing = differing.with_context(|| format!("{}/{RECORD}", self.beside))?;
@@ -270,20 +213,13 @@ impl<'a> Parts<'a> {
         bail!("{}: {differing}: --restart begins anew", self.label)
     }
 
-    /// Opens the file that all parts write to and extends it to `bytes` bytes. A shorter file is new or was truncated.
-    /// Then the parts that `beyond` returns for its length are recorded as not done, before the file grows: afterwards
-    /// lost data could not be distinguished from zeros.
-    ///
-    /// # Errors
-    /// The file cannot be opened, or the record cannot be changed.
+    /// Opens the file of all parts. A file shorter than `bytes` is new or was truncated, so the parts that `beyond`
+    /// returns for its length are first recorded as not done: once the file has grown, lost data look like zeros.
     pub fn file(&self, bytes: u64, beyond: impl Fn(u64) -> Vec<usize>) -> io::Result<File> {
         self.place.file(bytes, &|length| beyond(length).into_iter().try_for_each(|part| self.ledger.forget(part)))
     }
 
-    /// Gives the output its name and removes everything else. The [`lock`](Ledger::lock) is dropped in between.
-    ///
-    /// # Errors
-    /// The output cannot be renamed, or the rest cannot be removed.
+    /// Gives the output its name and removes the rest.
     pub fn finish(&self, lock: Option<Lock>) -> Result<()> {
         self.place.publish(self.ledger.hash())?;
         // Windows does not remove a folder with an open file.

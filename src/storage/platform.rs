@@ -1,7 +1,5 @@
-//! The system calls that differ between systems.
-//!
-//! Linux and Windows have a file each; `unix` holds what all Unix systems share, and `portable` replaces calls that
-//! only Linux has. Every system has the same functions, which return the system's errors.
+//! The system calls that differ between systems: `linux`, `windows`, `unix` (all Unix systems) and `portable` (all
+//! except Linux).
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -26,17 +24,14 @@ pub use self::unix::*;
 #[cfg(windows)]
 pub use self::windows::*;
 
-/// Returns whether two paths lead to the same file.
 pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
     file_number(a) == file_number(b)
 }
 
-/// Returns whether an open file is the one that a path leads to.
 pub fn is_open_as(open: &File, found: io::Result<Metadata>) -> bool {
     open.metadata().is_ok_and(|open| found.is_ok_and(|found| same_file(&open, &found)))
 }
 
-/// Names the cause of an unexpected end of a file.
 fn explain_end(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => io::Error::new(error.kind(), "the file became shorter while it was read"),
@@ -49,7 +44,7 @@ pub fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }
 
-/// Syncs the names in a folder to the disk, on file systems that can do so.
+/// Some file systems cannot sync folders.
 pub fn sync_folder(folder: &File) -> io::Result<()> {
     match folder.sync_all() {
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
@@ -57,19 +52,19 @@ pub fn sync_folder(folder: &File) -> io::Result<()> {
     }
 }
 
-/// Creates an unnamed file in the folder for temporary files.
+/// In the folder for temporary files.
 #[cfg(feature = "files")]
 pub fn unnamed_file() -> io::Result<File> {
     tempfile::tempfile()
 }
 
-/// Fails: only streams, which need the feature `files`, are kept in unnamed files.
+/// Only streams, which need the feature `files`, use unnamed files.
 #[cfg(not(feature = "files"))]
 pub fn unnamed_file() -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Marks a file by the nanoseconds of its modification time, for systems without extended attributes.
+/// For systems without extended attributes.
 fn mark_by_time(file: &File, hash: u64) -> io::Result<()> {
     let since = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     file.set_modified(UNIX_EPOCH + Duration::new(since.as_secs(), nanos_of(hash)))

@@ -1,9 +1,7 @@
 //! Bytes that are read by position: [`ReadAt`], which all format readers and [`Source`](super::source::Source) use.
 //!
-//! This module implements it for [local files](File) and [memory](MemoryBytes); remote objects implement it too. The
-//! methods take `&self` and block, so several threads read at once, which keeps several requests in flight. Files are
-//! not memory-mapped: access beyond the end of a truncated mapping kills the process, while a read returns an error
-//! that names the file.
+//! The methods take `&self` and block; several threads have several requests in flight. Files are not memory-mapped: a
+//! mapped file that is truncated kills the process, while a read returns an error that names the file.
 
 use std::fmt::Debug;
 use std::fs::{File, Metadata};
@@ -20,102 +18,86 @@ use crate::layout::gather::GapRun;
 use crate::memory::Buffer;
 use crate::parallel::{Threads, locked, share};
 
-/// Bytes of a fixed size that several threads may read at any position.
+/// Bytes of a fixed size that several threads may read.
 pub trait ReadAt: Debug + Send + Sync {
-    /// The size in bytes.
     fn size(&self) -> io::Result<u64>;
 
-    /// Fills all of `out` with the bytes from offset `at` on.
-    ///
-    /// # Errors
-    /// Reading fails. An early end has the kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof).
+    /// Fills all of `out`. An early end has the kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof).
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()>;
 
-    /// Returns the current version of the bytes.
     fn stamp(&self) -> io::Result<Stamp>;
 
-    /// Returns the identity of the bytes, which is the same under every name.
+    /// The identity is the same under every name of the file.
     fn identity(&self) -> io::Result<Identity>;
 
-    /// Returns the local file, if there is one, for uses that need a descriptor: kernel copies, locks, writing in
-    /// place. `None` does not mean that reads are slow or sequential.
+    /// The local file, for kernel copies, locks and writing in place. Reads may be fast and random without one.
     fn as_file(&self) -> Option<&File> {
         None
     }
 
-    /// Returns the local file whose packed items (fewer than 8 bits) these bytes are, for writing in place.
+    /// The local file of packed items (below 8 bits), for writing in place.
     fn as_packed_file(&self) -> Option<PackedFile<'_>> {
         None
     }
 
-    /// Returns whether each read is a request to a server, which costs far more than a system call. Sequential readers
-    /// then read [`READ_AHEAD`] bytes at once, and no reader fetches unneeded bytes.
+    /// Returns whether each read is a request to a server. Then sequential readers read [`READ_AHEAD`] bytes at once,
+    /// and others nothing needless.
     fn costs_requests(&self) -> bool {
         false
     }
 
-    /// Returns how many of the gaps, from the first on, may be read to save requests, and deducts their bytes from a
-    /// limit.
+    /// Returns how many gaps, from the first on, may be read to save requests, and deducts them from a limit.
     fn spare(&self, _gaps: GapRun) -> usize {
         0
     }
 
-    /// Returns the counter of these reads, if there is one.
     fn counter(&self) -> Option<&Arc<CallCounter>> {
         None
     }
 }
 
-/// The part of an object of unknown size that is needed first.
+/// The part of an object of unknown size that is read first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// This many bytes at the beginning.
     First(u64),
-    /// This many bytes at the end.
     Last(u64),
 }
 
-/// The size of a sequential read where each read costs a request. At 20 ms per request and 100 MB/s, a request costs as
-/// much as 2 MiB.
+/// The bytes of a sequential read from a server. At 20 ms per request and 100 MB/s, a request costs as much as 2 MiB.
 pub const READ_AHEAD: usize = 1 << 21;
 
-/// The maximum of bytes that all threads request at once. With more than 64 threads, each requests less than
-/// [`READ_AHEAD`].
+/// The maximum bytes that all threads request at once, which 64 threads reach.
 const MAX_AHEAD: usize = 1 << 27;
 
-/// The minimum size of a request that is made only to occupy another thread.
+/// The minimum bytes of a request that occupies another thread.
 pub const MIN_REQUEST: usize = 1 << 14;
 
-/// Returns the request size when `threads` threads download `bytes` bytes that are stored in runs of `run` bytes, one
-/// request each.
+/// Returns the bytes per request when `threads` threads download `bytes` bytes that are stored in runs of `run` bytes.
 pub fn request_window(bytes: usize, threads: usize, run: usize) -> usize {
     let most = READ_AHEAD.min(MAX_AHEAD / threads).max(MIN_REQUEST);
     bytes.div_ceil(threads).clamp(MIN_REQUEST.min(run.max(1)), most)
 }
 
-/// An open local file in which several items share a byte, the first in the low bits.
+/// An open local file with several items per byte, the first in the low bits.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedFile<'a> {
     pub file: &'a File,
-    /// The offset of the first item.
     pub start: u64,
-    /// The bits per item, a divisor of 8.
+    /// Bits per item, a divisor of 8.
     pub bits: u32,
 }
 
-/// The version of some bytes. Two stamps of the same bytes differ if the bytes changed in between.
+/// The version of some bytes.
 ///
-/// Another program may write a file while its items are read window by window, and an output of half old and half new
-/// items would look like any other. Other programs take no locks, so a stamp is taken at opening and compared after the
-/// last read, before the output gets its name.
+/// Other programs may write a file during a run and take no locks, so stamps of the opening and of the end are compared
+/// before the output gets its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stamp {
-    /// The size and the modification time of a file (`None` on file systems without times). A change within the clock's
-    /// resolution that keeps the size is missed.
+    /// Size and modification time; the time is `None` on some file systems. A change within the clock's resolution that
+    /// keeps the size is missed.
     Modified(u64, Option<SystemTime>),
-    /// A number that each change increases.
     Revision(u64),
-    /// A hash of the size and the entity tag of a remote object.
+    /// A hash of the size and the entity tag.
     Tag([u64; 2]),
 }
 
@@ -125,14 +107,13 @@ impl Stamp {
     }
 }
 
-/// The identity of a file, a folder or an object. It does not change with the content.
+/// The identity of a file, a folder or an object, which does not change with the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
-    /// The device and file number of a local file or folder.
+    /// Device and inode.
     Local([u64; 2]),
-    /// The number of an object in the memory of this process.
     Memory(u64),
-    /// A hash of the address of a remote object.
+    /// A hash of the address.
     Remote([u64; 2]),
 }
 
@@ -164,7 +145,7 @@ impl ReadAt for File {
     }
 }
 
-/// A local file that is opened for every read, because the number of open files is limited.
+/// A local file that is opened for every read, because a process may open only some files at once.
 #[derive(Debug)]
 pub struct ReopenedFile {
     path: PathBuf,
@@ -172,12 +153,10 @@ pub struct ReopenedFile {
 }
 
 impl ReopenedFile {
-    /// Takes the path and the identity of the file.
     pub fn new(path: &Path, identity: Identity) -> Self {
         Self { path: path.to_owned(), identity }
     }
 
-    /// Fails if another file has the name now.
     fn open(&self) -> io::Result<File> {
         let file = File::open(&self.path)?;
         let is_same = file.identity()? == self.identity;
@@ -203,7 +182,6 @@ impl ReadAt for ReopenedFile {
     }
 }
 
-/// Bytes in memory, which do not change.
 #[derive(Debug)]
 pub struct MemoryBytes {
     bytes: Arc<Buffer>,
@@ -211,12 +189,11 @@ pub struct MemoryBytes {
 }
 
 impl MemoryBytes {
-    /// Takes bytes as a new object with its own identity, even if equal bytes exist.
+    /// Takes bytes with an identity of their own.
     pub fn new(bytes: impl Into<Buffer>) -> Self {
         Self::shared(Arc::new(bytes.into()))
     }
 
-    /// Takes shared bytes as a new object with its own identity.
     pub fn shared(bytes: Arc<Buffer>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self { bytes, number: NEXT.fetch_add(1, Ordering::Relaxed) }
@@ -245,17 +222,16 @@ impl ReadAt for MemoryBytes {
 }
 
 /// A part of some bytes, read from front to back. `B` is a reference or an `Arc`. If reads cost requests, it reads
-/// ahead within the part, one request per thread.
+/// ahead, one request per thread.
 #[derive(Debug)]
 pub struct Section<B>(BufReader<Unbuffered<B>>);
 
 impl<B: Deref<Target: ReadAt>> Section<B> {
-    /// Reads `size` bytes from offset `at` on.
     pub fn new(bytes: B, at: u64, size: u64) -> Self {
         Self::ahead(Unbuffered { bytes, at, left: size, threads: 1 })
     }
 
-    /// Lets several threads read ahead if reads cost requests. Must be called before the first read.
+    /// Lets several threads read ahead. Must precede the first read.
     #[must_use]
     pub fn by(self, threads: Threads) -> Self {
         let part = self.0.into_inner();

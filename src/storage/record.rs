@@ -1,27 +1,26 @@
-//! The record of the arguments of an output that is made in parts, and the difference of two records.
+//! The record of the arguments of an output in parts.
 
 use std::fmt::{self, Write as _};
 
 const MAX_SHOWN: usize = 60;
 
-/// The arguments of an output that is made in parts. The text has one line per argument, with fields separated by tabs.
+/// The arguments of an output in parts: in the text, lines of tab-separated fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     lines: Vec<RecordLine>,
 }
 
-/// One argument. No field contains a tab or a line break.
+/// No field contains a tab or a line break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct RecordLine {
-    /// The long name of an option, or the role of an operand. Several lines may have the same key.
+    /// An option, or the role of an operand. Keys may repeat.
     key: String,
     value: Option<String>,
-    /// A version of the file or folder. It is compared and never shown.
+    /// A version of the file or folder, which is never shown.
     stamp: Option<String>,
 }
 
 impl Record {
-    /// Adds a line. `stamp` is the version of a file or folder.
     pub fn add(&mut self, key: &str, value: Option<&str>, stamp: Option<&str>) {
         let [value, stamp] = [value, stamp].map(|text| text.map(escaped));
         self.lines.push(RecordLine { key: escaped(key), value, stamp });
@@ -36,8 +35,7 @@ impl Record {
         Self { lines: text.split_terminator('\n').map(line).collect() }
     }
 
-    /// Returns the first difference from the record that was begun with. Lines are compared by key, because an option
-    /// may be on one side only.
+    /// Returns the first difference. Lines are compared by key, because an option may be on one side only.
     pub(super) fn difference(&self, begun: &Self) -> Option<String> {
         begun.lines.iter().chain(&self.lines).find_map(|RecordLine { key, .. }| {
             let [then, now] = [begun, self].map(|record| record.of(key));
@@ -73,7 +71,7 @@ impl fmt::Display for Record {
     }
 }
 
-/// Escapes tabs, line breaks and backslashes, so that different texts stay different.
+/// Different texts stay different.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n").replace('\r', "\\r")
 }

@@ -7,15 +7,14 @@ use std::time::Duration;
 
 use crate::parallel::locked;
 
-/// A path with one of these prefixes is an address, whatever files exist.
+/// These prefixes mark an address, whatever files exist.
 const SCHEMES: [&str; 4] = ["http://", "https://", "s3://", "hf://"];
 
-/// Options of requests to servers. The defaults suit most callers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestOptions {
     /// The maximum wait for the next byte; 30 seconds if `None`.
     pub timeout: Option<Duration>,
-    /// Whether requests to buckets are unsigned even if there is a key.
+    /// Whether requests to buckets are never signed.
     pub unsigned: bool,
 }
 
@@ -26,7 +25,7 @@ pub fn as_address(path: &Path) -> Option<&str> {
     SCHEMES.iter().any(has).then_some(text)
 }
 
-/// Returns whether a path looks like a mistyped address: it has an unknown scheme, or slashes are missing.
+/// Returns whether a path looks like a mistyped address: an unknown scheme, or missing slashes.
 pub fn may_be_meant_as_address(path: &Path) -> bool {
     let Some((scheme, rest)) = path.to_str().and_then(|text| text.split_once(':')) else { return false };
     let is_scheme = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -34,25 +33,19 @@ pub fn may_be_meant_as_address(path: &Path) -> bool {
     as_address(path).is_none() && (is_scheme && rest.starts_with("//") || is_known())
 }
 
-/// An event for [`Watch`].
 #[derive(Clone, Copy, Debug)]
 pub enum RequestEvent<'a> {
-    /// This many bytes have arrived.
     Came(usize),
     /// A request is about to be repeated.
     AskedAgain(&'a AskedAgain<'a>),
 }
 
-/// A request that failed and is repeated.
 #[derive(Clone, Copy, Debug)]
 pub struct AskedAgain<'a> {
-    /// The number of the attempt; the first is 1.
     pub number: u32,
-    /// The maximum number of attempts.
     pub most: u32,
-    /// The reason, without secrets.
+    /// Contains no secrets.
     pub why: &'a str,
-    /// The host, with the port if the address has one.
     pub host: &'a str,
 }
 
@@ -72,16 +65,14 @@ impl fmt::Display for AskedAgain<'_> {
 
 type Told = dyn Fn(RequestEvent<'_>) + Send + Sync;
 
-/// The watchers of the process. They are global because any thread makes requests, far below the code that shows
-/// progress.
+/// Global, because any thread makes requests, far below the code that shows progress.
 static WATCHES: Mutex<Vec<Arc<Told>>> = Mutex::new(Vec::new());
 
-/// Reports the events of requests until it is dropped.
+/// Reports events until it is dropped.
 #[must_use]
 pub struct Watch(Arc<Told>);
 
 impl Watch {
-    /// Begins to call `told` with each event.
     pub fn begin(told: impl Fn(RequestEvent<'_>) + Send + Sync + 'static) -> Self {
         let told: Arc<Told> = Arc::new(told);
         locked(&WATCHES).push(Arc::clone(&told));

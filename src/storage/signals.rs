@@ -1,9 +1,8 @@
 //! Signals that end the program while a file is written.
 //!
-//! A library leaves signals to the program, since a library's handler could replace the program's own. So nothing
-//! happens here unless the program calls [`handle`], and only the feature `cli` has handlers. Without them a signal
-//! acts like SIGKILL: it leaves nothing on systems with unnamed files, and elsewhere a temporary file, which the next
-//! output to the same target removes.
+//! Only a program may set handlers, so nothing happens here before [`handle`], which needs the feature `cli`. Otherwise
+//! a signal acts like SIGKILL: it leaves nothing on systems with unnamed files, and elsewhere a temporary file, which
+//! the next output to the target removes.
 
 pub use self::handlers::{call_when_ended, deferred, end_if_signalled, handle, survive_size_limit};
 
@@ -24,17 +23,15 @@ mod handlers {
 
     static THREAD: OnceLock<bool> = OnceLock::new();
 
-    /// The callbacks that the thread runs before the program ends.
+    /// Callbacks before the program ends.
     static LAST: Mutex<Vec<Box<dyn Fn() + Send>>> = Mutex::new(Vec::new());
 
-    /// Held while an output gets its name and while its remains are removed: a folder that is half removed must not get
-    /// its name.
+    /// Held while an output gets its name and while its remains are removed: a half-removed folder must not get its
+    /// name.
     static NAMES: Mutex<()> = Mutex::new(());
 
-    /// Lets this module handle the signals of the process.
-    ///
-    /// While an output is written, SIGHUP, SIGINT and SIGTERM end the program even if they were ignored at its start,
-    /// as with `nohup`: the old handlers are not inspected.
+    /// SIGHUP, SIGINT and SIGTERM then end the program during an output even if they were ignored at its start, as with
+    /// `nohup`.
     pub fn handle() {
         HANDLED.store(true, Ordering::Relaxed);
     }
@@ -43,17 +40,15 @@ mod handlers {
         HANDLED.load(Ordering::Relaxed)
     }
 
-    /// Turns the signal of a file that exceeds the size limit into an error of the write.
+    /// Turns the signal of an exceeded size limit into an error of the write.
     pub fn survive_size_limit() {
         if is_handled() {
             let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
         }
     }
 
-    /// Runs `work`. A signal that arrives meanwhile ends the program after `work`.
-    ///
-    /// A file gets its name in two steps, and a signal between them would leave the temporary name behind. The handlers
-    /// exist during `work` only, so no other code delays a signal.
+    /// A signal during `work` ends the program afterwards. Otherwise it could leave the temporary name of a file that
+    /// is about to be renamed. The handlers exist during `work` only.
     pub fn deferred<T>(work: impl FnOnce() -> T) -> T {
         if !is_handled() {
             return work();
@@ -88,15 +83,14 @@ mod handlers {
         }
     }
 
-    /// Waits for the end of the program if a signal is ending it. Errors of other threads then come from the removal of
-    /// their files, and the exit status must be that of the signal.
+    /// Waits if a signal is ending the program: errors are then due to removed files, and the exit status must be the
+    /// signal's.
     pub fn end_if_signalled() {
         if ENDED.load(Ordering::SeqCst) {
             wait_for_the_end();
         }
     }
 
-    /// Calls `last` before SIGHUP, SIGINT or SIGTERM ends the program.
     pub fn call_when_ended(last: impl Fn() + Send + 'static) {
         if !is_handled() {
             return;
@@ -104,8 +98,8 @@ mod handlers {
         locked(&LAST).push(Box::new(last));
         THREAD.get_or_init(|| {
             let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return false };
-            // A thread makes the calls, because a handler may neither allocate memory nor take a lock. If no thread can
-            // start, the file is removed except after a signal.
+            // A thread makes the calls, because a handler may neither allocate nor lock. Without a thread the file is
+            // removed except after a signal.
             let started = std::thread::Builder::new().spawn(move || {
                 for signal in signals.forever() {
                     ENDED.store(true, Ordering::SeqCst);

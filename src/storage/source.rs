@@ -1,12 +1,8 @@
 //! The items of an operand: a [`Source`] is one tensor that operators read window by window.
 //!
-//! Items have one of five storages: *bytes* that are read by position (a local file or a remote object, see
-//! [`read_at`](super::read_at)), a *stream* that is read once from front to back, *chunks* of a grid (see
-//! [`chunked`](super::chunked)), *memory*, or *one item* for every place. [`Source::read`] serves all five; operators
-//! check the storage only to choose a faster way.
-//!
-//! A *label* is the name in messages: the operand and its file. A *container* is a file with several tensors and
-//! *metadata*, texts by keys. A [`Hold`] is a way to keep the items near.
+//! The items have one of five storages: *bytes* by position (see [`read_at`](super::read_at)), a *stream*, *chunks*
+//! (see [`chunked`](super::chunked)), *memory*, or *one item* for every place. [`Source::read`] serves all. A *label*
+//! names a source in messages; a *container* is a file with several tensors; a [`Hold`] keeps items near.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -36,33 +32,30 @@ use crate::layout::window::{boxes_of_run, fill_each};
 use crate::memory::{self, Buffer};
 use crate::parallel::{Threads, locked};
 
-/// The maximum size of a read of copies and of scattered items, except from servers. It bounds the gaps that are read
-/// needlessly and the memory of each thread. Reading 1 MiB costs far more than the system call.
+/// The maximum bytes of a read of copies and scattered items, except from servers. It bounds the gaps that are read and
+/// the memory of a thread; 1 MiB costs far more than the system call.
 pub(crate) const READ_AT_ONCE: usize = 1 << 20;
 
-/// A tensor that can be read in parts.
 #[derive(Debug)]
 pub struct Source {
     meta: Meta,
     store: Storage,
     label: String,
-    /// The container of this tensor and the tensor's number there.
+    /// The container and the tensor's number there.
     container: Option<(Arc<Container>, usize)>,
-    /// The tensor's name in the group that the user named; `None` if the user named the tensor itself.
+    /// The name in the group that the user named; `None` if the user named the tensor.
     name_in_group: Option<Arc<str>>,
-    /// Whether strings have no fixed width, as in JSON: the width is that of the longest item.
+    /// Whether strings are as wide as the longest item, as in JSON.
     has_free_width: bool,
-    /// A copy of the stored items, made by [`bring_near`](Self::bring_near).
+    /// A copy by [`bring_near`](Self::bring_near).
     near: OnceLock<Storage>,
 }
 
-/// The storage of the items; see the head of the module.
 #[derive(Debug)]
 enum Storage {
-    /// Items in `bytes` from offset `start` on. The stamp was taken when the source was made.
+    /// The stamp was taken when the source was made.
     Bytes { bytes: Arc<dyn ReadAt>, start: u64, stamp: Stamp },
-    /// Items that arrive once, in storage order. The lock is there because threads share a source and reading moves the
-    /// stream; only one thread of a job reads it.
+    /// Threads share a source, so the type needs the lock; but only one thread reads a stream.
     Stream(Mutex<Stream>),
     Chunks(Arc<dyn Chunked>),
     Memory(Arc<Buffer>),
@@ -74,7 +67,7 @@ impl Storage {
         Ok(Self::Bytes { stamp: bytes.stamp()?, bytes, start })
     }
 
-    /// Panics for a stream, which only one source can read.
+    /// Panics for a stream.
     fn shared(&self) -> Self {
         match self {
             Self::Bytes { bytes, start, stamp } => {
@@ -93,71 +86,55 @@ impl Source {
         Self { meta, store, label, container: None, name_in_group: None, has_free_width: false, near: OnceLock::new() }
     }
 
-    /// Takes a tensor in memory in C order.
     pub fn memory(tensor: Tensor, label: String) -> Self {
         let (meta, bytes) = tensor.into_parts();
         Self::new(meta, Storage::Memory(Arc::new(Buffer::from(bytes))), label)
     }
 
-    /// Takes items that are stored in `bytes` from offset `start` on, in the order and the byte order of `meta`.
-    /// Several sources may share the bytes.
-    ///
-    /// # Errors
-    /// The version of the bytes is not available.
+    /// The items begin at offset `start`.
     pub fn stored(meta: Meta, bytes: Arc<dyn ReadAt>, start: u64, label: String) -> Result<Self> {
         Ok(Self::new(meta, Storage::stored(bytes, start)?, label))
     }
 
-    /// Takes items that are stored in chunks.
     pub fn chunks(meta: Meta, chunks: Arc<dyn Chunked>, label: String) -> Self {
         Self::new(meta, Storage::Chunks(chunks), label)
     }
 
-    /// Takes a stream of `bytes` bytes of items.
+    /// `bytes` is the length of the stream.
     pub fn stream(meta: Meta, reader: Box<dyn Read + Send>, bytes: u64, label: String) -> Self {
         Self::new(meta, Storage::Stream(Mutex::new(Stream { reader, at: 0, bytes })), label)
     }
 
-    /// Takes one item for every place of a shape.
     pub fn item(meta: Meta, item: Vec<u8>, label: String) -> Self {
         Self::new(meta, Storage::Item(item), label)
     }
 
-    /// Returns a second source of the same items, for another operator on the same data. A stream becomes
-    /// [seekable](Hold::Seekable).
-    ///
-    /// # Errors
-    /// The stream cannot be copied.
+    /// Returns a second source of the same items. A stream becomes [seekable](Hold::Seekable).
     pub fn another(&mut self) -> Result<Self> {
         self.hold(Hold::Seekable, Threads::default())?;
         let (container, name_in_group) = (self.container.clone(), self.name_in_group.clone());
         Ok(Self { container, name_in_group, ..Self::new(self.meta.clone(), self.store.shared(), self.label.clone()) })
     }
 
-    /// Adds the container, with the tensor's number `n` there.
     #[must_use]
     pub fn one_of(self, container: Arc<Container>, n: usize) -> Self {
         Self { container: Some((container, n)), ..self }
     }
 
-    /// Adds the tensor's name in the group that the user named, so that outputs are groups too.
+    /// The user named the group, so that outputs are groups too.
     #[must_use]
     pub fn in_group(self, name: &str) -> Self {
         Self { name_in_group: Some(name.into()), ..self }
     }
 
-    /// Returns the tensor's name in the group that the user named. A group without metadata is not a
-    /// [container](Self::container).
     pub fn name_in_group(&self) -> Option<&str> {
         self.name_in_group.as_deref()
     }
 
-    /// Returns the container of this tensor, if it has one.
     pub fn container(&self) -> Option<&Container> {
         self.container.as_ref().map(|(container, _)| &**container)
     }
 
-    /// Returns the attachments of the tensor's file or store, if its format supports them.
     pub fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
         match &self.container {
             Some((container, _)) => container.attachments.as_ref(),
@@ -165,64 +142,54 @@ impl Source {
         }
     }
 
-    /// Returns the name of this tensor in its container.
     pub fn member(&self) -> Option<&str> {
         self.container.as_ref().map(|(container, n)| &*container.names[*n])
     }
 
-    /// The stored dtype, the shape, and the storage order.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// The stored dtype.
     pub fn dtype(&self) -> &DType {
         &self.meta.dtype
     }
 
-    /// Reinterprets the items as another dtype of the same itemsize.
+    /// The itemsize must be the same.
     pub fn reinterpret(&mut self, dtype: DType) {
         debug_assert_eq!(self.meta.dtype.itemsize(), dtype.itemsize());
         self.meta.dtype = dtype;
     }
 
-    /// The shape.
     pub fn shape(&self) -> &[usize] {
         &self.meta.shape
     }
 
-    /// The size of all items in bytes.
     pub fn bytes(&self) -> usize {
         self.meta.bytes()
     }
 
-    /// The name in messages: operand and file.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// Returns whether all items are one item.
     pub fn is_one_item(&self) -> bool {
         matches!(self.store, Storage::Item(_))
     }
 
-    /// Returns whether the items can be read only once, from front to back.
     pub fn is_stream(&self) -> bool {
         matches!(self.store, Storage::Stream(_))
     }
 
-    /// Returns whether each read is a system call or a request, so that scattered items cost many. This does not hold
-    /// for memory, chunks and streams.
+    /// Returns whether scattered items cost a system call or a request each.
     pub fn is_read_by_position(&self) -> bool {
         matches!(self.store, Storage::Bytes { .. })
     }
 
-    /// The storage that reads use: the near copy, if there is one.
     fn nearest(&self) -> &Storage {
         self.near.get().unwrap_or(&self.store)
     }
 
-    /// Returns whether each read is a request to a server. Then several threads pay off for little data too.
+    /// Returns whether each read is a request. Then several threads pay off for little data too.
     pub fn costs_requests(&self) -> bool {
         match self.nearest() {
             Storage::Bytes { bytes, .. } => bytes.costs_requests(),
@@ -236,19 +203,17 @@ impl Source {
         bytes.spare(GapRun { at: start + gaps.at, ..gaps })
     }
 
-    /// Returns how many of the allowed threads pay off for reading all items.
+    /// Returns how many threads pay off for reading all items.
     pub fn threads(&self, allowed: Threads) -> usize {
         allowed.for_requests(self.costs_requests()).for_bytes(self.bytes())
     }
 
-    /// Returns the local file with the unpacked items and their offset, for uses that need a descriptor: kernel copies
-    /// and writing in place.
+    /// The local file with unpacked items and their offset, for kernel copies and writing in place.
     pub fn as_local_file(&self) -> Option<(&File, u64)> {
         let Storage::Bytes { bytes, start, .. } = &self.store else { return None };
         bytes.as_file().map(|file| (file, *start))
     }
 
-    /// Returns the local file with packed items.
     pub fn as_packed_file(&self) -> Option<PackedFile<'_>> {
         if let Storage::Bytes { bytes, .. } = &self.store { bytes.as_packed_file() } else { None }
     }
@@ -257,36 +222,29 @@ impl Source {
         if let Storage::Bytes { bytes, .. } = &self.store { bytes.counter() } else { None }
     }
 
-    /// Returns whether reads are only counted (see [`CallCounter::rehearse`]).
+    /// See [`CallCounter::rehearse`].
     pub fn is_rehearsed(&self) -> bool {
         self.counter().is_some_and(|counter| counter.is_rehearsal())
     }
 
-    /// Returns whether the items can be changed in place.
     pub fn is_changeable(&self) -> bool {
         self.as_local_file().is_some() || self.as_packed_file().is_some() || self.as_chunks().is_some()
     }
 
-    /// The offset of the items in bytes that are read by position.
     #[cfg(test)]
     pub fn offset(&self) -> Option<u64> {
         if let Storage::Bytes { start, .. } = &self.store { Some(*start) } else { None }
     }
 
-    /// Returns the chunks, if the items are stored in chunks.
     pub fn as_chunks(&self) -> Option<&Arc<dyn Chunked>> {
         if let Storage::Chunks(chunks) = &self.store { Some(chunks) } else { None }
     }
 
-    /// Returns all stored items, if they are in memory.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         if let Storage::Memory(bytes) = &self.store { Some(bytes) } else { None }
     }
 
-    /// Returns whether both sources read the same bytes, so that a change of one may change the other.
-    ///
-    /// # Errors
-    /// The identity of the bytes is not available.
+    /// Returns whether a change of one source may change the other.
     pub fn shares_bytes_with(&self, other: &Self) -> Result<bool> {
         let identity = |source: &Self| match &source.store {
             Storage::Bytes { bytes, .. } => bytes.identity().map(Some).with_context(|| source.label.clone()),
@@ -296,12 +254,11 @@ impl Source {
         Ok(own.is_some() && own == identity(other)?)
     }
 
-    /// Returns the view of all items in storage.
     pub fn view(&self) -> View {
         self.meta.view()
     }
 
-    /// Turns a tensor in Fortran order into one in C order by reversing its axes.
+    /// Makes a tensor in Fortran order one in C order, by reversing the axes.
     pub fn reverse_to_c_order(&mut self) {
         if self.meta.order == Order::Fortran {
             self.meta.shape.reverse();
@@ -310,15 +267,12 @@ impl Source {
     }
 
     /// Checks after the last read that a stream ends at its length and that stored items have not changed.
-    ///
-    /// # Errors
-    /// The stream is too short or too long, the items have changed, or reading fails.
     pub fn finish(&self) -> Result<()> {
         match &self.store {
             Storage::Stream(stream) => {
                 let mut stream = locked(stream);
                 let Stream { reader, at, bytes } = &mut *stream;
-                // One more byte shows that the stream is too long. The excess is not measured.
+                // One more byte shows that the stream is too long; the excess is not measured.
                 let rest = bytes.saturating_sub(*at) + 1;
                 let read = io::copy(&mut reader.by_ref().take(rest), &mut io::sink());
                 *at += read.with_context(|| self.label.clone())?;
@@ -337,18 +291,12 @@ impl Source {
         }
     }
 
-    /// Gathers the items of `view` into `out`, in C order of the view and in the stored bytes.
-    ///
-    /// # Errors
-    /// Reading fails, or the bytes end early.
+    /// Gathers the items of `view` in C order, as stored.
     pub fn read(&self, view: &View, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         self.read_between(view, Gaps::Wanted, out, scratch)
     }
 
-    /// Reads like [`read`](Self::read) with a given cost of the gaps between items. Servers have their own rule.
-    ///
-    /// # Errors
-    /// See [`read`](Self::read).
+    /// `gaps` is the cost of gaps between items, except on servers.
     pub fn read_between(&self, view: &View, gaps: Gaps<'_>, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
         if out.is_empty() {
@@ -389,10 +337,7 @@ impl Source {
         Ok(())
     }
 
-    /// Reads stored bytes of items, from offset `at` of all items on.
-    ///
-    /// # Errors
-    /// See [`read`](Self::read).
+    /// Reads stored bytes from offset `at` of all items on.
     pub fn read_at(&self, out: &mut [u8], at: u64) -> Result<()> {
         match self.nearest() {
             Storage::Bytes { bytes, start, .. } => {
@@ -426,12 +371,10 @@ impl Source {
     }
 }
 
-/// The message for a tensor of `found` bytes instead of `expected`.
 pub fn wrong_length(found: u64, expected: u64, meta: &Meta) -> String {
     format!("{found} bytes of data, expected {expected} ({} {:?})", meta.dtype.name(), meta.shape)
 }
 
-/// Fills `out` with copies of an item.
 pub fn fill(out: &mut [u8], item: &[u8]) {
     if item.iter().all(|&byte| byte == 0) {
         return out.fill(0);
@@ -439,16 +382,14 @@ pub fn fill(out: &mut [u8], item: &[u8]) {
     walk::fill(out, item);
 }
 
-/// Returns whether all items have the bits of `item`. The search ends at the first difference.
+/// Stops at the first difference.
 pub fn is_filled(items: &[u8], item: &[u8]) -> bool {
     items.starts_with(item) && items[item.len()..] == items[..items.len() - item.len()]
 }
 
 struct Stream {
     reader: Box<dyn Read + Send>,
-    /// The number of bytes that have been read.
     at: u64,
-    /// The number of bytes that are expected.
     bytes: u64,
 }
 
@@ -459,7 +400,7 @@ impl std::fmt::Debug for Stream {
 }
 
 impl Stream {
-    /// Skips to offset `at`, fills `out` as far as the stream lasts, and returns the number of bytes.
+    /// Skips to `at`, fills `out` as far as the stream lasts, and returns the number of bytes.
     fn read_at(&mut self, out: &mut [u8], at: u64) -> io::Result<usize> {
         let skip = at.checked_sub(self.at).ok_or_else(|| io::Error::other("a stream cannot be read backwards"))?;
         self.at += io::copy(&mut self.reader.by_ref().take(skip), &mut io::sink())?;
@@ -470,9 +411,6 @@ impl Stream {
 }
 
 /// Fills `out` as far as `reader` lasts, and returns the number of bytes.
-///
-/// # Errors
-/// Reading fails.
 pub fn fill_from(reader: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < out.len() {

@@ -1,8 +1,7 @@
 //! A folder that is made beside its target and gets the target's name when it is complete.
 //!
-//! Each file of the folder appears whole: it is written in a second folder and renamed. So several processes on several
-//! machines may fill a stage, any of them may be killed, and each file that exists is complete. Remains of killed
-//! processes are in the second folder and go with the stage.
+//! Each file is written in a second folder and renamed, so several processes on several machines may fill a stage, any
+//! of them may be killed, and each file in it is complete.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -25,11 +24,10 @@ const STORE: &str = "store";
 /// The folder of a stage for files without their final names.
 const NEW: &str = "new";
 
-/// The number of stages that a target may have at once. There are few, so that the remains of killed processes are
-/// found by name.
+/// The stages that a target may have at once; few, so that remains are found by name.
 const SHARED_NAMES: u32 = 8;
 
-/// The maximum bytes of a target's name in the names of its stages, for the limits of file systems.
+/// The maximum bytes of a target's name in the names of its stages.
 const MAX_NAME: usize = 200;
 
 #[derive(Debug)]
@@ -37,9 +35,9 @@ pub struct Stage {
     path: PathBuf,
     /// The folder for files without their final names.
     new: PathBuf,
-    /// The lock that keeps other processes from removing the stage as stale.
+    /// Keeps other processes from removing the stage as stale.
     lock: Option<File>,
-    /// Whether files are synced before they get their names.
+    /// Whether files are synced before they get names.
     is_synced: bool,
 }
 
@@ -47,10 +45,6 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns the path `.NAME.REST` beside a target NAME.
-///
-/// # Errors
-/// The target has no name, such as the root of the file system.
 pub fn hidden_name(target: &Path, rest: &str) -> io::Result<PathBuf> {
     let name = target.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_string_lossy();
     let end = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= MAX_NAME).last();
@@ -66,10 +60,7 @@ pub fn is_unfinished(name: &str) -> bool {
 }
 
 impl Stage {
-    /// Begins a stage for a target and removes its stale stages.
-    ///
-    /// # Errors
-    /// A folder cannot be created, or the target has too many stages.
+    /// Begins a stage for a target and removes stale ones.
     pub fn create(target: &Path) -> io::Result<Self> {
         // A signal removes the stage from the moment of its creation on.
         let begun = Arc::new(Mutex::new(None));
@@ -77,7 +68,7 @@ impl Stage {
         signals::call_when_ended(move || locked(&last).iter().for_each(|path: &PathBuf| remove(path)));
         let paths = (0..SHARED_NAMES).map(|number| hidden_name(target, &format!("{number}.tmp")));
         let paths = paths.collect::<io::Result<Vec<_>>>()?;
-        // The second pass retries names that another process took and may have freed since.
+        // The second pass retries names that another process may have freed.
         for (number, path) in paths.iter().enumerate().chain(paths.iter().enumerate()) {
             remove_left(path);
             let mut begun = locked(&begun);
@@ -97,25 +88,23 @@ impl Stage {
             };
             let stage = Self { new: path.join(NEW), path: path.clone(), lock: Some(lock), is_synced: false };
             stage.make_folders()?;
-            // Several concurrent runs may have been killed.
             paths[number + 1..].iter().for_each(|path| remove_left(path));
             return Ok(stage);
         }
         Err(io::Error::other("too many outputs of that name are being written"))
     }
 
-    /// Takes a stage that several processes share and whose files are synced before they get their names. One of the
-    /// processes [makes its folders](Self::make_folders).
+    /// A stage of several processes, whose files are synced. One of them [makes its folders](Self::make_folders).
     pub fn shared(path: PathBuf) -> Self {
         Self { new: path.join(NEW), path, lock: None, is_synced: true }
     }
 
-    /// Returns the same shared stage with a process's own folder for new files.
+    /// The same stage with a process's own folder for new files.
     pub fn within(&self, own: &OwnFolder) -> Self {
         Self { new: own.path.clone(), path: self.path.clone(), lock: None, is_synced: true }
     }
 
-    /// Begins a stage inside this one, which is removed with it.
+    /// Begins a stage that is removed with this one.
     pub(super) fn within_itself(&self) -> io::Result<Self> {
         let path = self.path.join("between");
         let stage = Self { new: path.join(NEW), path, lock: None, is_synced: false };
@@ -123,21 +112,15 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Makes the missing folders of the stage.
-    ///
-    /// # Errors
-    /// A folder cannot be created.
     pub fn make_folders(&self) -> io::Result<()> {
         fs::create_dir_all(&self.new)?;
         fs::create_dir_all(self.store())
     }
 
-    /// The path of the stage.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The path of the folder that gets the target's name.
     pub fn store(&self) -> PathBuf {
         self.path.join(STORE)
     }
@@ -146,8 +129,7 @@ impl Stage {
         fs::metadata(self.store().join(key)).ok().filter(Metadata::is_file).map(|found| found.len())
     }
 
-    /// Turns the stage into a writer of values into `folder`. The stage is removed with the writer unless other
-    /// processes share it.
+    /// Writes values into `folder`. The stage is removed with the writer unless it is shared.
     pub fn into_writer(self, folder: PathBuf) -> LocalWriter {
         LocalWriter { stage: self, folder }
     }
@@ -161,20 +143,16 @@ impl Stage {
         Ok(file.into_temp_path())
     }
 
-    /// Writes a file by calling `write` and gives it the name `key`.
+    /// The file gets the name `key` when it is complete.
     pub(super) fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
         let done = take_name(self.prepared(write)?, &self.store(), key);
         let is_refused = done.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
-        // Windows refuses a rename while another process renames a file to the same name. In a shared stage that file
-        // is the same chunk.
+        // Windows refuses a rename while another process renames a file to the same name, which in a shared stage is
+        // the same chunk.
         if is_refused && self.lock.is_none() && self.size_of(key).is_some() { Ok(()) } else { done }
     }
 
-    /// Gives the folder the name of its target, replacing the old folder even if another run has replaced it since this
-    /// one began: the last to finish wins.
-    ///
-    /// # Errors
-    /// A folder cannot be renamed, or a new file or folder may not be replaced.
+    /// Replaces the old folder, even one of another run since this one began: the last to finish wins.
     pub fn publish(&self, target: &NamedTarget) -> Result<()> {
         let (store, path) = (self.store(), &target.path);
         if target.existing.is_none() {
@@ -193,9 +171,8 @@ impl Stage {
         Ok(signals::deferred(|| self.take_name(path))?)
     }
 
-    /// Exchanges the folder with one that has or recently had the name.
+    /// Another folder has or recently had the name.
     fn take_name(&self, path: &Path) -> io::Result<()> {
-        /// The maximum number of interruptions by other runs.
         const TRIES: usize = 100;
         let store = self.store();
         for n in 0..TRIES {
@@ -221,21 +198,16 @@ impl Stage {
     }
 }
 
-/// A process's own folder in a shared stage for new files. It is removed with the process or, if that was killed, by
-/// the next process that takes a folder of the same name.
+/// A process's own folder in a shared stage. The process removes it, or the next one that takes the same name.
 #[derive(Debug)]
 pub struct OwnFolder {
     path: PathBuf,
-    /// The lock file, which shows other processes that the folder is in use; `None` where locks are not available and
-    /// all processes share one folder.
+    /// The lock file; `None` without locks, where all processes share one folder.
     lock: Option<File>,
 }
 
 impl OwnFolder {
-    /// Takes a folder `name` in a stage and removes those of killed processes.
-    ///
-    /// # Errors
-    /// The folder cannot be created.
+    /// Takes a folder and removes those of killed processes.
     pub fn take(stage: &Path, name: &str) -> io::Result<Self> {
         let new = stage.join(NEW);
         let mut own = Self { path: new.clone(), lock: None };
@@ -276,12 +248,10 @@ fn lock_name(folder: &Path) -> PathBuf {
     name.into()
 }
 
-/// Writes values into a folder, each as a file that is complete before it has its name. Fails if another process has
-/// removed the folder.
+/// Writes values into a folder as complete files. Fails if another process has removed the folder.
 #[derive(Debug)]
 pub struct LocalWriter {
     folder: PathBuf,
-    /// The stage for new files, on the same file system.
     stage: Stage,
 }
 
@@ -320,12 +290,8 @@ fn take_name(file: TempPath, folder: &Path, key: &str) -> io::Result<()> {
     file.persist(folder.join(key)).map_err(|refused| refused.error)
 }
 
-/// Returns a text that changes with a file: its size and modification time. For a folder it has the number and the size
-/// of all files and a sum over their names, sizes and times that does not depend on their order. It detects lost,
-/// renamed and replaced files, even older ones of the same size.
-///
-/// # Errors
-/// A folder cannot be read.
+/// Returns a text that changes with a file or folder: sizes and modification times, and for a folder the number of
+/// files and an unordered sum over names, sizes and times. It detects replacement by an older file of the same size.
 pub fn stamp(path: &Path) -> io::Result<String> {
     let since = |found: &Metadata| Ok::<_, io::Error>(found.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default());
     let found = fs::metadata(path)?;
@@ -343,10 +309,7 @@ pub fn stamp(path: &Path) -> io::Result<String> {
     Ok(format!("{files} files, {bytes} bytes, {sum:016x}"))
 }
 
-/// Returns a number that changes when a file is lost, added, renamed or resized. A copy has the same number.
-///
-/// # Errors
-/// A folder cannot be read.
+/// Changes when a file is lost, added, renamed or resized. A copy has the same number.
 pub fn sum_of_sizes(path: &Path) -> io::Result<u64> {
     let mut sum = 0_u64;
     each_file(path, &mut |name, found| {
@@ -356,7 +319,6 @@ pub fn sum_of_sizes(path: &Path) -> io::Result<u64> {
     Ok(sum)
 }
 
-/// Calls `each` with the relative name and the metadata of a file, or of all files of a folder in any order.
 fn each_file(path: &Path, each: &mut dyn FnMut(&Path, &Metadata) -> io::Result<()>) -> io::Result<()> {
     let mut pending = vec![path.to_owned()];
     while let Some(file) = pending.pop() {
@@ -382,7 +344,7 @@ pub(super) fn remove_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a folder that another thread may still be filling.
+/// Another thread may still be filling the folder.
 pub fn remove(path: &Path) {
     for _ in 0..100 {
         match fs::remove_dir_all(path) {
@@ -420,17 +382,14 @@ impl Drop for Stage {
     }
 }
 
-/// Returns the FNV-1a hash, for file names and marks. Unlike the hash of the standard library it is the same in every
-/// version, so later processes find the files of earlier ones.
+/// FNV-1a, which unlike the hash of the standard library is the same in every version, so later processes find the
+/// files of earlier ones.
 pub fn fnv1a(bytes: &[u8]) -> u64 {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Locks a file for a change: exclusively, or `shared` with processes that change other parts.
-///
-/// # Errors
-/// The file cannot be opened or locked.
+/// Locks exclusively, or `shared` with processes that change other parts.
 pub fn lock(path: &Path, shared: bool) -> Result<File> {
     loop {
         let file = OpenOptions::new().read(true).write(true).open(path)?;

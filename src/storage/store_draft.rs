@@ -6,41 +6,26 @@ use std::io::{self, Read, Write};
 use super::read_at::{ReadAt, Section};
 use super::stage::{Stage, remove_file};
 
-/// A store that one or several processes are making. Readers recognize it by its [seals](Self::seal), which it gets
-/// last.
+/// A store in the making. Its [seals](Self::seal), which come last, let readers recognize it.
 pub trait StoreDraft: Debug + Send + Sync {
     /// Sets the value of a key, whole or not at all.
-    ///
-    /// # Errors
-    /// Writing fails.
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()>;
 
-    /// Copies a value of `bytes` bytes from another store, in the kernel where possible. `from` must be newly opened.
-    ///
-    /// # Errors
-    /// Reading or writing fails.
+    /// Copies a value of `bytes` bytes, in the kernel where possible. `from` must be newly opened.
     fn put_from(&self, key: &str, from: &dyn ReadAt, bytes: usize) -> io::Result<()>;
 
-    /// Returns the size of a value in bytes; `None` if the key has no value.
     fn size(&self, key: &str) -> io::Result<Option<u64>>;
 
-    /// Removes the value of a key, if it has one.
     fn remove(&self, key: &str) -> io::Result<()>;
 
-    /// Sets the value by which readers recognize the store, unless it has that size already. Stores may delay it until
-    /// they are complete, and write the seal that was set first last.
-    ///
-    /// # Errors
-    /// Writing fails.
+    /// Sets a value by which readers recognize the store, unless it has that size. Stores may delay seals, and write
+    /// the first one last.
     fn seal(&self, key: &str, bytes: &[u8]) -> io::Result<()>;
 
     /// Returns whether a key has or will get a [seal](Self::seal) of `bytes` bytes.
     fn is_sealed(&self, key: &str, bytes: u64) -> io::Result<bool>;
 
-    /// Begins a folder for intermediate files. It is removed when dropped, or with the folder of the store.
-    ///
-    /// # Errors
-    /// A folder cannot be created.
+    /// Begins a folder for intermediate files.
     fn between(&self) -> io::Result<Stage>;
 }
 

@@ -1,7 +1,4 @@
-//! Standard input, standard output and standard error as values.
-//!
-//! Commands use these values instead of `std::io::stdin()` and its siblings, so tests can run commands in parallel in
-//! their own process on bytes in memory.
+//! Standard input, output and error as values, so that tests can run commands in parallel, on bytes in memory.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Read, Write};
@@ -9,17 +6,15 @@ use std::sync::{Arc, Mutex};
 
 use crate::parallel::locked;
 
-/// Standard input. Clones read from the same stream.
+/// Clones read from the same stream.
 #[derive(Clone)]
 pub struct InputStream(Arc<Mutex<dyn Read + Send>>);
 
 impl InputStream {
-    /// Reads from any reader.
     pub fn new(reader: impl Read + Send + 'static) -> Self {
         Self(Arc::new(Mutex::new(reader)))
     }
 
-    /// The standard input of this process.
     pub fn stdin() -> Self {
         Self::new(io::stdin())
     }
@@ -31,7 +26,7 @@ impl Read for InputStream {
     }
 }
 
-/// Standard output or standard error. Clones write to the same stream.
+/// Clones write to the same stream.
 #[derive(Clone)]
 pub struct OutputStream {
     writer: Arc<Mutex<dyn Write + Send>>,
@@ -39,22 +34,18 @@ pub struct OutputStream {
 }
 
 impl OutputStream {
-    /// Writes to any writer. `is_terminal` claims that a person reads it.
     pub fn new(writer: impl Write + Send + 'static, is_terminal: bool) -> Self {
         Self { writer: Arc::new(Mutex::new(writer)), is_terminal }
     }
 
-    /// The standard output of this process.
     pub fn stdout() -> Self {
         Self::new(io::stdout(), io::stdout().is_terminal())
     }
 
-    /// The standard error of this process.
     pub fn stderr() -> Self {
         Self::new(io::stderr(), io::stderr().is_terminal())
     }
 
-    /// Returns whether the stream is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.is_terminal
     }

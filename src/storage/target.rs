@@ -1,9 +1,8 @@
-//! The targets of outputs. A [`Target`] is the destination of an output: standard output, a file, a folder, a bucket or
-//! a device. An [`OpenOutput`] is an output that is being written.
+//! The targets of outputs.
 //!
-//! A file gets its name only when it is complete: items go to a draft, which is renamed, or linked where nothing may be
-//! replaced. A full disk, an error in the last item or a signal leaves the old file intact. The draft is in the folder
-//! of the target, because a rename across file systems is a copy, which can be interrupted.
+//! A file gets its name when it is complete: items go to a draft, which is renamed, or linked where nothing may be
+//! replaced. A full disk, an error or a signal leaves the old file intact. The draft is in the target's folder, because
+//! a rename across file systems is a copy, which can be interrupted.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, IsTerminal, Write};
@@ -26,30 +25,23 @@ use crate::error::{Context, Error, ErrorKind, Result, bail};
 /// The destination of an output.
 #[derive(Debug)]
 pub enum Target {
-    /// Standard output.
     Stdout(OutputStream),
-    /// A new file, or a regular file that will be replaced.
+    /// A new file, or one that will be replaced.
     File(NamedTarget),
     /// A new folder, or one that will be replaced.
     Folder(NamedTarget),
-    /// A store in a bucket.
     #[cfg(feature = "remote")]
     Bucket(BucketTarget),
     /// An existing file that is not regular, which is written directly.
     Device {
-        /// The path as the user typed it.
         name: PathBuf,
-        /// The name in messages.
         label: String,
     },
 }
 
 impl Target {
-    /// Resolves `name` without writing anything. Missing folders on the way are created when the output begins.
-    ///
-    /// # Errors
-    /// `name` is a folder, a link to a file in a missing folder, or a file that the user may not write. An existing
-    /// file that `no_clobber` protects gives an error of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists).
+    /// Resolves `name` without writing anything. `no_clobber` gives an error of the kind
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists).
     pub fn resolve(name: &Path, label: String, no_clobber: bool) -> Result<Self> {
         let existing = existing(name, &label, no_clobber)?;
         refuse_hashed(name).with_context(|| label.clone())?;
@@ -74,11 +66,7 @@ impl Target {
         Ok(Self::File(NamedTarget { label, path, existing, no_clobber, marks: &[], missing }))
     }
 
-    /// Resolves `name` for an output that is a folder, like [`resolve`](Self::resolve). A folder may be replaced if it
-    /// has a file named in `marks`.
-    ///
-    /// # Errors
-    /// See [`resolve`](Self::resolve); or `name` is a file, or a folder that may not be replaced.
+    /// Like [`resolve`](Self::resolve) for a folder, which may be replaced if it has a file named in `marks`.
     pub fn resolve_folder(
         name: &Path,
         label: String,
@@ -102,10 +90,6 @@ impl Target {
         Ok(Self::Folder(NamedTarget { label, path, existing: existing.map(Box::new), no_clobber, marks, missing }))
     }
 
-    /// Checks that the folder of the output exists.
-    ///
-    /// # Errors
-    /// The folder is missing.
     pub fn in_existing_folder(self) -> Result<Self> {
         match &self {
             Target::File(target) | Target::Folder(target) if !target.missing.is_empty() => {
@@ -115,10 +99,6 @@ impl Target {
         }
     }
 
-    /// Creates the missing folders of the output.
-    ///
-    /// # Errors
-    /// A folder cannot be created.
     pub fn make_folders(&self) -> Result<MadeFolders> {
         let missing = match self {
             Target::File(target) | Target::Folder(target) => &target.missing[..],
@@ -127,7 +107,6 @@ impl Target {
         MadeFolders::make(missing).with_context(|| format!("{}: cannot be created", self.label()))
     }
 
-    /// The name in messages.
     pub fn label(&self) -> &str {
         match self {
             Target::Stdout(_) => "standard output",
@@ -139,10 +118,7 @@ impl Target {
         }
     }
 
-    /// Returns the absolute path of the file or folder without links and dots; `None` for other targets.
-    ///
-    /// # Errors
-    /// The enclosing folder is gone.
+    /// Returns the absolute path without links; `None` if it is not a file or folder.
     pub fn canonical(&self) -> io::Result<Option<PathBuf>> {
         let (Target::File(target) | Target::Folder(target)) = self else { return Ok(None) };
         let there = target.missing.first().map_or(&*target.path, |missing| missing);
@@ -158,19 +134,17 @@ impl Target {
         Address::parse(address).is_ok_and(|address| bucket.overlaps(&address))
     }
 
-    /// Returns false: this build writes to files only.
     #[cfg(not(feature = "remote"))]
     pub fn overlaps(&self, _: &str) -> bool {
         false
     }
 
-    /// Returns the metadata of the file or folder that will be replaced.
+    /// Returns the metadata of what will be replaced.
     pub fn existing(&self) -> Option<&Metadata> {
         let (Target::File(target) | Target::Folder(target)) = self else { return None };
         target.existing.as_deref()
     }
 
-    /// Returns the identity of the file, folder or store that will be replaced.
     pub fn identity(&self) -> Option<Identity> {
         match self {
             #[cfg(feature = "remote")]
@@ -179,7 +153,7 @@ impl Target {
         }
     }
 
-    /// Returns whether the old data stay readable until the output is complete. A bucket cannot rename.
+    /// A bucket cannot keep old data until the output is complete.
     pub fn keeps_what_it_replaces(&self) -> bool {
         match self {
             #[cfg(feature = "remote")]
@@ -188,11 +162,7 @@ impl Target {
         }
     }
 
-    /// Begins the output only to check that this is possible; dropped, it leaves no trace. Does not open devices and
-    /// does not write to buckets.
-    ///
-    /// # Errors
-    /// See [`create`](Self::create).
+    /// Begins the output as a check and leaves no trace when dropped. Devices and buckets are skipped.
     pub fn probe(&self) -> Result<Option<OpenOutput<'_>>> {
         match self {
             #[cfg(feature = "remote")]
@@ -202,10 +172,7 @@ impl Target {
         }
     }
 
-    /// Begins the output and removes the stale drafts of killed writers.
-    ///
-    /// # Errors
-    /// The file cannot be created, or the device cannot be opened.
+    /// Begins the output and removes the drafts of killed writers.
     pub fn create(&self) -> Result<OpenOutput<'_>> {
         if let Target::File(target) = self {
             (0..SHARED_NAMES).for_each(|number| drop(remove_stale(&shared_name(&target.path, number))));
@@ -237,33 +204,23 @@ impl Target {
     }
 }
 
-/// An output that has begun. It gets its name by [`finish`](Self::finish). Dropped before that, it leaves no trace,
-/// except on a device.
+/// An output that has begun. Dropped before [`finish`](Self::finish), it leaves no trace, except on a device.
 #[derive(Debug)]
 pub enum OpenOutput<'a> {
-    /// Standard output.
     Stdout(OutputStream),
-    /// A device or pipe.
     Device(File),
-    /// A draft beside its target.
     File {
-        /// The draft.
         draft: Draft,
-        /// The target of the draft.
         target: &'a NamedTarget,
-        /// The folders that were created for the output. They are dropped after the draft.
+        /// Dropped after the draft.
         made: MadeFolders,
     },
-    /// A folder beside its target.
     Folder {
-        /// The stage.
         stage: Stage,
-        /// The target of the stage.
         target: &'a NamedTarget,
-        /// The folders that were created for the output. They are dropped after the stage.
+        /// Dropped after the stage.
         made: MadeFolders,
     },
-    /// A store in a bucket.
     #[cfg(feature = "remote")]
     Bucket(Box<BucketOutput<'a>>),
 }
@@ -287,7 +244,6 @@ impl OpenOutput<'_> {
         }
     }
 
-    /// Returns whether the output is a terminal.
     pub fn is_terminal(&self) -> bool {
         match self {
             OpenOutput::Stdout(stdout) => stdout.is_terminal(),
@@ -296,7 +252,6 @@ impl OpenOutput<'_> {
         }
     }
 
-    /// Returns the store, if the output is a store.
     pub fn as_store(&self) -> Option<&dyn StoreDraft> {
         match self {
             OpenOutput::Folder { stage, .. } => Some(stage),
@@ -306,20 +261,13 @@ impl OpenOutput<'_> {
         }
     }
 
-    /// Returns the file that can be written in any order, if the output is one.
     pub fn as_file(&self) -> Option<&File> {
         if let OpenOutput::File { draft, .. } = self { Some(&draft.file) } else { None }
     }
 
     /// Gives the complete output its name. A file that replaces another is synced before the rename, and its folder
-    /// after it; a new file is not synced.
-    ///
-    /// The reason is the cost of a power loss. A replaced file may be the only copy, and a rename that reaches the disk
-    /// before the data leaves an empty file. A new file can be made again by the same command, and a sync would take
-    /// longer than the rest of a small job.
-    ///
-    /// # Errors
-    /// The output cannot be flushed, synced, linked or renamed.
+    /// after it: the old file may be the only copy, and after a power loss a rename without the data would leave an
+    /// empty file. A new file can be made again, and a sync would take longer than the rest of a small job.
     pub fn finish(mut self) -> Result<()> {
         match &mut self {
             OpenOutput::Stdout(_) | OpenOutput::Device(_) => Ok(self.flush()?),
@@ -349,7 +297,7 @@ fn found(path: &Path, label: &str) -> Result<Option<Metadata>> {
     }
 }
 
-/// Returns the metadata of the file or folder that the output replaces. Fails if `no_clobber` forbids that.
+/// Fails if `no_clobber` forbids to replace.
 fn existing(name: &Path, label: &str, no_clobber: bool) -> Result<Option<Metadata>> {
     let existing = found(name, label)?;
     if existing.is_some() && no_clobber {
@@ -363,8 +311,8 @@ fn is_stdout(found: &Metadata) -> bool {
     fs::metadata("/proc/self/fd/1").is_ok_and(|stdout| same_file(found, &stdout))
 }
 
-/// Checks that an existing target may be replaced, or that a new one can be created. Returns the missing folders on the
-/// way. No folders are created for a link from `name` to another path.
+/// Checks that an existing target may be replaced, or returns the missing folders of a new one. No folders are created
+/// through a link.
 fn check_place(name: &Path, path: &Path, label: &str, exists: bool) -> Result<Vec<PathBuf>> {
     if exists {
         // A rename needs only write access to the folder, so it would replace a file that its owner has made read-only.

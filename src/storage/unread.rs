@@ -10,34 +10,25 @@ use super::store_draft::StoreDraft;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::parallel::{Threads, share};
 
-/// An array whose values and metadata are copied without decoding.
+/// An array that is copied without decoding.
 #[derive(Clone, Debug)]
 pub struct UnreadArray {
     store: Arc<dyn KeyStore>,
     prefix: String,
-    /// The key of the metadata. Like all keys here it is relative to the prefix.
+    /// Relative to the prefix, as all keys here.
     metadata_key: &'static str,
-    /// The metadata, which are written last.
     pub metadata: Vec<u8>,
-    /// The version of the metadata when they were read.
     stamp: Option<Stamp>,
-    /// The keys of all other values.
     keys: Vec<String>,
-    /// The names of the dimensions; `None` where a dimension has no name.
     pub dims: Vec<Option<String>>,
-    /// The attributes of the store's groups, by group path.
     pub groups: Arc<BTreeMap<String, String>>,
-    /// Whether the store is a group with consolidated metadata.
     pub is_consolidated: bool,
-    /// Whether the user named its group, so that the output is a group too.
+    /// Whether the user named its group, so that the output is a group.
     pub is_of_group: bool,
 }
 
 impl UnreadArray {
-    /// Takes the array at a prefix, whose metadata are under `metadata_key`, and lists its values, except hidden ones.
-    ///
-    /// # Errors
-    /// The values cannot be listed.
+    /// Lists the values, except hidden ones.
     pub fn new(
         store: Arc<dyn KeyStore>,
         prefix: &str,
@@ -64,20 +55,15 @@ impl UnreadArray {
         })
     }
 
-    /// Returns the folder of the values with links resolved; `None` if it is not a local folder.
     pub fn folder(&self) -> Option<PathBuf> {
         self.store.folder().map(|folder| folder.join(&self.prefix))
     }
 
-    /// The number of values, without the metadata.
     pub fn values(&self) -> usize {
         self.keys.len()
     }
 
-    /// Copies all values except the metadata below a prefix of another store.
-    ///
-    /// # Errors
-    /// A value cannot be read or written, or the metadata have changed since the array was opened.
+    /// Fails if the metadata have changed since the array was opened.
     pub fn copy(&self, to: &dyn StoreDraft, prefix: &str, threads: Threads) -> Result<()> {
         // Each value costs several system calls or a request.
         let threads = threads.for_requests(true).for_bytes(usize::MAX);
@@ -94,10 +80,7 @@ impl UnreadArray {
         if now == self.stamp { Ok(()) } else { Err(changed(self.metadata_key)) }
     }
 
-    /// Returns whether another store has all values except the metadata below a prefix, in their sizes.
-    ///
-    /// # Errors
-    /// A size cannot be read.
+    /// Returns whether a store has all values, in their sizes.
     pub fn is_copied(&self, to: &dyn StoreDraft, prefix: &str) -> Result<bool> {
         for key in &self.keys {
             let own = self.store.size(&join(&self.prefix, key))?;
