@@ -54,7 +54,11 @@ pub struct Source {
 #[derive(Debug)]
 enum Storage {
     /// The stamp was taken when the source was made.
-    Bytes { bytes: Arc<dyn ReadAt>, start: u64, stamp: Stamp },
+    Bytes {
+        bytes: Arc<dyn ReadAt>,
+        start: u64,
+        stamp: Stamp,
+    },
     /// Threads share a source, so the type needs the lock; but only one thread reads a stream.
     Stream(Mutex<Stream>),
     Chunks(Arc<dyn Chunked>),

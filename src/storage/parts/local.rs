@@ -1,7 +1,5 @@
-//! Parts of an output on a disk. Until it is whole it lies beside its target, in `.NAME.tensorop`.
-//!
-//! Only [`begin`](PartsPlace::begin) makes that folder: a process that is still at work when the folder goes cannot write any
-//! more, and leaves nothing behind.
+//! Parts of an output on a disk. An unfinished output is in `.NAME.tensorop` beside its target. Only
+//! [`begin`](PartsPlace::begin) creates that folder, so a process that outlives it cannot write any more.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -16,24 +14,19 @@ use crate::storage::record::Record;
 use crate::storage::stage::{OwnFolder, Stage, folder_of, hidden_name, remove, sum_of_sizes};
 use crate::storage::store_draft::StoreDraft;
 
-/// The name of the output in the folder, if the output is one file.
+/// The name of an output that is one file.
 const FILE: &str = "file";
 
-/// A file or a folder of chunks that is made in parts.
 #[derive(Debug)]
 struct LocalParts<'a> {
     target: &'a NamedTarget,
     is_folder: bool,
-    /// The stage that all parts share, into which the files of an output that is a folder are put.
+    /// The stage of an output that is a folder.
     stage: Stage,
-    /// Where this process writes files before they have their names, if it makes a part.
+    /// The process's own folder for new files.
     own: Option<OwnFolder>,
 }
 
-/// Takes a file, or a folder of chunks, that is made in parts.
-///
-/// # Errors
-/// It has no name.
 pub(super) fn parts(target: &NamedTarget, is_folder: bool, record: Record) -> Result<Parts<'_>> {
     let folder = hidden_name(&target.path, "tensorop")?;
     let writer = Box::new(Stage::shared(folder.clone()).into_writer(folder.clone()));
@@ -100,14 +93,14 @@ impl PartsPlace for LocalParts<'_> {
         self.take_name(own).with_context(|| self.target.failed())
     }
 
-    /// The folder loses its name first, so that no process finds half of it; the name that it gets for that is always the
-    /// same, so that what a killed process left is found.
+    /// The folder is renamed first, so that no process finds half of it. The new name is fixed, so that the remains of
+    /// a killed process are found.
     fn forget(&self) -> Result<()> {
         let gone = hidden_name(&self.target.path, "tensorop.gone")?;
         remove(&gone);
         match fs::rename(self.stage.path(), &gone) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // Another process has renamed it just now.
+            // Another process has just renamed it.
             Err(_) if !self.stage.path().exists() => {}
             renamed => renamed?,
         }
@@ -117,7 +110,7 @@ impl PartsPlace for LocalParts<'_> {
 }
 
 impl LocalParts<'_> {
-    /// Gives the output its name. It has its mark before.
+    /// The mark is set before the name.
     fn take_name(&self, own: u64) -> Result<()> {
         let NamedTarget { path: target, existing, .. } = self.target;
         if self.is_folder {

@@ -1,4 +1,4 @@
-//! What Linux has beyond the rest of the Unix family, by the package `rustix`, which comes with the feature `formats`.
+//! System calls that only Linux has, by the crate `rustix`, which comes with the feature `files`.
 
 use std::fs::File;
 use std::io;
@@ -14,8 +14,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::{is_full, is_open_as, mark_by_time, marked_by_time, open_any};
 
-/// Has the file system reserve the blocks of a large file of `bytes` bytes. To write them then takes about half the
-/// time, and a full disk shows before anything is computed.
+/// Reserves the blocks of a large file. Writing then takes about half the time, and a full disk is reported before the
+/// computation.
 pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     const LARGE: u64 = 1 << 20;
     if bytes < LARGE {
@@ -23,15 +23,14 @@ pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     }
     match fallocate(file, FallocateFlags::empty(), 0, bytes) {
         Err(error) if is_full(&error.into()) => Err(error.into()),
-        // Where the file system cannot do it, the file is written without.
+        // Other file systems write without a reservation.
         Ok(()) | Err(_) => Ok(()),
     }
 }
 
-/// Raises the number of files that the program may have open, from the usual limit of the system to the highest that it
-/// allows, if `count` files together ask for it. Returns whether they can be open then, beside some for other purposes.
+/// Raises the limit of open files if `count` files need it. Returns whether they can be open at once.
 pub fn allow_open_files(count: usize) -> bool {
-    /// Files that are open beside those: standard streams, the output, what threads and folders need.
+    /// Other open files: standard streams, the output, files of threads and folders.
     const OTHERS: u64 = 64;
     let wanted = count as u64 + OTHERS;
     let is_within = |limit: Option<u64>| limit.is_none_or(|limit| wanted <= limit);
@@ -40,23 +39,23 @@ pub fn allow_open_files(count: usize) -> bool {
         || setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok() && is_within(maximum)
 }
 
-/// Makes `to` share the blocks of `from`, and returns whether the file system could.
+/// Shares blocks (reflink). Returns whether the file system supports it.
 pub fn clone_file(from: &File, to: &File) -> bool {
     ioctl_ficlone(to, from).is_ok()
 }
 
-/// Asks whether the user may write a file, without opening it: whoever watches the file would take that for a change.
+/// Checks access without opening the file, because file watchers would take that for a change.
 pub fn is_writable(path: &Path) -> io::Result<()> {
     Ok(access(path, Access::WRITE_OK)?)
 }
 
-/// Removes what a writer that was killed has left under a temporary name, if that is what it is.
+/// Removes the temporary file of a killed writer.
 pub fn remove_stale(name: &Path) -> io::Result<()> {
-    // a link is not followed, and a pipe would wait for its writer
+    // Links are not followed, and opening a pipe would wait for its writer.
     if std::fs::symlink_metadata(name)?.is_file() {
         let file = File::open(name)?;
-        // While this process has the lock, no other removes the file. Before the lock, the writer may have renamed it, and
-        // another file may have got the name. What a living writer has is locked.
+        // Living writers hold the lock. Before the lock, the writer may have renamed the file, so the name may be
+        // another file's.
         if file.try_lock().is_ok() && is_open_as(&file, std::fs::symlink_metadata(name)) {
             std::fs::remove_file(name)?;
         }
@@ -64,11 +63,10 @@ pub fn remove_stale(name: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a file without a name in a folder, which [`link`] can name later. Returns `None` where the file system has no such
-/// files.
+/// Creates an unnamed file, which [`link`] can name. Returns `None` if the file system has no unnamed files.
 pub fn unnamed(folder: &Path) -> Option<io::Result<File>> {
     if !Path::new("/proc/self/fd").exists() {
-        return None; // it could not be given a name later
+        return None; // it could not be named later
     }
     let mode = Mode::from_raw_mode(0o666);
     match open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode) {
@@ -78,35 +76,33 @@ pub fn unnamed(folder: &Path) -> Option<io::Result<File>> {
     }
 }
 
-/// Gives an unnamed file its name. Unlike a rename, that refuses to replace.
+/// Unlike a rename, fails if the name exists.
 pub fn link(file: &File, name: &Path) -> io::Result<()> {
     let fd = format!("/proc/self/fd/{}", file.as_raw_fd());
     Ok(linkat(CWD, fd, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-/// Exchanges the names of two files or folders at once. An error of the kind `InvalidInput` or `Unsupported` says that the
-/// file system cannot.
+/// Exchanges two names atomically. `InvalidInput` and `Unsupported` mean that the file system cannot.
 pub fn exchange(a: &Path, b: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
 }
 
-/// Waits until all that was written to the file system of a folder is on the disk.
+/// Syncs the file system of a folder.
 pub fn sync_all_of(folder: &Path) -> io::Result<()> {
     Ok(syncfs(File::open(folder)?)?)
 }
 
-/// The name of the attribute that says which parts a file or folder was made of.
+/// The extended attribute for the mark of parts.
 const MARK: &str = "user.tensorop.parts";
 
-/// Marks a file or folder by a number that is not part of its content, and another that goes with it; 0 takes the mark away.
+/// Marks a file or folder by two numbers in an attribute; 0 removes the mark.
 pub fn mark(path: &Path, number: u64, with: u64) -> io::Result<()> {
     let bytes = [number, with].map(u64::to_le_bytes).concat();
     let set = setxattr(path, MARK, &bytes, XattrFlags::empty());
-    // The file system may have no such attributes.
+    // The file system may have no extended attributes.
     if set.is_err() { mark_by_time(&open_any(path)?, number) } else { Ok(()) }
 }
 
-/// Returns whether a file or folder has the mark of a number.
 pub fn marked(path: &Path, number: u64) -> bool {
     match numbers_of(path) {
         Ok(numbers) => numbers.is_some_and(|[found, _]| found == number),
@@ -114,12 +110,11 @@ pub fn marked(path: &Path, number: u64) -> bool {
     }
 }
 
-/// Returns the number that went with the mark of a file or folder, if the file system keeps it.
+/// Returns the second number of the mark, if the file system keeps it.
 pub fn marked_with(path: &Path) -> Option<u64> {
     numbers_of(path).ok().flatten().map(|[_, with]| with)
 }
 
-/// Returns the numbers of the mark of a file or folder, if it has one.
 fn numbers_of(path: &Path) -> Result<Option<[u64; 2]>, Errno> {
     let mut found = [0; 16];
     match getxattr(path, MARK, &mut found) {

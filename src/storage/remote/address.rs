@@ -1,4 +1,4 @@
-//! The name of an object on a server: [`Address`].
+//! Addresses of objects on servers.
 
 use std::fmt;
 
@@ -6,46 +6,36 @@ use url::{Position, Url};
 
 use crate::error::{Result, ensure, malformed};
 
-/// Where an object lies: behind a URL, in a bucket of S3, or in a repository of the Hugging Face Hub.
-///
-/// It is displayed without what may be secret: the user's name and the password of a URL, and its query, since that of a
-/// signed URL is a key.
+/// The address of an object. `Display` omits the user, the password and the query, because the query of a signed URL is
+/// a key.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Address {
-    /// `http://` or `https://`.
     Web(Url),
     /// `s3://BUCKET/KEY`.
     Bucket {
-        /// The name of the bucket.
         bucket: String,
-        /// The key of the object, as it is, without escapes.
+        /// Without escapes.
         key: String,
     },
-    /// `hf://ORG/REPO[@REVISION]/PATH`, and `hf://datasets/…` and `hf://spaces/…` likewise.
+    /// `hf://ORG/REPO[@REVISION]/PATH`, also after `datasets/` and `spaces/`.
     Hub {
-        /// `datasets/`, `spaces/` or, for models, nothing.
+        /// `datasets/`, `spaces/` or, for models, empty.
         kind: &'static str,
-        /// `ORG/REPO`.
         repository: String,
-        /// The branch, the tag or the commit.
+        /// A branch, a tag or a commit.
         revision: String,
-        /// The path of the file in the repository.
         path: String,
     },
 }
 
 impl Address {
-    /// Parses an address.
-    ///
-    /// # Errors
-    /// The text has none of the schemes, or what follows is incomplete.
     pub fn parse(text: &str) -> Result<Self> {
-        // schemes are the same in capitals
+        // Schemes are case-insensitive.
         let (scheme, rest) = text.split_once("://").ok_or_else(|| malformed!("no address"))?;
         match scheme.to_ascii_lowercase().as_str() {
-            // the text may have a password in it, so that no message quotes it
+            // The text may contain a password, so messages do not quote it.
             "http" | "https" => {
-                // otherwise the first name of the path would be the host
+                // Otherwise the first part of the path would become the host.
                 ensure!(!rest.starts_with(['/', '\\']), "no valid URL: empty host");
                 let mut url = Url::parse(text).map_err(|error| malformed!("no valid URL: {error}"))?;
                 url.set_fragment(None);
@@ -54,7 +44,7 @@ impl Address {
             "s3" => {
                 let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
                 ensure!(!bucket.is_empty(), "expected s3://BUCKET/KEY");
-                // a URL cannot have such a key: it would lead elsewhere in the bucket, or out of it
+                // URLs normalize dots, so the key would lead elsewhere in the bucket or out of it.
                 let is_plain = key.split('/').all(|part| part != "." && part != "..");
                 ensure!(is_plain, "a key with . or .. in it is not asked for");
                 Ok(Self::Bucket { bucket: bucket.to_owned(), key: key.to_owned() })
@@ -80,13 +70,13 @@ impl Address {
         Ok(Self::Hub {
             kind,
             repository: format!("{organisation}/{repository}"),
-            // a slash in the name of a branch is written %2F, as on the Hub's own pages
+            // Branch names encode a slash as %2F, as the Hub does.
             revision: revision.replace("%2F", "/").replace("%2f", "/"),
             path: path.to_owned(),
         })
     }
 
-    /// Returns the address of what lies below this one, as a file lies in a folder. The query of a URL stays.
+    /// Appends a name to the path. The query of a URL stays.
     #[must_use]
     pub fn join(&self, name: &str) -> Self {
         let mut below = self.clone();
@@ -107,7 +97,6 @@ impl Address {
         below
     }
 
-    /// Returns the address of what this one lies in, as a file lies in a folder.
     #[must_use]
     pub fn parent(&self) -> Self {
         let mut above = self.clone();
@@ -124,7 +113,7 @@ impl Address {
         above
     }
 
-    /// Returns the address as it is typed, with what may be secret in it: never for a message.
+    /// The address with its secrets, not for messages.
     pub fn text(&self) -> String {
         match self {
             Self::Web(url) => url.as_str().to_owned(),
@@ -132,8 +121,7 @@ impl Address {
         }
     }
 
-    /// Returns what the names of objects beside this one follow after a slash, as it is typed. A query is left out, since it
-    /// is that of this object.
+    /// The text that names beside this object follow after a slash, without the query of this object.
     pub fn parent_text(&self) -> String {
         let mut parent = self.parent();
         if let Self::Web(url) = &mut parent {
@@ -142,7 +130,6 @@ impl Address {
         parent.text().trim_end_matches('/').to_owned()
     }
 
-    /// Returns the path of the object on its server, without a query.
     pub fn path(&self) -> &str {
         match self {
             Self::Web(url) => url.path(),
@@ -152,7 +139,7 @@ impl Address {
     }
 }
 
-/// Returns the name of the host of a URL, with the port if one is given, and nothing that may be secret.
+/// The host, with the port if the URL has one, without secrets.
 pub(super) fn host(url: &Url) -> &str {
     &url[Position::BeforeHost..Position::AfterPort]
 }

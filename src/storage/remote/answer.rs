@@ -1,4 +1,4 @@
-//! What servers answer: the part that a body is, the version of the object, and what went wrong.
+//! Answers of servers: the range of a body, the version of an object, and errors.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -14,18 +14,16 @@ use super::address::{Address, host};
 use crate::error::{Advice, Error, ErrorKind, Result, malformed};
 use crate::storage::read_at::Stamp;
 
-/// The header by which an object is put with a mark, and told of it: a text of the user's, in the words of S3.
+/// The S3 metadata header for the mark of an object.
 pub(super) const MARK: header::HeaderName = header::HeaderName::from_static("x-amz-meta-tensorop");
 
-/// An answer, whose body has not been read.
 pub(super) type Response = ureq::http::Response<Body>;
 
-/// Why a request got no answer of use.
 #[derive(Debug)]
 pub(super) enum RequestFailure {
-    /// It may get one a moment later, of which the server may have said when that is.
+    /// A retry may succeed, after the delay that the server may have given.
     Passing(Error, Option<Duration>),
-    /// It would get none again.
+    /// A retry would fail again.
     Lasting(Error),
 }
 
@@ -38,7 +36,7 @@ impl RequestFailure {
         Self::Lasting(Error::from_kind(ErrorKind::Io(kind), message))
     }
 
-    /// Names the server before the text of the error, where the address does not tell it.
+    /// For addresses that do not name the server.
     pub(super) fn with_server(self, url: &Url) -> Self {
         let named = |error: Error| Error::from_kind(error.kind(), format!("{}: {}", host(url), error.message()));
         match self {
@@ -54,41 +52,34 @@ impl From<Error> for RequestFailure {
     }
 }
 
-/// The version of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// The size in bytes.
     pub size: u64,
-    /// The entity tag as the server writes it.
+    /// As sent by the server.
     tag: Option<String>,
-    /// When the object was changed, as the server writes it.
+    /// As sent by the server.
     modified: Option<String>,
-    /// The mark that the object was put with, which tells nothing of its bytes.
+    /// The mark of the object, which does not depend on its bytes.
     pub(super) mark: Option<String>,
 }
 
 impl Version {
-    /// Reads the version of an object of `size` bytes from the headers of an answer.
     pub(super) fn of(headers: &HeaderMap, size: u64) -> Self {
         let [tag, modified, mark] =
             [header::ETAG, header::LAST_MODIFIED, MARK].map(|name| text(headers, name).map(str::to_owned));
         Self { size, tag, modified, mark }
     }
 
-    /// Returns the entity tag, if it is one that a server may be asked to compare: a weak one never is the same.
+    /// Weak tags never match in a comparison by the server.
     pub(super) fn strong_tag(&self) -> Option<&str> {
         self.tag.as_deref().filter(|tag| tag.starts_with('"'))
     }
 
-    /// Returns the entity tag without the mark that it is weak, which servers on the way may add.
+    /// The tag without `W/`, which proxies may add.
     fn plain_tag(&self) -> Option<&str> {
         self.tag.as_deref().map(|tag| tag.trim_start_matches("W/"))
     }
 
-    /// Checks that an answer is about the same version.
-    ///
-    /// # Errors
-    /// It is about another one.
     pub(super) fn check(&self, other: &Self) -> Result<()> {
         let is_same = self.size == other.size
             && match (self.plain_tag(), other.plain_tag()) {
@@ -98,51 +89,43 @@ impl Version {
         if is_same { Ok(()) } else { Err(changed()) }
     }
 
-    /// Returns a number that stands for the version.
     pub(super) fn digest(&self) -> [u64; 2] {
         let told = self.plain_tag().or(self.modified.as_deref()).unwrap_or_default();
         digest(&format!("{} {told}", self.size))
     }
 
-    /// Returns the version as a short text, from which nothing secret can be found.
+    /// Contains no secrets.
     pub fn text(&self) -> String {
         let [one, two] = self.digest();
         format!("{} bytes, version {one:016x}{two:016x}", self.size)
     }
 
-    /// Returns the stamp of the version.
     pub(super) fn stamp(&self) -> Stamp {
         Stamp::Tag(self.digest())
     }
 }
 
-/// Returns the error that an object is another than a moment before.
 pub(super) fn changed() -> Error {
     Error::from_kind(ErrorKind::Changed, "changed while it was read")
 }
 
-/// Returns a number that stands for a text. Nobody finds the text, which may be secret, by the number.
+/// A hash that does not reveal the text, which may be secret.
 pub(super) fn digest(text: &str) -> [u64; 2] {
     let hash = Sha256::digest(text.as_bytes());
     let (words, _) = hash.as_chunks::<8>();
     [words[0], words[1]].map(u64::from_le_bytes)
 }
 
-/// The bytes of an object that a body holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ContentRange {
-    /// The first byte, and the one behind the last.
+    /// First byte, and end (exclusive).
     pub first: u64,
     pub end: u64,
-    /// The bytes of the whole object.
+    /// The size of the whole object.
     pub size: u64,
 }
 
 impl ContentRange {
-    /// Reads it from the headers of an answer.
-    ///
-    /// # Errors
-    /// There is none, or it makes no sense.
     pub(super) fn of(headers: &HeaderMap) -> Result<Self> {
         let found = text(headers, header::CONTENT_RANGE);
         let parse = |text: &str| {
@@ -159,15 +142,12 @@ impl ContentRange {
     }
 }
 
-/// Returns the size of an object, a part of which was asked for that it does not have.
+/// The size of an object that is shorter than the requested range.
 pub(super) fn size_of_unsatisfied(headers: &HeaderMap) -> Option<u64> {
     text(headers, header::CONTENT_RANGE)?.strip_prefix("bytes */")?.parse().ok()
 }
 
-/// Returns the length of a body, if the answer tells it, and checks that the body holds the bytes of the object as they are.
-///
-/// # Errors
-/// What it tells is no length, or the bytes are encoded, which was not asked for.
+/// Returns the length of a body, if the answer has one. Fails if the body is compressed.
 pub(super) fn plain_length(headers: &HeaderMap) -> Result<Option<u64>> {
     let names = headers.get_all(header::CONTENT_ENCODING).iter().map(|value| value.to_str().unwrap_or("?"));
     if let Some(name) = names.map(str::trim).find(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity")) {
@@ -177,18 +157,16 @@ pub(super) fn plain_length(headers: &HeaderMap) -> Result<Option<u64>> {
     text(headers, header::CONTENT_LENGTH).map(parse).transpose()
 }
 
-/// Returns the text of a header.
 pub(super) fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok().map(str::trim)
 }
 
-/// Returns what a server says, fit for a line: no more than some characters, none of which is a control character.
+/// Limits the text of a server to 60 characters, without control characters.
 fn excerpt(text: &str) -> String {
     text.chars().take(60).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Returns the failure that an answer is, whose status is no success. What the body says of it is read, as far as it is a
-/// word of S3.
+/// Returns the failure for an error status. The body is searched for an error code of S3.
 pub(super) fn refusal(response: Response, address: &Address, is_signed: bool) -> RequestFailure {
     let (status, headers) = (response.status(), response.headers().clone());
     let code = error_code(response.into_body());
@@ -222,25 +200,24 @@ pub(super) fn refusal(response: Response, address: &Address, is_signed: bool) ->
     }
 }
 
-/// Returns for how long the server says that nothing is to be asked of it, whether in seconds or by a date. A date counts from
-/// the one that the answer has, where it has one, since the clock of the server need not go as the one here.
+/// Parses `Retry-After`, in seconds or as a date. A date is relative to the `Date` of the answer, because clocks
+/// differ.
 fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text_of_wait = text(headers, header::RETRY_AFTER)?;
     if let Ok(seconds) = text_of_wait.parse() {
         return Some(Duration::from_secs(seconds));
     }
     let begin = text(headers, header::DATE).and_then(date).unwrap_or(now);
-    // what is past by now is no wait
+    // A past date means no wait.
     Some(date(text_of_wait)?.duration_since(begin).try_into().unwrap_or_default())
 }
 
-/// Parses a date as servers write it, such as `Sun, 06 Nov 1994 08:49:37 GMT`. The day of the week is not compared with the
-/// date. The two forms that were in use before 1994 are not read.
+/// Parses dates such as `Sun, 06 Nov 1994 08:49:37 GMT`. The day of the week is not checked, and the two forms from
+/// before 1994 are not supported.
 fn date(text: &str) -> Option<Timestamp> {
     DateTimeParser::new().relaxed_weekday(true).parse_timestamp(text).ok()
 }
 
-/// Returns the word by which S3 names an error.
 fn error_code(body: Body) -> Option<String> {
     let mut begin = Vec::new();
     body.into_reader().take(4096).read_to_end(&mut begin).ok()?;
@@ -249,7 +226,6 @@ fn error_code(body: Body) -> Option<String> {
     (code.len() < 60 && code.bytes().all(|byte| byte.is_ascii_alphanumeric())).then(|| code.to_owned())
 }
 
-/// Returns the failure of a request that got no answer, or of a body that broke off.
 pub(super) fn broken(error: ureq::Error, timeout: Duration) -> RequestFailure {
     use io::ErrorKind as Kind;
     match error {
@@ -263,7 +239,7 @@ pub(super) fn broken(error: ureq::Error, timeout: Duration) -> RequestFailure {
         ureq::Error::Rustls(error) => insecure(Kind::Other, &error.to_string()),
         ureq::Error::Tls(error) => RequestFailure::lasting(Kind::Other, format!("no secure connection: {error}")),
         ureq::Error::BodyStalled => RequestFailure::passing(Kind::UnexpectedEof, "the answer broke off"),
-        // what a proxy is called may have a password in it
+        // The proxy's URL may contain a password.
         ureq::Error::InvalidProxyUrl => RequestFailure::lasting(Kind::Other, "the address of the proxy is no URL"),
         ureq::Error::ConnectProxyFailed(_) => RequestFailure::passing(Kind::Other, "the proxy gives no connection"),
         ureq::Error::ConnectionFailed => RequestFailure::passing(Kind::Other, "no connection"),
@@ -273,17 +249,16 @@ pub(super) fn broken(error: ureq::Error, timeout: Duration) -> RequestFailure {
         ureq::Error::Protocol(error) => {
             RequestFailure::passing(Kind::Other, format!("no valid answer: {}", excerpt(&error.to_string())))
         }
-        // the other errors are not those of requests as they are made here, or may quote what was sent
+        // The other errors do not occur here, or may quote the request.
         _ => RequestFailure::passing(Kind::Other, "the request failed"),
     }
 }
 
-/// Returns the failure of asking a host that has no address.
 fn unknown_host() -> RequestFailure {
     RequestFailure::lasting(io::ErrorKind::NotFound, "the host is not known")
 }
 
-/// Returns the failure of a connection that cannot be made secure, by what the part of the program says that makes it so.
+/// `told` is the message of the TLS library.
 fn insecure(kind: io::ErrorKind, told: &str) -> RequestFailure {
     let message = match told {
         _ if told.contains("InvalidContentType") => {
@@ -297,15 +272,14 @@ fn insecure(kind: io::ErrorKind, told: &str) -> RequestFailure {
     RequestFailure::lasting(kind, message)
 }
 
-/// Returns the failure of a connection.
 fn of_connection(error: io::Error) -> RequestFailure {
     use io::ErrorKind as Kind;
     let kind = error.kind();
-    // of TLS, an alert or a certificate comes as an error of reading
+    // TLS reports alerts and bad certificates as errors of reading.
     if kind == Kind::InvalidData {
         return insecure(kind, &error.to_string());
     }
-    // the standard library has no kind for names of hosts; those that nobody knows are known by what the system says
+    // The standard library has no error kind for unknown hosts, so the message decides.
     let text = error.to_string();
     if let Some(told) = text.strip_prefix("failed to lookup address information: ") {
         return match told.contains("emporary") {
@@ -353,7 +327,7 @@ mod tests {
             ("18446744073709551615", "", Some(u64::MAX)),
             ("Sun, 06 Nov 1994 08:50:00 GMT", "", Some(23)),
             ("Sun, 06 Nov 1994 08:49:00 GMT", "", Some(0)),
-            // the clock of the server is 20 seconds ahead
+            // the server's clock is 20 seconds ahead
             ("Sun, 06 Nov 1994 08:50:00 GMT", "Sun, 06 Nov 1994 08:49:57 GMT", Some(3)),
             ("Sun, 06 Nov 1994 08:50:00 GMT", "yesterday", Some(23)),
             ("-1", "", None),
@@ -377,7 +351,7 @@ mod tests {
             ("Thu, 29 Feb 2024 23:59:59 GMT", Some(1_709_251_199)),
             ("Sun, 29 Feb 2026 00:00:00 GMT", None),
             ("Sun, 06 Nov 1994 24:00:00 GMT", None),
-            // a zone that RFC 2822 does not name is taken for GMT
+            // zones that RFC 2822 does not name count as GMT
             ("Sun, 06 Nov 1994 08:49:37 CET", Some(784_111_777)),
             ("Sun, 06 Nov 1994 08:49:37", None),
             ("Sun, 06 Nov -994 08:49:37 GMT", None),

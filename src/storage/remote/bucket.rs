@@ -1,9 +1,8 @@
-//! Stores that are made in a bucket: whole by [`BucketOutput`], or in parts.
+//! Stores in a bucket, made whole by [`BucketOutput`] or in parts.
 //!
-//! A bucket renames nothing. So each value is put under its own key as soon as it is made, and nobody takes what lies there
-//! for a store before it has its seals, the metadata. These wait beside the store, with the record of what is under way, in
-//! `.NAME.tensorop/`; they are put when all the rest is there, the outermost last and only if there is none. What has a
-//! record beside it and no seal is unfinished, and the next output of that name goes on with it or takes it away.
+//! A bucket cannot rename, so values get their keys at once, and the seals (the metadata) make them a store. Until then
+//! the seals wait in `.NAME.tensorop/` beside the store, with a record; the outermost is put last, and only if there is
+//! none. Objects with a record and no seal are unfinished, and the next output of that name continues or removes them.
 
 use std::collections::HashMap;
 use std::env;
@@ -26,40 +25,32 @@ use crate::storage::record::Record;
 use crate::storage::stage::{Stage, hash_of};
 use crate::storage::store_draft::StoreDraft;
 
-/// The key of the record of an output that one process makes, beside the store. Parts have a record of another name.
+/// The key of the record of an output by one process; parts use another.
 const WHOLE: &str = "whole";
 
-/// The key of the record of parts.
 const PARTS: &str = "command";
 
-/// The prefix of the keys of seals that wait.
 const SEALS: &str = "seals";
 
-/// The most bytes of a seal: the metadata of a group has those of all arrays in it.
+/// The maximum bytes of a seal: the metadata of a group include those of all arrays.
 const MAX_SEAL: u64 = 1 << 30;
 
-/// How many objects are removed at once: to wait for one after the other takes as long as to make them.
+/// Removing objects one after the other takes as long as making them.
 const AT_ONCE: usize = 16;
 
-/// A name in a bucket that a store is to have.
 #[derive(Debug)]
 pub struct BucketTarget {
-    /// What messages call it.
     pub label: String,
     client: Arc<Client>,
     root: Address,
-    /// The names by which readers know a store, the seal of those that are written first.
+    /// Names by which readers recognize a store; the first is the seal of new stores.
     marks: &'static [&'static str],
-    /// Whether there is a store of that name.
     pub is_there: bool,
 }
 
 impl BucketTarget {
-    /// Finds out what lies under a name in a bucket, without writing anything. A store has one of `marks` in it.
-    ///
-    /// # Errors
-    /// The address is no name in a bucket; objects that are no store; no answer. A store where `no_clobber` forbids it is an
-    /// error of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists).
+    /// Inspects a name in a bucket without writing. A store has one of `marks`. `no_clobber` gives an error of the kind
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists).
     pub fn resolve(
         client: Arc<Client>,
         address: &Address,
@@ -82,13 +73,12 @@ impl BucketTarget {
         Ok(Self { is_there, ..target })
     }
 
-    /// Returns whether there is a store.
     fn look(&self) -> Result<bool> {
         let found = self.client.list(&self.root, ListedNames::Some)?;
         if found.objects.iter().any(|object| self.marks.contains(&&*object.name)) {
             return Ok(true);
         }
-        // of the names of marks, only that of the seal may come later than those of chunks
+        // Of the marks only the seal may come after chunks in the list.
         if !found.is_whole && self.client.head(&self.root.join(self.seal()))?.is_some() {
             return Ok(true);
         }
@@ -100,23 +90,21 @@ impl BucketTarget {
         Ok(self.client.head(&self.beside().join(key))?.is_some())
     }
 
-    /// Returns the name of the outermost seal of a store that is written.
     fn seal(&self) -> &'static str {
         self.marks[0]
     }
 
-    /// Returns the prefix beside the store below which the record of what is under way lies.
+    /// The prefix of the record beside the store.
     fn beside(&self) -> Address {
         let path = self.root.path();
         self.root.parent().join(&format!(".{}.tensorop", path.rsplit('/').next().unwrap_or(path)))
     }
 
-    /// Returns what tells the store from others, once it is there.
     pub fn identity(&self) -> Identity {
         Identity::Remote(digest(&self.root.text()))
     }
 
-    /// Returns whether an address lies in the store, or has the store in it.
+    /// Returns whether an address is inside the store or contains it.
     pub fn overlaps(&self, address: &Address) -> bool {
         let is_in = |one: &str, other: &str| {
             let (one, other) = (one.trim_end_matches('/'), other.trim_end_matches('/'));
@@ -134,11 +122,8 @@ impl BucketTarget {
         BucketDraft { target: self, objects: Mutex::default(), may_be_sealed: AtomicBool::default() }
     }
 
-    /// Begins to make the store as a whole. A store that is there stops being one at this moment, since the values of two
-    /// stores under the same keys would be taken for one.
-    ///
-    /// # Errors
-    /// It is being made in parts; no answer.
+    /// Begins the whole store. An existing store loses its seals at once: under the same keys, its values would mix
+    /// with the new ones.
     pub fn begin(&self) -> Result<BucketOutput<'_>> {
         if !self.is_there && self.has_record(PARTS)? {
             bail!("is being made in parts: end these with --finish, or begin anew with --part and --restart");
@@ -151,47 +136,40 @@ impl BucketTarget {
             if draft.with_objects(|objects| objects.remove(*mark).is_some())? {
                 let mark = self.root.join(mark);
                 self.client.delete(&mark)?;
-                // with it, the chunks of two stores would be taken for one
+                // With the seal, the chunks of both stores would look like one store.
                 ensure!(self.client.head(&mark)?.is_none(), "{mark} cannot be removed");
             }
         }
         Ok(BucketOutput { draft, is_new })
     }
 
-    /// Takes the store as an output that is made in parts.
     pub(in crate::storage) fn parts(&self, record: Record) -> Parts<'_> {
         let ledger = Ledger::new(self.store_beside(), self.store_beside(), record).noting_by_record();
         Parts { label: &self.label, beside: self.beside().to_string(), place: Box::new(self.draft()), ledger }
     }
 
-    /// Returns what reads and writes values beside the store.
     fn store_beside(&self) -> Box<RemoteStore> {
         Box::new(RemoteStore::new(&self.client, self.beside()))
     }
 }
 
-/// A store that is being made in a bucket, by one process or in parts.
 #[derive(Debug)]
 struct BucketDraft<'a> {
     target: &'a BucketTarget,
-    /// The objects of the store by their keys; `None` until one of them is asked for, since a list of all then costs less
-    /// than a request for each.
+    /// The objects by key; listed at the first use, because a list costs less than a request for each.
     objects: Mutex<Option<HashMap<String, StoredObject>>>,
-    /// Whether a seal may be there, of this process or of another. Then what it seals is not removed, since without it a store
-    /// would be full of fill values.
+    /// Whether a seal may exist, of this or another process. Then the values stay, since a store without them would be
+    /// full of fill values.
     may_be_sealed: AtomicBool,
 }
 
-/// What is known of an object.
 #[derive(Clone, Copy, Debug)]
 struct StoredObject {
     size: u64,
-    /// Whether this process has put it.
     is_own: bool,
 }
 
 impl BucketDraft<'_> {
-    /// Calls `look` with the objects of the store.
     fn with_objects<T>(&self, look: impl FnOnce(&mut HashMap<String, StoredObject>) -> T) -> Result<T> {
         let mut objects = locked(&self.objects);
         let known = match &mut *objects {
@@ -209,7 +187,6 @@ impl BucketDraft<'_> {
         self.target.beside().join(SEALS).join(key)
     }
 
-    /// Removes objects below an address, several at a time.
     fn remove_all(&self, below: &Address, keys: &[String]) -> Result<()> {
         let at_once = AT_ONCE.min(keys.len());
         let each = |number: usize| -> Result<()> {
@@ -218,7 +195,7 @@ impl BucketDraft<'_> {
         on_threads(at_once, each).into_iter().collect()
     }
 
-    /// Removes all objects below an address, at the end those whose names are `last`.
+    /// Removes the objects whose names are `last` at the end.
     fn remove_below(&self, below: &Address, last: impl Fn(&str) -> bool) -> Result<()> {
         let names = self.target.client.list(below, ListedNames::All)?.objects.into_iter().map(|object| object.name);
         let (last, first): (Vec<_>, Vec<_>) = names.partition(|name| last(name));
@@ -226,7 +203,7 @@ impl BucketDraft<'_> {
         self.remove_all(below, &last)
     }
 
-    /// Puts the seals that wait, the outermost with a mark, if there is one, in front of a sum over what the store holds.
+    /// Puts the waiting seals, the outermost one with `mark` and a sum over the store.
     fn put_seals(&self, mark: Option<u64>) -> Result<()> {
         let BucketTarget { client, root, .. } = self.target;
         let listed = client.list(&self.target.beside().join(SEALS), ListedNames::All)?.objects;
@@ -249,14 +226,14 @@ impl BucketDraft<'_> {
         if client.put_if(PutCondition::Absent(mark.as_deref()), &address, &bytes, &self.may_be_sealed)? {
             return Ok(());
         }
-        // the answer to a request that was made again may have been lost: then the seal is this one
+        // If the answer to a request was lost, the retry finds this seal.
         let there = client.get(&address, MAX_SEAL)?;
         let is_this = there.is_some_and(|(found, version)| found == bytes && version.mark == mark);
         ensure!(is_this, "another process has made it meanwhile");
         Ok(())
     }
 
-    /// Returns the two numbers that the store was marked with, if parts have made it.
+    /// The mark and the sum, if parts made the store.
     fn mark(&self) -> Result<Option<[u64; 2]>> {
         let version = self.target.client.head(&self.target.root.join(self.target.seal()))?;
         let parse = |mark: String| {
@@ -266,13 +243,13 @@ impl BucketDraft<'_> {
         Ok(version.and_then(|version| version.mark).and_then(parse))
     }
 
-    /// Returns a number that changes when an object of the store is lost, added, renamed or gets another size.
+    /// Changes when an object is lost, added, renamed or resized.
     fn sum(&self) -> Result<u64> {
         let listed = self.target.client.list(&self.target.root, ListedNames::All)?.objects;
         Ok(listed.iter().fold(0, |sum, object| sum.wrapping_add(hash_of(object.name.as_ref(), &[object.size]))))
     }
 
-    /// Removes what lies beside the store, the record of parts last: as long as it is there, so is what it tells of.
+    /// Removes the record last, because it describes the rest.
     fn remove_beside(&self) -> Result<()> {
         self.remove_below(&self.target.beside(), |name| name == PARTS || name == WHOLE)
     }
@@ -280,7 +257,7 @@ impl BucketDraft<'_> {
 
 impl StoreDraft for BucketDraft<'_> {
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
-        // a request that has failed may have been done, only that the answer was lost
+        // A request that failed may have been carried out.
         if let Some(objects) = &mut *locked(&self.objects) {
             objects.insert(key.to_owned(), StoredObject { size: bytes.len() as u64, is_own: true });
         }
@@ -315,31 +292,27 @@ impl StoreDraft for BucketDraft<'_> {
         Ok(self.target.client.head(&self.waiting(key))?.is_some_and(|version| version.size == bytes))
     }
 
-    // what is read again and again on the way had better be near
+    // Intermediate files are read repeatedly, so they are local.
     fn between(&self) -> io::Result<Stage> {
         let path = self.target.root.path();
         Stage::create(&env::temp_dir().join(path.rsplit('/').next().unwrap_or(path)))
     }
 }
 
-/// A store that one process makes as a whole. Dropped before a seal of it may be there, it takes away what it has put.
+/// A store by one process. Dropped before a seal may exist, it removes its objects.
 #[derive(Debug)]
 pub struct BucketOutput<'a> {
     draft: BucketDraft<'a>,
-    /// Whether nothing was there before.
     is_new: bool,
 }
 
 impl BucketOutput<'_> {
-    /// Returns the store that values are put into.
+    /// The store for values.
     pub fn store(&self) -> &dyn StoreDraft {
         &self.draft
     }
 
-    /// Makes a store of what was put: what an older one had beside that goes, and the seals come.
-    ///
-    /// # Errors
-    /// Another process has made one meanwhile; no answer.
+    /// Removes the remains of the older store and puts the seals.
     pub fn finish(&self) -> Result<()> {
         let target = self.draft.target;
         let finish = || {
@@ -350,7 +323,7 @@ impl BucketOutput<'_> {
         self.draft.remove_beside().with_context(|| format!("{}: cannot be removed", target.beside()))
     }
 
-    /// Returns the keys of the objects that this process has put, or of those that it has not.
+    /// The keys of this process's objects, or those of all others.
     fn keys(&self, are_own: bool) -> Result<Vec<String>> {
         let keys = |objects: &mut HashMap<String, StoredObject>| {
             objects.iter().filter(|(_, object)| object.is_own == are_own).map(|(key, _)| key.clone()).collect()
@@ -364,7 +337,7 @@ impl Drop for BucketOutput<'_> {
         if self.draft.may_be_sealed.load(Ordering::Relaxed) {
             return;
         }
-        // what cannot be removed now has its record, by which the next output of that name knows it
+        // The record lets the next output of that name find what cannot be removed now.
         let BucketTarget { client, root, .. } = self.draft.target;
         let removed = self.keys(true).and_then(|keys| self.draft.remove_all(root, &keys));
         let is_empty = || client.list(root, ListedNames::Some).is_ok_and(|left| left.objects.is_empty());
@@ -404,7 +377,7 @@ impl PartsPlace for BucketDraft<'_> {
 
     fn publish(&self, mark: u64) -> Result<()> {
         let published = self.put_seals(Some(mark));
-        // of two processes that finish at once, either may be the first at each step
+        // Of two finishing processes, either may be first at each step.
         if published.is_err() && self.is_marked(mark)? {
             return Ok(());
         }

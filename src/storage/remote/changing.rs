@@ -1,4 +1,4 @@
-//! What is done with the objects of a bucket beside reading them: they are put, removed and listed.
+//! Putting, removing and listing objects of a bucket.
 
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,63 +11,49 @@ use super::answer::{self, MARK, RequestFailure, Response};
 use super::client::{Ask, Client, drain};
 use crate::error::{Error, ErrorKind, Result, bail, malformed};
 
-/// The most bytes of an answer that is no object: a list of names.
+/// The maximum bytes of a list.
 const MAX_LIST: u64 = 1 << 24;
 
-/// A condition for a value to be put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PutCondition<'a> {
-    /// There is none: what is there is replaced.
+    /// Replaces any object.
     None,
-    /// There is no object of that name yet. The one that is put gets the mark, if there is one.
+    /// Fails if the object exists. The new one gets the mark.
     Absent(Option<&'a str>),
 }
 
-/// What lies below a prefix in a bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     pub objects: Vec<ListedObject>,
-    /// The names that are prefixes of objects themselves, as folders are, without a slash; none if all are listed.
+    /// Names with objects below, like folders, without a slash; empty if all are listed.
     pub prefixes: Vec<String>,
-    /// Whether there is no more than what is here.
     pub is_whole: bool,
 }
 
-/// An object in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedObject {
-    /// Its name from behind the prefix and its slash on.
+    /// Relative to the prefix.
     pub name: String,
-    /// Its size in bytes.
     pub size: u64,
 }
 
-/// Which names below a prefix are listed.
+/// The names of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListedNames {
-    /// Those of all objects.
     All,
-    /// Those of some objects, if there are any: as many as the server gives at once.
+    /// Some objects: one page.
     Some,
-    /// Those up to the next slash, as a folder is listed.
+    /// Up to the next slash, like a folder.
     Folder,
 }
 
 impl Client {
-    /// Gives an object its bytes.
-    ///
-    /// # Errors
-    /// No answer, or a refusal.
     pub(super) fn put(&self, address: &Address, bytes: &[u8]) -> Result<()> {
         self.put_if(PutCondition::None, address, bytes, &AtomicBool::default()).map(drop)
     }
 
-    /// Gives an object its bytes, and returns whether it did, which it does not if the condition does not hold. `may_be_there`
-    /// becomes true unless all requests were refused: a server may do what it is asked for and give no answer, or do it later
-    /// than the answer came that refused the same request when it was made again.
-    ///
-    /// # Errors
-    /// No answer, or a refusal.
+    /// Returns false if the condition fails. Sets `may_be_there` unless all requests were refused: a server may carry
+    /// out a request without an answer, or after it has refused the retry.
     pub(super) fn put_if(
         &self,
         condition: PutCondition<'_>,
@@ -92,7 +78,7 @@ impl Client {
             let response = response?;
             match response.status() {
                 _ if is_there => Ok(false),
-                // another process puts the same object at this moment: who was first shows when it is asked again
+                // Another process is putting the object. The retry shows which was first.
                 StatusCode::CONFLICT if condition != PutCondition::None => {
                     Err(RequestFailure::Passing(malformed!("409 Conflict"), None))
                 }
@@ -105,19 +91,12 @@ impl Client {
         })
     }
 
-    /// Takes an object away, if it is there.
-    ///
-    /// # Errors
-    /// No answer, or a refusal.
     pub fn delete(&self, address: &Address) -> Result<()> {
         self.repeat(address, || self.answer(&Ask::new(Method::DELETE, address)).map(|response| response.map(drain)))?;
         Ok(())
     }
 
-    /// Lists what lies below an address in a bucket.
-    ///
-    /// # Errors
-    /// The address is in no bucket, since other servers have no lists; no answer, or one that is no list.
+    /// Only buckets have lists.
     pub fn list(&self, address: &Address, listed: ListedNames) -> Result<Listing> {
         let Address::Bucket { key, .. } = address else {
             return Err(Error::from_kind(ErrorKind::Unsupported, "the server has no lists of names"));

@@ -1,4 +1,4 @@
-//! Asks servers: [`Client`], and how a request is sent until there is an answer: signed, sent on, and made again.
+//! [`Client`]: sends requests with signatures, redirects and retries.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,31 +19,28 @@ use crate::error::{Error, Result, ensure, malformed};
 use crate::parallel::{locked, wait};
 use crate::storage::requests::{AskedAgain, RequestEvent, RequestOptions, tell};
 
-/// How long a server may take for its next byte, unless another time is given.
+/// The default maximum wait for the next byte.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often a request that failed is made again.
 const RETRIES: u32 = 5;
 
-/// The pause before a request is made again for the first time; every other one is twice as long as the one before.
+/// Doubled for each further retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
-/// The most addresses to which one request is sent on.
 const REDIRECTS: usize = 10;
 
-/// The most addresses of which it is known where they lead: a store may have millions of chunks, few of which are read twice.
+/// The maximum number of cached redirects: few of a store's many chunks are read twice.
 const MAX_TARGETS: usize = 1024;
 
-/// How long the signature of a request is valid, which is made anew for each.
+/// Each request has a new signature.
 const SIGNED_FOR: Duration = Duration::from_secs(900);
 
-/// One request, as it is made again and again until there is an answer.
 pub(super) struct Ask<'a> {
     pub method: Method,
     pub address: &'a Address,
     pub headers: Vec<(header::HeaderName, String)>,
     pub body: &'a [u8],
-    /// What a list of names is to begin with, and from where on it goes on.
+    /// For lists: prefix, folders only, continuation token.
     pub list: Option<(String, bool, Option<String>)>,
 }
 
@@ -57,7 +54,7 @@ impl<'a> Ask<'a> {
         self
     }
 
-    /// Returns whether a status is no error, but tells of the range or the version that was asked for.
+    /// Returns whether the status answers the requested range or version.
     fn is_told_by(&self, status: StatusCode) -> bool {
         let asks_for = |wanted| self.headers.iter().any(|(name, _)| *name == wanted);
         match status {
@@ -67,20 +64,18 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// Returns whether it changes nothing and asks for an object.
     fn reads(&self) -> bool {
         self.list.is_none() && matches!(self.method, Method::GET | Method::HEAD)
     }
 }
 
-/// Where a request goes.
 pub(super) struct RequestTarget {
     url: Url,
     token: Option<String>,
     pub is_signed: bool,
 }
 
-/// What asks servers for objects. It is shared by all threads of a run, and keeps connections open.
+/// A client, which all threads of a run share. It keeps connections open.
 pub struct Client {
     pub(super) plain: Agent,
     pub(super) secure: Agent,
@@ -88,17 +83,14 @@ pub struct Client {
     pub(super) unsigned: bool,
     pub(super) buckets: OnceLock<Result<BucketAccess>>,
     pub(super) hub: OnceLock<Result<HubAccess>>,
-    /// The regions of buckets that do not lie in the usual one.
+    /// The regions of buckets outside the usual one.
     pub(super) regions: Mutex<HashMap<String, String>>,
-    /// Where objects lie to which another address leads: a server that sends every request on would double their number.
+    /// Cached redirects, which would otherwise double the requests.
     pub(super) targets: Mutex<HashMap<String, Url>>,
 }
 
 impl Client {
-    /// Returns the client of this process for these options.
-    ///
-    /// # Errors
-    /// Certificates or a proxy that the environment names are none.
+    /// Returns the process's client for these options.
     pub fn shared(options: RequestOptions) -> Result<Arc<Self>> {
         static CLIENTS: Mutex<Vec<(RequestOptions, Arc<Client>)>> = Mutex::new(Vec::new());
         let mut clients = locked(&CLIENTS);
@@ -141,7 +133,7 @@ impl Client {
         })
     }
 
-    /// Makes a request about an address until there is an answer of use.
+    /// Retries `attempt` until it succeeds or fails for good.
     pub(super) fn repeat<T>(
         &self,
         address: &Address,
@@ -153,7 +145,7 @@ impl Client {
                 Ok(done) => return Ok(done),
                 Err(RequestFailure::Lasting(error)) => return Err(error),
                 Err(RequestFailure::Passing(error, after)) => {
-                    // who has to wait for longer than for a byte is told so
+                    // Waits beyond the timeout are an error.
                     if let Some(after) = after.filter(|after| *after > self.timeout.max(TIMEOUT)) {
                         return Err(with_note(&error, &format!("to be asked again in {} seconds", after.as_secs())));
                     }
@@ -171,12 +163,11 @@ impl Client {
         unreachable!("the last attempt returns")
     }
 
-    /// Makes a request once, and returns an answer that is a success or tells of ranges and versions; `None` if there is no
-    /// such object.
+    /// Makes one attempt; `None` if the object does not exist.
     pub(super) fn answer(&self, ask: &Ask<'_>) -> Result<Option<Response>, RequestFailure> {
         let target = self.target(ask)?;
         let (url, is_signed) = (target.url.clone(), target.is_signed);
-        // a server that sends requests on does so by an address that is valid for some time
+        // The target of a redirect is valid for some time.
         let known = if ask.reads() { locked(&self.targets).get(url.as_str()).cloned() } else { None };
         let response = match known {
             None => self.send_on(ask, target)?,
@@ -196,7 +187,7 @@ impl Client {
             StatusCode::NOT_FOUND | StatusCode::GONE => {
                 let is_bucket = matches!(ask.address, Address::Bucket { .. });
                 if is_bucket && ask.method != Method::HEAD {
-                    // a bucket that does not exist is no object that does not
+                    // A missing bucket is an error, unlike a missing object.
                     let refusal = answer::refusal(response, ask.address, is_signed);
                     return match &refusal {
                         RequestFailure::Lasting(error) if error.message().contains("NoSuchBucket") => Err(refusal),
@@ -211,7 +202,7 @@ impl Client {
         }
     }
 
-    /// Makes a request once, and goes where it is sent on.
+    /// Sends a request and follows redirects.
     pub(super) fn send_on(&self, ask: &Ask<'_>, target: RequestTarget) -> Result<Response, RequestFailure> {
         let first = target.url.clone();
         let RequestTarget { mut url, mut token, is_signed } = target;
@@ -247,14 +238,13 @@ impl Client {
                 return Err(malformed!("answers with the status {}", status.as_u16()).into());
             }
             drain(response);
-            // keys are for the host that they were given for
+            // Tokens are for their own host.
             token = token.filter(|_| next.origin() == url.origin());
             url = next;
         }
         Err(malformed!("is sent on more than {REDIRECTS} times").into())
     }
 
-    /// Sends a request to one address.
     fn send(&self, ask: &Ask<'_>, url: &Url, token: Option<&str>) -> Result<Response, RequestFailure> {
         let mut request = Request::builder().method(ask.method.clone()).uri(url.as_str());
         for (name, value) in &ask.headers {
@@ -264,7 +254,7 @@ impl Client {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
         let agent = if url.scheme() == "https" { &self.secure } else { &self.plain };
-        // what is wrong with a request may be quoted, and with it a key
+        // An error may quote the request and so a key.
         let invalid = |_| RequestFailure::Lasting(malformed!("is no address that can be asked for"));
         let answer = match ask.method {
             Method::PUT => agent.run(request.body(ask.body).map_err(invalid)?),
@@ -277,7 +267,7 @@ impl Client {
         })
     }
 
-    /// Returns where a request goes first, signed for this moment.
+    /// The first URL, signed now.
     pub(super) fn target(&self, ask: &Ask<'_>) -> Result<RequestTarget> {
         match ask.address {
             Address::Web(url) => Ok(RequestTarget {
@@ -314,7 +304,7 @@ impl Client {
                     (None, &Method::HEAD) => bucket.head_object(credentials, key).sign(SIGNED_FOR),
                     (None, &Method::PUT) => {
                         let mut action = bucket.put_object(credentials, key);
-                        // what is not signed of these is refused
+                        // Headers that are not signed are refused.
                         for (name, value) in ask.headers.iter().filter(|(name, _)| *name == MARK) {
                             action.headers_mut().insert(name.as_str(), value.as_str());
                         }
@@ -328,9 +318,9 @@ impl Client {
         }
     }
 
-    /// Returns the name of the host that is asked for an address, with the port if there is one, and nothing that may be secret.
+    /// The host, with the port if there is one, without secrets.
     fn host(&self, address: &Address) -> String {
-        // a list may be asked for of a bucket as a whole, too
+        // A list may be of the whole bucket.
         let ask = Ask { list: Some(Default::default()), ..Ask::new(Method::GET, address) };
         self.target(&ask).map_or_else(|_| String::new(), |target| host(&target.url).to_owned())
     }
@@ -339,16 +329,14 @@ impl Client {
         self.buckets.get_or_init(|| BucketAccess::find(self.unsigned)).as_ref().map_err(Error::clone)
     }
 
-    /// Returns the region that a bucket lies in, as far as it is known.
     fn region(&self, bucket: &str) -> Result<String> {
         let known = locked(&self.regions).get(bucket).cloned();
         Ok(known.unwrap_or(self.buckets()?.region.clone()))
     }
 
-    /// Returns how a bucket is asked.
     fn bucket(&self, access: &BucketAccess, name: &str) -> Result<Bucket> {
         let region = self.region(name)?;
-        // it is part of the name of a host, which neither a variable nor an answer may choose otherwise
+        // The region becomes part of a host name, which neither a variable nor an answer may forge.
         let is_region = region.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
         let is_region = is_region && !region.is_empty();
         ensure!(
@@ -358,7 +346,7 @@ impl Client {
         ensure!(is_region, "the server names a region of the bucket that is not one");
         let usual = || Url::parse(&format!("https://s3.{region}.amazonaws.com")).ok();
         let endpoint = access.endpoint.clone().or_else(usual).ok_or_else(|| malformed!("AWS_REGION is no region"))?;
-        // a name with a dot has no certificate as the name of a host
+        // Certificates do not cover bucket names with a dot.
         let by_host = access.endpoint.is_none() && !name.contains('.');
         let style = if by_host { UrlStyle::VirtualHost } else { UrlStyle::Path };
         Bucket::new(endpoint, style, name.to_owned(), region).map_err(|_| malformed!("{name:?} is no bucket"))
@@ -371,8 +359,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// Returns the URL that `location`, as a server gave it for `url`, leads to. The user's name and the password of `url` go with
-/// it where it stays with the same scheme, host and port, and nowhere else.
+/// Resolves a redirect. User and password stay only with the same origin.
 fn sent_on(url: &Url, location: &str) -> Result<Url> {
     let next = url.join(location).ok().filter(|next| matches!(next.scheme(), "http" | "https"));
     let mut next = next.ok_or_else(|| malformed!("is redirected to something that is not an address"))?;
@@ -384,12 +371,11 @@ fn sent_on(url: &Url, location: &str) -> Result<Url> {
     Ok(next)
 }
 
-/// Reads the body of an answer that nobody wants, so that its connection serves again, unless it is long.
+/// Reads a short unneeded body, so that the connection can be reused.
 pub(super) fn drain(mut response: Response) {
     let _ = response.body_mut().with_config().limit(1 << 14).read_to_vec();
 }
 
-/// Returns an error with a note behind it.
 fn with_note(error: &Error, note: &str) -> Error {
     Error::from_kind(error.kind(), format!("{} ({note})", error.message()))
 }

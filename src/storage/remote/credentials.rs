@@ -1,4 +1,4 @@
-//! The keys that requests are signed with, from the variables and files that other programs read, too.
+//! Credentials from the variables and files of other programs.
 
 use std::collections::HashMap;
 use std::env;
@@ -10,43 +10,35 @@ use url::Url;
 
 use crate::error::{Advice, Error, Result, ensure, malformed};
 
-/// How objects in buckets are asked for. It is not displayed, since it has keys.
+/// Access to buckets. Not `Debug`, because it contains keys.
 pub(super) struct BucketAccess {
-    /// The key; without one, requests are not signed.
+    /// Requests are not signed without them.
     pub credentials: Option<Credentials>,
-    /// The region that the buckets lie in.
     pub region: String,
-    /// Another server than that of AWS, to whose path the name of the bucket belongs.
+    /// A server other than AWS, with the bucket in the path.
     pub endpoint: Option<Url>,
 }
 
-/// How files of the Hugging Face Hub are asked for. It is not displayed, since it has a token.
+/// Access to the Hugging Face Hub. Not `Debug`, because it contains a token.
 pub(super) struct HubAccess {
-    /// The server.
     pub endpoint: Url,
-    /// The token; without one, only what is public is given.
+    /// Only public files are accessible without it.
     pub token: Option<String>,
 }
 
-/// Returns a variable of the environment, unless it is empty.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
-/// Parses the address of a server that a variable or a file gives. The text may have a password in it, so that no message
-/// quotes it.
+/// The text may contain a password, so messages do not quote it.
 fn endpoint(name: &str, text: &str) -> Result<Url> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     url.ok_or_else(|| malformed!("{name}: expected an address that begins with http:// or https://"))
 }
 
 impl BucketAccess {
-    /// Reads the environment and the files of profiles, as the AWS command does: a variable is preferred to a file. Keys are
-    /// left out if requests are to be `unsigned`.
-    ///
-    /// # Errors
-    /// An endpoint that is no URL; half of a key; a profile that is nowhere, or one that says where keys come from in a way that
-    /// is not read.
+    /// Reads the environment and the profile files like the AWS command; variables take precedence. `unsigned` omits
+    /// keys.
     pub(super) fn find(unsigned: bool) -> Result<Self> {
         let profile = Profile::read();
         let value = |names: &[&str], key: &str| {
@@ -59,7 +51,7 @@ impl BucketAccess {
         Ok(Self { credentials, region, endpoint })
     }
 
-    /// Returns the key, all parts of which come from the same place.
+    /// All parts of the key come from one place.
     fn key(profile: &Profile) -> Result<Option<Credentials>> {
         let names = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
         let own = names.map(variable);
@@ -79,10 +71,6 @@ impl BucketAccess {
 }
 
 impl HubAccess {
-    /// Reads the environment.
-    ///
-    /// # Errors
-    /// `HF_ENDPOINT` is no URL; `HF_TOKEN` is no token.
     pub(super) fn find() -> Result<Self> {
         let text = variable("HF_ENDPOINT").unwrap_or_else(|| "https://huggingface.co".to_owned());
         let token = variable("HF_TOKEN");
@@ -92,22 +80,22 @@ impl HubAccess {
     }
 }
 
-/// The settings of a profile by which the AWS command gets keys from elsewhere: by a request, or from another program.
+/// Settings by which the AWS command gets keys from a request or another program.
 const UNREAD: [&str; 6] =
     ["web_identity_token_file", "role_arn", "sso_session", "sso_start_url", "credential_process", "login_session"];
 
-/// What the files of profiles say of the profile that is meant.
+/// The selected profile.
 #[derive(Default)]
 struct Profile {
-    /// The name of the profile, if one is asked for.
+    /// The name in `AWS_PROFILE`.
     asked: Option<String>,
     values: HashMap<String, String>,
-    /// The name of a profile that is asked for and stands in neither file.
+    /// The name, if neither file has the profile.
     missing: Option<String>,
 }
 
 impl Profile {
-    /// Reads the files, as far as they are there: of a value that both have, that of the credentials file counts.
+    /// The credentials file takes precedence.
     fn read() -> Self {
         let home = variable(if cfg!(windows) { "USERPROFILE" } else { "HOME" }).map(PathBuf::from);
         let file = |own: &str, name: &str| {
@@ -117,7 +105,7 @@ impl Profile {
         let asked = variable("AWS_PROFILE");
         let name = asked.as_deref().unwrap_or("default");
         let mut found = Vec::new();
-        // in the one file a profile is headed by `profile` and its name, in the other by its name alone
+        // Headings are `profile NAME` in the one file and `NAME` in the other.
         if let Some(text) = file("AWS_CONFIG_FILE", "config") {
             found.extend(section(&text, |heading| {
                 heading == name && name == "default" || heading.strip_prefix("profile ").map(str::trim) == Some(name)
@@ -130,7 +118,7 @@ impl Profile {
         Self { values: found.into_iter().flatten().collect(), missing, asked }
     }
 
-    /// Returns the error that keys are to be got in a way that is not read here, if they are.
+    /// The error for keys from an unsupported origin.
     fn unread(&self) -> Option<Error> {
         const TOKEN_FILE: &str = "AWS_WEB_IDENTITY_TOKEN_FILE";
         let (option, kind) = match (variable(TOKEN_FILE), UNREAD.iter().find(|key| self.values.contains_key(**key))) {
@@ -150,8 +138,8 @@ impl Profile {
     }
 }
 
-/// Returns the keys and values that stand below a heading, or `None` if there is no such heading. Lines that are indented belong to the value before them and are
-/// left out: none of these settings is so long.
+/// Returns the settings below a heading. Indented lines continue a value and are skipped, because these settings are
+/// short.
 fn section(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<HashMap<String, String>> {
     let (mut values, mut inside, mut is_there) = (HashMap::new(), false, false);
     for line in text.lines().filter(|line| !line.starts_with([' ', '\t', '#', ';'])) {

@@ -1,11 +1,8 @@
-//! What lies behind an address: objects that a server gives by ranges of bytes, and stores of such objects.
+//! Objects on servers, read by ranges, and stores of objects.
 //!
-//! An [`Address`] names an object, a [`Client`] asks for it, and a [`RemoteObject`] is its bytes as every reader of a format
-//! reads them. Requests block the thread that makes them: several threads have several requests under way.
-//!
-//! A server may end early, stall, ignore what was asked for, or give another version of the object than a moment before.
-//! The client takes no answer on trust: a part counts only if it is the part that was asked for, of the size and the
-//! version that the first answer told, and not encoded. Otherwise it is asked for again, or the run ends with an error.
+//! An [`Address`] names an object, a [`Client`] requests it, and a [`RemoteObject`] holds its bytes. Requests block
+//! their thread. Every answer is checked for the requested range, the size and the version of the first answer, and
+//! encoding, since servers may stall, end early or ignore headers. Other answers are retried or end the run.
 
 mod address;
 mod answer;

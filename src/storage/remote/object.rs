@@ -1,4 +1,4 @@
-//! An object on a server as bytes that are read by position: [`RemoteObject`].
+//! An object on a server as bytes by position.
 
 use std::io;
 use std::sync::Arc;
@@ -12,37 +12,31 @@ use crate::error::Result;
 use crate::layout::gather::GapRun;
 use crate::storage::read_at::{Identity, MIN_REQUEST, Part, ReadAt, Stamp};
 
-/// The bytes of an object that may come without being wanted: those of the first part, which is asked for before it is known how
-/// long a header is, and gaps between others.
+/// The maximum bytes that are read needlessly: the first part, which precedes the length of the header, and gaps.
 const MAX_IN_VAIN: usize = 1 << 17;
 
-/// How often the gaps between pieces may part requests for one object. Every other item of a large tensor would be millions of
-/// requests; after this many of them, gaps shorter than [`MIN_REQUEST`] are read, though they are more than the bytes above.
+/// The maximum number of requests that gaps may add per object. Every other item of a large tensor would be millions of
+/// requests, so further gaps below [`MIN_REQUEST`] are read beyond the limit above.
 const MAX_PARTED: usize = 4000;
 
-/// An object on a server, of which the first part is here. Each other read is one request for exactly these bytes, which the
-/// server is asked to give only of the version that the first answer told.
+/// An object whose first part is known. Other reads are one request each, for the version of the first answer.
 #[derive(Debug)]
 pub struct RemoteObject {
     client: Arc<Client>,
     address: Address,
     begun: FirstAnswer,
-    /// The bytes that may still be read in vain.
+    /// The remaining bytes that may be read needlessly.
     spare: AtomicUsize,
-    /// How often there were gaps that were not read.
+    /// How many runs of gaps were not read.
     parted: AtomicUsize,
 }
 
 impl RemoteObject {
-    /// Opens an object by asking for a part of it; `None` if there is none at that address.
-    ///
-    /// # Errors
-    /// No answer, or one that is of no use.
+    /// Reads a part of the object; `None` if the object does not exist.
     pub fn open(client: &Arc<Client>, address: Address, part: Part) -> Result<Option<Self>> {
         Ok(client.begin(&address, part)?.map(|begun| Self::new(client, address, begun)))
     }
 
-    /// Takes an object of which this is known and here.
     pub(super) fn new(client: &Arc<Client>, address: Address, begun: FirstAnswer) -> Self {
         let spare = AtomicUsize::new(MAX_IN_VAIN.saturating_sub(begun.bytes.len()));
         Self { client: Arc::clone(client), address, begun, spare, parted: AtomicUsize::new(0) }
@@ -62,7 +56,7 @@ impl ReadAt for RemoteObject {
         let end = at.checked_add(out.len() as u64).filter(|end| *end <= version.size);
         let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
         let (first, last) = (*first, first + part.len() as u64);
-        // what is here of it lies in the middle: what stands before and behind is asked for
+        // The known part is in the middle, so both sides are requested.
         let (from, to) = (at.clamp(first, last), end.clamp(first, last));
         if from >= to {
             return Ok(self.client.read(&self.address, version, out, at)?);
@@ -77,7 +71,7 @@ impl ReadAt for RemoteObject {
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
-        // every answer is checked to be about this version
+        // Every answer is checked for this version.
         Ok(self.begun.version.stamp())
     }
 
@@ -92,7 +86,7 @@ impl ReadAt for RemoteObject {
     fn spare(&self, gaps: GapRun) -> usize {
         let here = self.begun.at..self.begun.at + self.begun.bytes.len() as u64;
         let costs = |at: u64| if here.contains(&at) && at + gaps.bytes as u64 <= here.end { 0 } else { gaps.bytes };
-        // as many as there are bytes for, and these bytes
+        // The number of affordable gaps, and their bytes.
         let taken = |left: usize| {
             let sums = gaps.begins().scan(0, |sum, at| {
                 *sum += costs(at);

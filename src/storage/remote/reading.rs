@@ -1,4 +1,4 @@
-//! How objects are read: in parts, or whole, and always of one version.
+//! Reading objects in parts or whole, always in one version.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -16,33 +16,31 @@ use crate::storage::read_at::{MemoryBytes, Part, ReadAt};
 use crate::storage::requests::{RequestEvent, tell};
 use crate::storage::source::fill_from;
 
-/// The most bytes of an object that are taken from a server that gives whole objects only.
+/// The maximum bytes from a server without ranges.
 const MAX_WHOLE: u64 = 1 << 28;
 
-/// The most of these that are kept in memory; others are kept in a file without a name.
+/// The maximum in memory; larger ones go to an unnamed file.
 const MAX_IN_MEMORY: usize = 1 << 24;
 
-/// What is known and here of an object: what the first answer gave.
+/// The content of the first answer.
 #[derive(Debug)]
 pub(super) struct FirstAnswer {
     pub version: Version,
-    /// The byte that the part begins at.
+    /// The offset of the part.
     pub at: u64,
-    /// The part.
     pub bytes: Vec<u8>,
-    /// All bytes, if the server gives no parts.
+    /// All bytes, if the server has no ranges.
     pub whole: Option<Arc<dyn ReadAt>>,
 }
 
 impl FirstAnswer {
-    /// Takes an object of a version of which nothing is here.
     pub(super) fn of(version: Version) -> Self {
         Self { version, at: 0, bytes: Vec::new(), whole: None }
     }
 }
 
 impl Client {
-    /// Asks for the first part of an object, of which nothing is known yet; `None` if there is no such object.
+    /// Requests the first part; `None` if the object does not exist.
     pub(super) fn begin(&self, address: &Address, part: Part) -> Result<Option<FirstAnswer>> {
         let range = match part {
             Part::First(bytes) => format!("bytes=0-{}", bytes.max(1) - 1),
@@ -78,7 +76,7 @@ impl Client {
         })
     }
 
-    /// Takes all of an object from a server that gives no parts.
+    /// Downloads all from a server without ranges.
     fn begin_whole(&self, response: Response, length: Option<u64>) -> Result<FirstAnswer, RequestFailure> {
         let headers = response.headers().clone();
         let too_long = |bytes: Option<u64>| {
@@ -111,10 +109,7 @@ impl Client {
         Ok(FirstAnswer { whole: Some(whole), ..FirstAnswer::of(version) })
     }
 
-    /// Fills `out` with the bytes of an object from byte `at` on.
-    ///
-    /// # Errors
-    /// It has another version by now; another part came; no answer.
+    /// Fails if the object has another version now.
     pub(super) fn read(&self, address: &Address, version: &Version, out: &mut [u8], at: u64) -> Result<()> {
         let mut filled = 0;
         self.repeat(address, || {
@@ -125,7 +120,7 @@ impl Client {
         })
     }
 
-    /// Reads a part that begins behind what is `filled` already, and counts what came of it.
+    /// Continues after `filled` bytes and updates the count.
     fn read_some(
         &self,
         address: &Address,
@@ -155,7 +150,7 @@ impl Client {
             }
             StatusCode::PRECONDITION_FAILED | StatusCode::RANGE_NOT_SATISFIABLE => Err(answer::changed().into()),
             StatusCode::OK if version.size <= MAX_WHOLE => {
-                // it gave a part before, and now gives all: what stands before is read in vain
+                // The server gave ranges before and now sends everything, so the front is skipped.
                 version.check(&Version::of(response.headers(), length.unwrap_or(version.size)))?;
                 let mut body = body_of(response);
                 let skipped = io::copy(&mut (&mut body).take(first), &mut io::sink());
@@ -168,7 +163,6 @@ impl Client {
         }
     }
 
-    /// Fills `out` with all of a body, and counts what came of it.
     fn fill(
         &self,
         response: Response,
@@ -181,7 +175,7 @@ impl Client {
         }
         let mut body = body_of(response);
         self.take(&mut body, out, filled)?;
-        // the end has to be read, too, before the connection may serve again
+        // The connection can be reused only after the end of the body.
         match fill_from(&mut body, &mut [0]) {
             Ok(0) => Ok(()),
             Ok(_) => Err(malformed!("answers with more than the part that it names").into()),
@@ -189,7 +183,6 @@ impl Client {
         }
     }
 
-    /// Fills `out` from a body, and counts what came of it.
     fn take(&self, body: &mut Body, out: &mut [u8], filled: &mut usize) -> Result<(), RequestFailure> {
         let before = body.came;
         let read = fill_from(body, out);
@@ -197,15 +190,11 @@ impl Client {
         if read.map_err(|error| self.broken_off(error))? == out.len() { Ok(()) } else { Err(broke_off()) }
     }
 
-    /// Returns the failure of reading a body.
     pub(super) fn broken_off(&self, error: io::Error) -> RequestFailure {
         answer::broken(ureq::Error::from(error), self.timeout)
     }
 
-    /// Returns all bytes of an object and its version; `None` if there is no such object.
-    ///
-    /// # Errors
-    /// It has more than `most` bytes; no answer.
+    /// Returns all bytes; `None` if the object does not exist. Fails beyond `most` bytes.
     pub fn get(&self, address: &Address, most: u64) -> Result<Option<(Vec<u8>, Version)>> {
         self.repeat(address, || {
             let Some(response) = self.answer(&Ask::new(Method::GET, address))? else { return Ok(None) };
@@ -228,16 +217,12 @@ impl Client {
         })
     }
 
-    /// Returns the version of an object without its bytes; `None` if there is no such object. A server that does not tell the
-    /// size without bytes is asked for the first byte, whose answer tells it, or is all of the object.
-    ///
-    /// # Errors
-    /// No answer, or one that is of no use.
+    /// Returns the version; `None` if the object does not exist. If HEAD has no size, the first byte is requested.
     pub fn head(&self, address: &Address) -> Result<Option<Version>> {
         Ok(self.look(address)?.map(|begun| begun.version))
     }
 
-    /// Does what [`head`](Self::head) does, and returns what came of the object, too.
+    /// Like [`head`](Self::head), with any bytes that arrived.
     pub(super) fn look(&self, address: &Address) -> Result<Option<FirstAnswer>> {
         let told = self.repeat(address, || {
             let Some(response) = self.answer(&Ask::new(Method::HEAD, address))? else { return Ok(None) };
@@ -252,7 +237,7 @@ impl Client {
     }
 }
 
-/// A body, which counts and tells how much of it has come.
+/// A body that counts and reports its bytes.
 struct Body {
     reader: BodyReader<'static>,
     came: usize,
@@ -267,7 +252,6 @@ impl Read for Body {
     }
 }
 
-/// Returns what reads the body of an answer.
 fn body_of(response: Response) -> Body {
     Body { reader: response.into_body().into_reader(), came: 0 }
 }
@@ -276,17 +260,15 @@ fn broke_off() -> RequestFailure {
     RequestFailure::Passing(Error::from_kind(ErrorKind::Io(io::ErrorKind::UnexpectedEof), "the answer broke off"), None)
 }
 
-/// Checks that as many bytes came as the answer said, and returns them.
 fn check_length(came: u64, length: Option<u64>) -> Result<u64, RequestFailure> {
     if length.is_some_and(|length| length != came) { Err(broke_off()) } else { Ok(came) }
 }
 
-/// Returns the error that an answer is no object, although its status is that of a success.
 fn other_status(status: StatusCode) -> Error {
     malformed!("answers with the status {}", status.as_u16())
 }
 
-/// Returns the error that an answer is another part than the one that was asked for.
+/// Other ranges than the requested one are errors.
 fn other_part(asked: &str, found: ContentRange) -> Error {
     malformed!("asked for {asked}, and got the bytes {}-{} of {}", found.first, found.end - 1, found.size)
 }

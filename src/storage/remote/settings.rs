@@ -1,4 +1,4 @@
-//! What the environment says of every request: certificates and proxies.
+//! Certificates and proxies from the environment.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,12 +8,8 @@ use ureq::tls::{Certificate, PemItem, RootCerts, parse_pem};
 
 use crate::error::{Context, Result, ensure, malformed};
 
-/// Returns the certificates that servers are checked by: those that SSL_CERT_FILE and SSL_CERT_DIR name, in the place of
-/// those that the program has in it. Both are variables of OpenSSL, which most programs heed; the program has Mozilla's
-/// certificates in it, since it also runs where the system has none, as in a container.
-///
-/// # Errors
-/// A file that cannot be read, or has none in it.
+/// The certificates in SSL_CERT_FILE and SSL_CERT_DIR, variables of OpenSSL, instead of the built-in ones of Mozilla,
+/// which serve containers without any.
 pub(super) fn certificates() -> Result<RootCerts> {
     let file = std::env::var_os("SSL_CERT_FILE").filter(|name| !name.is_empty()).map(PathBuf::from);
     let folder = std::env::var_os("SSL_CERT_DIR").filter(|name| !name.is_empty()).map(PathBuf::from);
@@ -40,11 +36,7 @@ pub(super) fn certificates() -> Result<RootCerts> {
     Ok(RootCerts::from(found))
 }
 
-/// Returns the proxy for URLs of a scheme, by the variables that curl heeds: of a proxy for http only the name in small
-/// letters, since the other one may have come with a request to a server that runs this program.
-///
-/// # Errors
-/// The variable holds no address.
+/// The proxy, from the variables of curl. `HTTP_PROXY` is ignored, because a CGI request can set it.
 pub(super) fn proxy(scheme: &str) -> Result<Option<Proxy>> {
     let names: &[&str] = match scheme {
         "https" => &["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
@@ -52,7 +44,7 @@ pub(super) fn proxy(scheme: &str) -> Result<Option<Proxy>> {
     };
     let value = |name: &&str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let Some((name, text)) = names.iter().find_map(|name| Some((*name, value(name)?))) else { return Ok(None) };
-    // the text may have a password in it
+    // The text may contain a password.
     let invalid = || malformed!("{name}: expected the address of a proxy");
     let parsed = Proxy::new(text.trim()).map_err(|_| invalid())?;
     let mut builder = Proxy::builder(parsed.protocol()).host(parsed.host()).port(parsed.port());
@@ -63,13 +55,13 @@ pub(super) fn proxy(scheme: &str) -> Result<Option<Proxy>> {
         builder = builder.password(password);
     }
     let exceptions = ["no_proxy", "NO_PROXY"].iter().find_map(value).unwrap_or_default();
-    // what runs on this machine is none of a proxy's business, whatever the variables say
+    // Local hosts never use a proxy.
     for host in ["localhost", "127.0.0.1", "::1"] {
         builder = builder.no_proxy(host);
     }
     for host in exceptions.split(',').map(str::trim).filter(|host| !host.is_empty()) {
         builder = builder.no_proxy(host);
-        // as in curl, a name stands for the hosts below it, too
+        // As in curl, a name includes its subdomains.
         if !host.starts_with(['.', '*']) {
             builder = builder.no_proxy(&format!(".{host}"));
         }

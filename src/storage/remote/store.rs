@@ -1,4 +1,4 @@
-//! Objects below an address as a store of values: [`RemoteStore`].
+//! Objects below an address as a store of values.
 
 use std::collections::HashMap;
 use std::io;
@@ -16,29 +16,26 @@ use crate::parallel::locked;
 use crate::storage::key_store::{Commit, KeyStore, Lock, WritableStore};
 use crate::storage::read_at::{Identity, Part, ReadAt, Stamp};
 
-/// The most objects whose versions are kept, which take some 35 MiB. Others are not compared.
+/// The maximum number of recorded versions, some 35 MiB. Further ones are not compared.
 const MAX_VERSIONS: usize = 1 << 20;
 
-/// The objects whose names follow an address, as the files of a folder follow its path. Only a bucket can list them.
+/// The objects below an address. Only a bucket can list them.
 #[derive(Debug)]
 pub struct RemoteStore {
     client: Arc<Client>,
     root: Address,
-    /// The versions in which objects came first, if all of a run has to be of these. A chunk is asked for again where what was
-    /// kept of it had to make room, or where a run goes over all items a second time; a shard, too, and its index is of no use
-    /// for the chunks of another version.
+    /// The first versions of objects, if they must not change. Chunks and shard indices are requested again after
+    /// eviction or in a second pass.
     first: Option<Mutex<HashMap<u64, Option<u64>>>>,
 }
 
 impl RemoteStore {
-    /// Takes the objects below an address, each in the version that it has when it is asked for. That there are none shows
-    /// when one is read.
+    /// Objects may change between requests. A missing store is reported when it is read.
     pub fn new(client: &Arc<Client>, root: Address) -> Self {
         Self { client: Arc::clone(client), root, first: None }
     }
 
-    /// Takes the objects below an address, each in the version in which it comes first: that it has another one where it is
-    /// asked for again is an error.
+    /// An object that changes between requests is an error.
     pub fn of_one_version(client: &Arc<Client>, root: Address) -> Self {
         Self { first: Some(Mutex::default()), ..Self::new(client, root) }
     }
@@ -47,7 +44,7 @@ impl RemoteStore {
         if key.is_empty() { self.root.clone() } else { self.root.join(key) }
     }
 
-    /// Checks that an object comes in the version in which it came first, or is as absent as it was.
+    /// Missing objects must stay missing.
     fn check(&self, key: &str, version: Option<&Version>) -> Result<()> {
         let Some(first) = &self.first else { return Ok(()) };
         let (key, found) = (digest(key)[0], version.map(|version| version.digest()[0]));
@@ -118,7 +115,7 @@ impl KeyStore for RemoteStore {
 }
 
 impl WritableStore for RemoteStore {
-    // what a server refuses it refuses when it is asked: there is nothing to be done before
+    // A server checks a request only when it is sent, so nothing is prepared.
     fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Commit> {
         let (client, address, bytes) = (Arc::clone(&self.client), self.address(key), bytes.to_vec());
         Ok(Box::new(move || Ok(client.put(&address, &bytes)?)))
@@ -133,7 +130,6 @@ impl WritableStore for RemoteStore {
     }
 }
 
-/// Returns the error that a store is changed where it lies.
 fn unchangeable() -> Error {
     Error::from_kind(ErrorKind::Unsupported, "a file behind an address cannot be changed in place")
 }

@@ -1,4 +1,4 @@
-//! Stored items that are read as others: the bytes are those of the file, and what is read of them is something else.
+//! Conversions of stored bytes to items while they are read.
 
 use std::io::Read;
 use std::mem;
@@ -11,24 +11,18 @@ use crate::parallel::UNPOISONED;
 use crate::storage::chunked::Chunked;
 use crate::storage::read_at::{MemoryBytes, ReadAt};
 
-/// How stored bytes are read as items that they do not hold as they are. There is a method for each kind of storage, which
-/// gives what stands between that and whoever reads items.
+/// Converts each kind of storage while it is read.
 pub trait ByteReading {
-    /// Reads bytes by position, of which the first item begins at byte `start`. In what is returned it begins at byte 0.
+    /// The first item is at `start`; in the result it is at 0.
     fn convert_bytes(&self, bytes: Arc<dyn ReadAt>, start: u64) -> Arc<dyn ReadAt>;
 
-    /// Reads bytes that come once.
     fn convert_stream(&self, reader: Box<dyn Read + Send>) -> Box<dyn Read + Send>;
 
-    /// Reads chunks.
     fn convert_chunks(&self, chunks: Arc<dyn Chunked>) -> Arc<dyn Chunked>;
 }
 
 impl Source {
-    /// Takes the stored items for those of `meta`, which `reading` makes of them, and of which none was read before.
-    ///
-    /// # Errors
-    /// The system does not tell the version of the bytes.
+    /// Reads the items through `reading`. Must precede the first read.
     pub fn read_through(&mut self, meta: Meta, reading: &dyn ByteReading) -> Result<()> {
         let bytes = meta.bytes() as u64;
         self.store = match mem::replace(&mut self.store, Storage::Item(Vec::new())) {
