@@ -1,4 +1,4 @@
-//! What the ways to make an output cost, as far as that is known before anything is read, and the choice of the best one.
+//! The costs of the ways to make an output, before anything is read, and the choice of the best.
 
 use std::ops::Range;
 
@@ -14,23 +14,23 @@ use crate::ops::fill::{Fill, Limits};
 use crate::storage::calls::Calls;
 use crate::storage::source::{Keep, READ_AT_ONCE};
 
-/// Costs of up to one part in this many more than the least one are taken for the same: no machine is known better.
+/// Costs within 1/16 of the minimum count as equal: no machine is known better.
 const ALIKE: u64 = 16;
 
-/// The cost of an output that is made as a plan has it.
+/// The cost of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The calls of the system, or requests where an operand is asked of a server, about. Where plans are compared, the index tensor
-    /// is not counted; an [explanation](super::explain::Explanation) counts it.
+    /// Estimated system calls, or requests to a server. The index tensor counts in an
+    /// [explanation](super::explain::Explanation) only.
     pub calls: Calls,
-    /// The bytes of memory that all threads hold together for windows.
+    /// The bytes of windows that all threads hold.
     pub held: u64,
-    /// The number of bytes whose copying takes as long as all of it.
+    /// The total as bytes that could be copied in the same time.
     pub total: u64,
 }
 
 impl Cost {
-    /// Returns what it costs to read operands, if each read takes as long as copying `read` bytes.
+    /// `read` is the cost of a read in copied bytes.
     pub(super) fn of_reads(operands: &[OperandReads], read: usize) -> Self {
         let mut calls = Calls::default();
         for operand in operands.iter().filter(|operand| operand.is_counted()) {
@@ -41,45 +41,39 @@ impl Cost {
     }
 }
 
-/// How the items of an operand are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandReading {
-    /// In the order of the output, or of the windows of a scan.
+    /// In the order of the output, or of a scan's windows.
     Along,
     /// Across that order.
     Across,
     /// As an index tensor says.
     ByIndices,
-    /// From memory, where it is already, or is brought first.
+    /// From memory, after a copy if necessary.
     InMemory,
-    /// From front to back, as it comes.
+    /// From front to back.
     AsItComes,
 }
 
-/// How an operand is read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OperandReads {
-    /// What messages call the operand.
     pub label: String,
-    /// How its items are read.
     pub reading: OperandReading,
-    /// Whether it lies in chunks, each of which is read as a whole.
+    /// Whether it is in chunks, which are read as a whole.
     pub in_chunks: bool,
-    /// The bytes of a piece that is read at once, about; `None` if an index tensor decides.
+    /// The bytes per read; `None` if an index tensor decides.
     pub piece: Option<u64>,
-    /// The bytes of it that are wanted.
+    /// The bytes that the output needs.
     pub bytes: u64,
-    /// How many times each of these bytes is read, on average; what is read in vain counts, too.
+    /// How many times each byte is read on average, with gaps.
     pub times: f64,
 }
 
 impl OperandReads {
-    /// Returns whether it is known what is read, and whether that is read from a file, a server or a pipe.
     fn is_counted(&self) -> bool {
         self.piece.is_some() && !matches!(self.reading, OperandReading::ByIndices | OperandReading::InMemory)
     }
 
-    /// Returns how many bytes are read, about.
     fn bytes_read(&self) -> u64 {
         (self.bytes as f64 * self.times) as u64
     }
@@ -90,41 +84,34 @@ impl OperandReads {
 pub struct Planners<'a>(Vec<Planner<'a>>);
 
 impl<'a> Planners<'a> {
-    /// Collects what an operator states of each way, or of the one that it reads in already.
+    /// `begun` is the way of operands that were read already.
     pub fn new(fill: &'a dyn Fill, limits: Limits, begun: Option<usize>) -> Self {
         let ways = begun.map_or_else(|| fill.ways(&limits), |way| vec![way]);
         Self(ways.into_iter().map(|way| Planner::new(fill, limits, way)).collect())
     }
 
-    /// Plans an output for what takes it: the best of all [ways](Self::ways) to make it.
+    /// Returns the best plan for a sink.
     pub fn plan(&self, sink: SinkKind<'_>) -> Plan {
         self.ways(sink).swap_remove(0).0
     }
 
-    /// Returns the ways to make an output for what takes it, and what each of them costs, the best one first. Those that cost no
-    /// more than a sixteenth above the least come in the order of the memory that they take, and then the others, the cheapest
-    /// first.
+    /// Returns all plans with their costs, the best first. Those within 1/16 of the minimum are sorted by memory, the
+    /// others by cost.
     pub fn ways(&self, sink: SinkKind<'_>) -> Vec<(Plan, Cost)> {
         let mut ways: Vec<_> = self.0.iter().flat_map(|planner| planner.plans(sink)).collect();
         ways.sort_by_key(|(_, cost)| cost.total);
         let least = ways.first().map_or(0, |(_, cost)| cost.total);
         let alike = ways.partition_point(|(_, cost)| cost.total <= least.saturating_add(least / ALIKE));
         ways[..alike].sort_by_key(|(_, cost)| cost.held);
-        // boxes may be the windows that are there already, and two ways to read operands may come to the same
+        // Boxes may equal other windows, and two ways may read alike.
         ways.dedup_by(|(one, cost), (other, of_other)| {
             cost == of_other && Plan { way: other.way, ..one.clone() } == *other
         });
         ways
     }
 
-    /// Plans an edit: the operator, a patch, is written into its own data, or into a clone of the data's file. Of data in chunks
-    /// `share` returns the numbers of those that may be changed, of so many; all are without it.
-    ///
-    /// # Errors
-    /// Of reading an index tensor, or the items that a condition asks for.
-    ///
-    /// # Panics
-    /// If the operator is not a patch.
+    /// Plans a patch of its own data or of a clone of the data's file. `share` selects the chunks that may change,
+    /// given their number. Panics if the operator is not a patch.
     pub fn plan_edit(&self, share: Option<impl Fn(usize) -> Range<usize>>) -> Result<Plan> {
         let plans = self.0.iter().map(|planner| {
             let plan = planner.plan_edit(share.as_ref().map(|share| share as _))?;
@@ -135,18 +122,12 @@ impl<'a> Planners<'a> {
         Ok(plans.into_iter().min_by_key(|(_, total)| *total).expect("there is a way to read operands").0)
     }
 
-    /// Returns the planner of a way.
-    ///
-    /// # Panics
-    /// If there is no such way.
     pub fn planner(&self, way: usize) -> &Planner<'a> {
         self.0.iter().find(|planner| planner.way == way).expect("a way of the operator")
     }
 }
 
 impl Planner<'_> {
-    /// Returns the plans of an output for what takes it, and what each of them costs, for the way to read operands that this
-    /// planner is for.
     fn plans(&self, sink: SinkKind<'_>) -> Vec<(Plan, Cost)> {
         let mut between = None;
         let (route, steps) = match sink {
@@ -176,7 +157,7 @@ impl Planner<'_> {
         steps.chain(by_store).map(way).collect()
     }
 
-    /// Returns what is done before an output is made. An operand is not downloaded for a part of the output.
+    /// An operand is not downloaded for a part of the output.
     fn before(&self, sink: SinkKind<'_>) -> Vec<Before> {
         let is_part = matches!(sink, SinkKind::Runs(_) | SinkKind::Share(_));
         let fetched = self.in_short_pieces().filter(|_| !is_part).map(Before::Fetch);
@@ -185,37 +166,34 @@ impl Planner<'_> {
         self.copies().into_iter().chain(fetched).chain(is_clone.then_some(Before::Clone)).collect()
     }
 
-    /// Returns how many threads make these regions.
     pub(super) fn threads_of(&self, route: &Route, steps: &Steps) -> usize {
         let units = if let Steps::Slabs { units, .. } = steps { units.largest() } else { 0 };
-        // several threads fill windows in order only where they wait for a server
+        // Several threads fill windows in order only to hide the latency of a server.
         let is_one = *route == Route::Stream && !self.is_remote;
         if is_one { 1 } else { self.threads_for(steps.largest().max(units)) }
     }
 
-    /// Returns how operands are read for a plan.
     pub(super) fn operands(&self, plan: &Plan) -> Vec<OperandReads> {
         let shape = &self.meta.shape[..];
         let sides = plan.steps.sides(shape);
-        // what is held is read by its own boxes
+        // Slabs are read by their units.
         let read_by = if let Steps::Slabs { units, .. } = &plan.steps { units.sides().to_vec() } else { sides.clone() };
         let slab = plan.steps.held().unwrap_or(&sides);
         let of_chunks = self.grain().map_or(1.0, |grain| readings(shape, slab, &grain));
         self.reads.iter().map(|access| reads_of(access, &read_by, of_chunks)).collect()
     }
 
-    /// Returns what it costs to make the output as a plan has it. This is the formula by which a plan is chosen. It adds up, each as
-    /// the number of bytes whose copying takes as long:
+    /// Returns the cost by which a plan is chosen, the sum of these terms in copied bytes:
     ///
-    /// - the bytes that are read, with the gaps that are read through, and those that are written;
-    /// - the calls;
-    /// - a third of what is written, where writes do not fill blocks of the file;
-    /// - what is written, once more, where windows do not stay near a core until they are written;
-    /// - what chunks take to be unpacked, and slabs to be held;
-    /// - all of that for a store between, which is written and read;
-    /// - pages that are read again, where operands do not stay in the system's memory;
-    /// - the memory that is held, since it is touched for the first time;
-    /// - the wait at the end, of half a window for each thread but one.
+    /// - bytes read (with gaps) and bytes written;
+    /// - calls;
+    /// - a third of the bytes written, unless writes fill blocks of the file;
+    /// - the bytes written again, if windows are too large for a core's cache;
+    /// - unpacking chunks and holding slabs;
+    /// - all of that for a temporary store;
+    /// - pages read again, if operands exceed memory;
+    /// - memory held, since it is touched for the first time;
+    /// - the wait at the end: half a window per thread except one.
     pub(super) fn cost(&self, plan: &Plan) -> Cost {
         let (machine, shape, meta) = (&self.limits.machine, &self.meta.shape[..], self.meta);
         let (sides, count) = (plan.steps.sides(shape), plan.steps.count().max(1) as u64);
@@ -242,10 +220,10 @@ impl Planner<'_> {
             cost.total = cost.total.saturating_add(bytes).saturating_add(reads.saturating_mul(read as u64));
         }
         if let Route::Between(_) = plan.route {
-            // what the temporary store takes is read from there
+            // A temporary store is also read.
             let Calls { writes, .. } = cost.calls;
             cost.calls += Calls { reads: writes, bytes_read: written, writes, bytes_written: written };
-            // beside the bytes of both, its chunks are unpacked, and slabs are put together from them
+            // Its chunks are unpacked and joined to slabs.
             let of_each = 2 + machine.unpack as u64 + machine.hold as u64;
             let of_reads = writes.saturating_mul(machine.read as u64);
             more = more.saturating_add(written.saturating_mul(of_each)).saturating_add(of_reads);
@@ -284,13 +262,12 @@ impl Planner<'_> {
     }
 }
 
-/// Returns what is read to copy an operand.
 fn reads_to_hold(holding: &Holding) -> Picked {
     let bytes = holding.copy.bytes_read;
     Picked { reads: bytes.div_ceil(READ_AT_ONCE as u64), bytes }
 }
 
-/// Returns how an operand is read by boxes of these sides; where it lies in chunks, each of these is read `of_chunks` times.
+/// Chunks are read `of_chunks` times each.
 pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> OperandReads {
     let (source, itemsize) = (access.source, access.source.dtype().itemsize() as u64);
     let segments = access.places_read();
@@ -311,14 +288,14 @@ pub(super) fn reads_of(access: &Access<'_>, sides: &[usize], of_chunks: f64) -> 
     };
     let (label, in_chunks) = (source.label().to_owned(), access.as_chunks().is_some());
     let known = OperandReads { label, reading, in_chunks, piece: None, bytes, times: 1.0 };
-    // places that are read for several places of the output
+    // Places that several places of the output read.
     let again: f64 = segments.iter().map(|&[read, dim]| (read as f64 / dim.max(1) as f64).max(1.0)).product();
     let (Some(view), OperandReading::Along | OperandReading::Across) = (access.view(), reading) else { return known };
     if let Some(chunks) = access.as_chunks() {
         let chunk = (product(chunks.grid()) as u64).saturating_mul(itemsize);
         return OperandReads { piece: Some(chunk), times: of_chunks * again, ..known };
     }
-    // a box of the output that is no box of the operand takes runs of it
+    // A box of the output that is not a box of the operand reads runs.
     let Some(sides) = access.sides(sides) else {
         let run = view.run().min(sides.iter().product()) as u64;
         return OperandReads { piece: Some(run.saturating_mul(itemsize)), ..known };

@@ -1,4 +1,4 @@
-//! Cuts: what a sink gets at a time of an output.
+//! Cuts of an output into regions.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::item::meta::Meta;
 use crate::layout::window::Windows;
 use crate::ops::fill::Region;
 
-/// What a sink gets at a time.
+/// The regions of an output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cut {
     /// The items that begin in each block of a file.
@@ -16,7 +16,6 @@ pub enum Cut {
 }
 
 impl Cut {
-    /// Returns how many regions there are.
     pub fn count(&self) -> usize {
         match self {
             Self::Blocks(blocks) => blocks.count(),
@@ -24,7 +23,6 @@ impl Cut {
         }
     }
 
-    /// Returns the number of items of the largest region.
     pub fn largest(&self) -> usize {
         match self {
             Self::Blocks(blocks) => blocks.bytes / blocks.itemsize,
@@ -32,7 +30,7 @@ impl Cut {
         }
     }
 
-    /// Returns the sides of the largest region as a box of a tensor of that shape, the first of which is the rows of a run.
+    /// The sides of the largest region as a box. The first side of a run is its rows.
     pub fn sides(&self, shape: &[usize]) -> Vec<usize> {
         match self {
             Self::Blocks(_) => Windows::contiguous(shape, self.largest().max(1)),
@@ -40,7 +38,6 @@ impl Cut {
         }
     }
 
-    /// Returns region number `n`, which must be less than [`count`](Self::count).
     pub fn get(&self, n: usize) -> Region {
         match self {
             Self::Blocks(blocks) => Region::Run(blocks.get(n)),
@@ -49,29 +46,25 @@ impl Cut {
     }
 }
 
-/// The blocks of a file by which an output is written, each by one call.
-///
-/// The pages that a call writes are kept in pieces as large as the call, but a piece begins at a multiple of its own size.
-/// So calls that begin anywhere make many small pieces: where nothing was done but writing, 96 MiB took 14 to 17 ms by calls
-/// of 512 KiB from anywhere on, and 11 ms by such blocks.
+/// The blocks of a file, each written by one call. The page cache keeps pieces of the size of a write that begin at
+/// multiples of their size, so unaligned writes make many small pieces: 96 MiB took 14 to 17 ms in unaligned calls of
+/// 512 KiB, and 11 ms in blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileBlocks {
-    /// The bytes of a block, a power of two.
+    /// A power of two.
     pub bytes: usize,
-    /// Where the first item lies in the file, in bytes.
+    /// The offset of the first item in bytes.
     base: u64,
     items: usize,
     itemsize: usize,
 }
 
 impl FileBlocks {
-    /// Cuts a file, in which items of that meta lie from byte `base` on, into blocks of `bytes` bytes, a power of two. `bytes` and
-    /// `base` are multiples of the size of an item.
+    /// `bytes` is a power of two; `bytes` and `base` are multiples of the itemsize.
     pub(super) fn new(bytes: usize, base: u64, meta: &Meta) -> Self {
         Self { bytes, base, items: meta.items(), itemsize: meta.dtype.itemsize() }
     }
 
-    /// Returns the number of all items.
     pub fn items(&self) -> usize {
         self.items
     }
@@ -81,7 +74,6 @@ impl FileBlocks {
         (end.div_ceil(block) - self.base / block) as usize
     }
 
-    /// Returns the items that begin in a block.
     fn get(&self, n: usize) -> Range<usize> {
         let block = self.bytes as u64;
         let first_in = |number: u64| {

@@ -1,15 +1,9 @@
-//! The window loop: fills the output of an operator window by window, by several threads, and hands the windows to a sink.
+//! The window loop: several threads fill the output of an operator window by window for a sink.
 //!
-//! It is the same loop over the same [`Fill`] whether a tensor fits into memory, comes from a pipe, is written by eight
-//! threads or is changed in its own file. Windows are independent, and a window is filled the same way whichever thread
-//! fills it: so threads take windows as they are free, and the output does not depend on the number of threads.
-//!
-//! How an output is cut, read and held is a [`Plan`], which is made before; here it is carried out. An output without chunks is
-//! written in aligned blocks of the file: a block may begin in the middle of a row, so its region is a run.
-//!
-//! A sink that wants windows in order has them filled by one thread where the data is here: several would take the memory of
-//! several windows, and most such sinks are slower than reading. Where the data is asked of a server each window is a wait, so
-//! all threads fill windows, and each hands over its own when its turn comes.
+//! The same loop over the same [`Fill`] serves memory, pipes, files and changes in place. Windows are independent, so
+//! the output does not depend on the threads. A [`Plan`] decides how the output is cut, read and held. A sink that
+//! needs order gets windows from one thread, since more would need more memory and these sinks are mostly slower than
+//! reading; with remote data all threads fill windows, because each is a wait.
 
 use std::io::Seek;
 use std::ops::Range;
@@ -31,7 +25,7 @@ use crate::storage::chunked::MAX_ROW;
 use crate::storage::platform::unnamed_file;
 use crate::storage::source::fill_from;
 
-/// Is called for every window that is done, with the number of its bytes.
+/// Called with the number of bytes of each finished window.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
 
 /// An operator that is about to run.
@@ -39,62 +33,51 @@ pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
 pub struct Job {
     fill: Box<dyn Fill>,
     limits: Limits,
-    /// What messages call the output: its data.
     label: String,
-    /// The way in which operands are read, once it has begun.
+    /// The way to read operands, once begun.
     way: Option<usize>,
 }
 
 impl Job {
-    /// Takes an operator. Nothing is read.
     pub fn new(fill: Box<dyn Fill>, limits: Limits) -> Self {
-        // rows that are appended may be none
+        // Appended rows may be none.
         let label = fill.operand(0).map_or_else(String::new, |data| data.label().to_owned());
         Self { fill, limits, label, way: None }
     }
 
-    /// Returns the dtype, the shape and the order of the output.
     pub fn meta(&self) -> &Meta {
         self.fill.meta()
     }
 
-    /// Returns the threads and the memory that it may use.
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// Returns how the data is read.
     pub fn data_access(&self) -> Option<Access<'_>> {
         self.fill.reads(self.way.unwrap_or(0)).into_iter().next()
     }
 
-    /// Returns the operator.
     pub fn fill(&self) -> &dyn Fill {
         &*self.fill
     }
 
-    /// Returns what makes plans of the output under the limits of the job, for each way to read its operands, or the one that was
-    /// [begun](Self::begin).
+    /// Returns the planners of all ways to read the operands, or of the [begun](Self::begin) way.
     pub fn planners(&self) -> Planners<'_> {
         Planners::new(&*self.fill, self.limits, self.way)
     }
 
-    /// Plans the output for what takes it.
     pub fn plan(&self, sink: SinkKind<'_>) -> Plan {
         self.planners().plan(sink)
     }
 
-    /// Returns what makes plans of the output for the way that was begun, else for the first.
+    /// Returns the planner of the begun way, or of the first.
     pub fn planner(&self) -> Planner<'_> {
         let first = || self.fill.ways(&self.limits)[0];
         Planner::new(&*self.fill, self.limits, self.way.unwrap_or_else(first))
     }
 
-    /// Does what a plan has before the first window but for downloads, which are made when all of the output is. What is done is
-    /// not done again for another plan.
-    ///
-    /// # Errors
-    /// Of reading; a copy of an operand cannot be kept.
+    /// Does the steps before the first window, except downloads, which need a whole output. Later plans do not repeat
+    /// them.
     pub fn begin(&mut self, plan: &Plan) -> Result<()> {
         if self.way.is_some() {
             return Ok(());
@@ -114,28 +97,18 @@ impl Job {
         Executor { job: self, plan, progress }
     }
 
-    /// Makes the regions of a [begun](Self::begin) plan that have these numbers, and hands them to `sink`. Half of the numbers are half of the work.
-    ///
-    /// # Errors
-    /// Of reading and writing; an item that a cast cannot make. If several windows fail, the error of the lowest-numbered
-    /// window is returned.
+    /// Makes the regions `numbers` of a [begun](Self::begin) plan. If several windows fail, the error of the first by
+    /// number is returned.
     pub fn run(&self, plan: &Plan, numbers: Range<usize>, sink: &dyn WindowSink, progress: Progress<'_>) -> Result<()> {
         self.executor(plan, progress).run(numbers, sink)
     }
 
-    /// Makes all regions of a plan, and hands them to `sink`.
-    ///
-    /// # Errors
-    /// Those of [`run`](Self::run).
     pub fn run_all(&self, plan: &Plan, sink: &dyn WindowSink, progress: Progress<'_>) -> Result<()> {
         self.run(plan, 0..plan.steps.count(), sink, progress)
     }
 
-    /// Hands the items of a plan for a stream to `take`, in order. Of [some runs](Steps::Runs) no other items are read, and
-    /// `progress` counts all of the output when they are done.
-    ///
-    /// # Errors
-    /// Those of [`run`](Self::run) and of `take`.
+    /// Passes the items of a plan to `take` in order. Of [runs](Steps::Runs) only their own items are read, and
+    /// `progress` counts the whole output at the end.
     pub fn stream(&self, plan: &Plan, progress: Progress<'_>, take: &mut Take<'_>) -> Result<()> {
         if plan.route == Route::TemporaryFile {
             let file = unnamed_file().with_context(|| format!("{}: cannot be kept in a temporary file", self.label))?;
@@ -162,12 +135,8 @@ impl Job {
         self.fill.finish()
     }
 
-    /// Writes the windows of a [planned edit](Planners::plan_edit) to the data's own file or a clone of it, in which items lie in C
-    /// order of the output's shape. `patch` is the operator, as a patch. Of a window only what lies between the first change and
-    /// the last is written.
-    ///
-    /// # Errors
-    /// Of reading and writing.
+    /// Writes the windows of a [planned edit](Planners::plan_edit) to the data's file or its clone. `patch` is the
+    /// operator. Only the part of a window from the first to the last change is written.
     pub fn edit(&self, plan: &Plan, patch: &dyn Patch, sink: &FileSink<'_>, progress: Progress<'_>) -> Result<()> {
         let itemsize = self.meta().dtype.itemsize();
         let put = |region: &Region, items: &[u8]| {
@@ -192,7 +161,6 @@ impl RegionMaker for HeldUnits<'_> {
     }
 }
 
-/// What makes the regions of a plan.
 struct Executor<'a> {
     job: &'a Job,
     plan: &'a Plan,
@@ -200,12 +168,10 @@ struct Executor<'a> {
 }
 
 impl Executor<'_> {
-    /// Returns `count` regions, which `get` returns by their numbers.
     fn regions<'r>(&'r self, count: usize, get: &'r GetRegion<'r>) -> Regions<'r> {
         Regions { count, threads: self.plan.threads, get, maker: self.job, is_done: &|_| Ok(false) }
     }
 
-    /// Does what the plan has before the first window.
     fn begin(&self) -> Result<()> {
         let mut fetched = self.plan.before.iter().filter_map(|before| match before {
             Before::Fetch(operand) => self.job.fill.operand(*operand),
@@ -214,7 +180,6 @@ impl Executor<'_> {
         fetched.try_for_each(|source| source.bring_near(self.job.limits.threads))
     }
 
-    /// Makes the regions that have these numbers, and hands them to `sink`.
     fn run(&self, numbers: Range<usize>, sink: &dyn WindowSink) -> Result<()> {
         self.begin()?;
         if let Steps::Slabs { slabs, units, windows } = &self.plan.steps {
@@ -233,7 +198,6 @@ impl Executor<'_> {
         self.job.fill.finish()
     }
 
-    /// Makes windows of a slab, which is read in units and held, and hands them to `sink`.
     fn run_slab(&self, slab: Window, units: &Windows, windows: Vec<Window>, sink: &dyn WindowSink) -> Result<()> {
         let Meta { dtype, shape, .. } = self.job.meta();
         let look = |n: usize, left: &mut Vec<usize>| {
@@ -254,7 +218,6 @@ impl Executor<'_> {
         self.hand_on(&Regions { maker: &held, ..self.regions(left.len(), &get) }, sink)
     }
 
-    /// Returns whether a sink [has](WindowSink::has) a region, and counts it then.
     fn has(&self, region: &Region, sink: &dyn WindowSink) -> Result<bool> {
         let Region::Box(window) = region else { return Ok(false) };
         let has = sink.has(window, &|| self.job.fill.stored(window))?;
@@ -264,7 +227,6 @@ impl Executor<'_> {
         Ok(has)
     }
 
-    /// Makes regions by several threads, and hands them to a sink, in any order.
     fn hand_on(&self, regions: &Regions<'_>, sink: &dyn WindowSink) -> Result<()> {
         let each = |(): &mut (), _, region: &Region, items: &mut Buffer| {
             sink.put(region, items)?;
@@ -303,7 +265,6 @@ mod tests {
     use crate::storage::conversion::Conversion;
     use crate::storage::source::Source;
 
-    /// What windows bring, by the number of their first item.
     #[derive(Default)]
     struct Seen(Mutex<Vec<(usize, Vec<u8>)>>);
 
@@ -315,7 +276,6 @@ mod tests {
     }
 
     impl Seen {
-        /// The items of [3, 4, 5], whatever the windows were.
         fn ordered(self, windows: &Windows) -> Vec<u8> {
             let mut all = vec![255; 60];
             for (start, items) in self.0.into_inner().unwrap() {
@@ -341,7 +301,6 @@ mod tests {
             self.stream(&self.plan(SinkKind::Stream), progress, take)
         }
 
-        /// Writes a header and then the items to an empty file.
         fn write(&self, file: &File, header: &[u8], progress: Progress<'_>) -> Result<()> {
             let sink = FileSink::new(file, header.len() as u64, self.meta(), "OUT");
             sink.put_bytes(header, 0)?;
@@ -349,14 +308,12 @@ mod tests {
         }
     }
 
-    /// A job whose operands are ready to be read as those of a file are.
     fn begun(fill: Box<dyn Fill>, limits: Limits) -> Job {
         let mut job = Job::new(fill, limits);
         job.begin(&job.plan(SinkKind::File { base: Some(0), is_alone: true })).unwrap();
         job
     }
 
-    /// 0 to 59 as uint8, [3, 4, 5].
     fn sixty() -> Source {
         let tensor = Tensor::new(DType::parse("uint8").unwrap(), vec![3, 4, 5], (0..60).collect()).unwrap();
         Source::memory(tensor, "DATA".to_owned())
@@ -427,7 +384,6 @@ mod tests {
         assert_eq!(error.to_string(), "DATA: 2 is neither 0 nor 1 (bool) at [0, 0, 2]");
     }
 
-    /// The shape with its axes reversed, as a file in Fortran order has it.
     fn across(shape: &[usize], first: u8) -> Source {
         let items: Vec<u8> = (first..).take(shape.iter().product()).collect();
         let file = tempfile::tempfile().unwrap();
@@ -471,10 +427,8 @@ mod tests {
         }
     }
 
-    /// Dims of which a block has a few rows.
     const ROWS: [usize; 3] = [7, 50, 60];
 
-    /// 0 to 250, again and again, in a file.
     fn stored(dtype: &str) -> Source {
         let dtype = DType::parse(dtype).unwrap();
         let items = (0..=250_u8).cycle().take(ROWS.iter().product());
@@ -484,7 +438,6 @@ mod tests {
         Source::stored(Meta::new(dtype, ROWS.into()), Arc::new(file), 0, "DATA".to_owned()).unwrap()
     }
 
-    /// The tensor of that dtype with the items of a box replaced.
     fn scattered(dtype: &str, at: &str, dims: [usize; 3]) -> Box<dyn Fill> {
         let places = SliceScatter::resolve(&ROWS, &at.parse().unwrap(), Some(&dims)).unwrap();
         let data = stored(dtype);
@@ -495,7 +448,6 @@ mod tests {
         Box::new(places.link(Selection::whole(data), updates))
     }
 
-    /// The tensor of that dtype with the places 3, 4 and 49 of its second axis replaced, or what is there added to.
     fn updated(dtype: &str, reduction: Reduction, limits: Limits) -> Box<dyn Fill> {
         let (base, dims) = (Selection::whole(stored(dtype)), [7, 3, 60]);
         let dtype = base.meta().dtype.clone();
@@ -533,7 +485,6 @@ mod tests {
         ];
         for (name, make) in rows {
             for limits in [limits(2, 64), limits(1, 5000), limits(2, 9000), limits(3, 16384), limits(2, 1 << 30)] {
-                // items begin with blocks behind the first and the last of these
                 for header in [0, 1, 6, 64] {
                     let job = begun(make(limits), limits);
                     let (file, bytes, mut expected) =
@@ -558,7 +509,7 @@ mod tests {
     #[test]
     fn what_an_output_is_written_by() {
         let file = tempfile::tempfile().unwrap();
-        // operator, the bytes of a window, the bytes of a header, the bytes of a block
+        // operator, bytes of a window, of a header, of a block
         type Row<'a> = (&'a dyn Fn() -> Box<dyn Fill>, usize, u64, Option<usize>);
         let rows: [Row<'_>; 7] = [
             (&reversed, 16, 64, Some(16)),
@@ -566,7 +517,6 @@ mod tests {
             (&reversed, 1 << 30, 0, Some(1 << 30)),
             (&|| Box::new(Selection::whole(stored("uint16"))), 9000, 128, Some(8192)),
             (&|| Box::new(Selection::whole(stored("uint16"))), 9000, 127, None),
-            // each of these windows would read a page
             (&|| Box::new(Selection::whole(stored("uint16"))), 8, 128, None),
             (
                 &|| CastFill::over(reversed(), DType::parse("float64").unwrap(), CastRule::default()).unwrap(),

@@ -1,4 +1,4 @@
-//! The window loop, and what else runs through whole tensors: scans, quantiles.
+//! The window loop and other passes over tensors: scans, quantiles.
 
 pub mod cost;
 pub mod cut;

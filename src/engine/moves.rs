@@ -1,31 +1,30 @@
-//! What it costs to move a tensor from the chunks of a store to other chunks, and stores by way of which it costs less.
+//! The cost of moving a tensor between chunk grids, and temporary stores that reduce it.
 
 use super::planner::Planner;
 use super::slabs::{DIRECT, READ_AGAIN, grid_between, readings};
 use crate::layout::window::Windows;
 
-/// The parts that a store between is made for: with more of them each holds little more than a chunk.
+/// The number of parts that a temporary store is made for: with more, each holds little more than a chunk.
 const PARTS: usize = 16;
 
-/// How many times each byte of the data is read, on average.
+/// How many times each byte of the data is read on average.
 #[derive(Clone, Copy, Debug)]
 pub struct Readings {
-    /// If all windows are filled in one run.
+    /// If one run fills all windows.
     pub all: f64,
     /// If each window is filled by itself.
     pub alone: f64,
 }
 
 impl Planner<'_> {
-    /// Returns how many times each byte of the data is read, on average, if these windows are filled: all of them in one run,
-    /// and each by itself, as a process that makes few of them would.
+    /// Returns how often the data are read for these windows.
     pub fn readings(&self, windows: &Windows) -> Option<Readings> {
         let alone = readings(&self.meta.shape, windows.sides(), &self.grain()?);
         Some(Readings { all: self.slabs(windows).map_or(alone.min(DIRECT), |slabs| slabs.readings), alone })
     }
 
-    /// Returns the chunks of a store by way of which the windows of another store are made with less reading and writing than
-    /// at once, if the data is a store and there are such: for all of them in one run.
+    /// Returns the chunks of a temporary store that saves reading and writing, if there are any, for one run of all
+    /// windows.
     pub fn grid_between(&self, windows: &Windows) -> Option<Vec<usize>> {
         let (grain, direct) = (self.grain()?, self.slabs(windows)?.readings);
         self.grid().filter(|_| direct > READ_AGAIN)?;
@@ -33,7 +32,7 @@ impl Planner<'_> {
         self.between(windows, &grain, [held, held / (4 * self.threads)], direct)
     }
 
-    /// Returns the chunks of such a store for processes that each make a part of the windows, down to one in [`PARTS`].
+    /// Like [`grid_between`](Self::grid_between) for processes that make down to one in [`PARTS`] windows each.
     pub fn grid_for_parts(&self, windows: &Windows) -> Option<Vec<usize>> {
         let (grain, meta) = (self.grain()?, self.meta);
         let alone = readings(&meta.shape, windows.sides(), &grain);
@@ -43,7 +42,7 @@ impl Planner<'_> {
         self.between(windows, &grain, [held, held / 4], alone)
     }
 
-    /// Returns the chunks of a store between, if `held` items are held at once and its chunks have at most `chunk` items.
+    /// The slabs have at most `held` items, the chunks `chunk`.
     fn between(
         &self,
         windows: &Windows,

@@ -1,4 +1,4 @@
-//! What plans are made of: the cuts that suit an output, the windows that suit what is read for it, and how many threads fill them.
+//! Elements of plans: cuts, windows that suit the operands, and threads.
 
 use std::ops::Range;
 use std::ptr;
@@ -20,38 +20,34 @@ use crate::parallel::threads_holding;
 use crate::storage::chunked::{MAX_ROW, few_rows};
 use crate::storage::read_at::request_window;
 
-/// Each thread has at least this many windows of an output in a file where [any size](Planner::window) will do, unless windows
-/// would take less work than one of a stream.
+/// The minimum number of windows per thread of an output file if [any size](Planner::window) will do and windows stay
+/// as large as those of a stream.
 const WINDOWS_EACH: usize = 8;
 
-/// The most pages of an edit that are listed by their numbers: 32 MiB of list.
+/// The maximum number of listed pages of an edit: 32 MiB.
 const MAX_PAGES: usize = 1 << 22;
 
-/// What a plan is made of: the statements of an operator, and the limits of a run.
 #[derive(Debug)]
 pub struct Planner<'a> {
-    /// The operator.
     pub(super) fill: &'a dyn Fill,
-    /// The number of the way in which its operands are read.
+    /// The way to read operands.
     pub(super) way: usize,
-    /// The dtype and the shape of the output.
     pub(super) meta: &'a Meta,
-    /// The copies of operands that are made first.
+    /// Copies that are made first.
     pub(super) holdings: Vec<Holding>,
-    /// What the operator states of its operands.
     pub(super) reads: Vec<Access<'a>>,
     pub(super) limits: Limits,
-    /// How many threads are worth their start. Fewer of them work where windows are so large that `--memory` holds no more.
+    /// The threads that pay off. Large windows may allow fewer.
     pub threads: usize,
-    /// The bytes that a window which is contiguous in the output has at least, and a box has at most, because of what is read;
-    /// `None` if any size will do.
+    /// The minimum bytes of a contiguous window and the maximum of a box, because of the operands; `None` if any size
+    /// will do.
     pub window: Option<usize>,
-    /// Whether operands are asked of a server, where small boxes of chunks are better shared than joined.
+    /// With remote operands, small boxes of chunks are shared rather than joined.
     pub is_remote: bool,
 }
 
 impl<'a> Planner<'a> {
-    /// Collects what an operator states of a way to read its operands, and chooses how many threads fill windows of which size.
+    /// Collects the operator's accesses; picks threads and window size.
     pub fn new(fill: &'a dyn Fill, limits: Limits, way: usize) -> Self {
         let (mut reads, holdings) = (fill.reads(way), fill.holdings(way, &limits));
         debug_assert!(
@@ -61,7 +57,7 @@ impl<'a> Planner<'a> {
         for holding in &holdings {
             reads[holding.operand].copy = Some(holding.copy);
         }
-        // a stream can be read by one thread only
+        // Only one thread can read a stream.
         let once = reads.iter().any(Access::is_stream);
         let is_remote = reads.iter().any(Access::costs_requests);
         let meta = fill.meta();
@@ -78,17 +74,15 @@ impl<'a> Planner<'a> {
         it
     }
 
-    /// Returns the operator, if its output equals its data but for some items.
     pub(super) fn patch(&self) -> Option<&'a dyn Patch> {
         self.fill.as_patch()
     }
 
-    /// Returns how many bytes, which lie in runs of `run` bytes, a server is asked for at a time.
+    /// The bytes of a request for data in runs of `run` bytes.
     fn request(&self, bytes: usize, run: usize) -> usize {
         request_window(bytes, self.threads, run).min(self.limits.machine.request)
     }
 
-    /// Returns the steps by which a file can be made, which takes items anywhere.
     pub(super) fn steps_of_file(&self, base: Option<u64>) -> Vec<Steps> {
         let each = |windows: Windows| Steps::Each(Cut::Windows(windows));
         let boxed = self.reads.iter().find_map(|access| match &access.pattern {
@@ -104,9 +98,8 @@ impl<'a> Planner<'a> {
         blocks.into_iter().chain(strips).chain(windows).chain(self.boxes().into_iter().map(each)).collect()
     }
 
-    /// Returns the steps by which a stream can be made, and whether that is by way of a temporary file.
     pub(super) fn steps_of_stream(&self) -> (Route, Vec<Steps>) {
-        // whole rows of chunks are contiguous in C order
+        // Whole rows of chunks are contiguous in C order.
         let items = self.items_within(self.limits.machine.window);
         let of_row = if self.is_remote { 1 } else { items };
         let windows = self.cut(items, |shape, grid| Windows::on_grid(shape, of_row, &grid));
@@ -118,35 +111,32 @@ impl<'a> Planner<'a> {
         if self.grid().as_ref().is_none_or(is_by_rows) {
             return (Route::Stream, vec![Steps::Each(Cut::Windows(windows))]);
         }
-        // chunks would be read again and again, or one by one
+        // Chunks would be read repeatedly or one by one.
         (Route::TemporaryFile, self.steps_of_file(Some(0)))
     }
 
-    /// Returns windows by themselves, and in slabs if each by itself would read the same again.
+    /// Adds slabs if single windows would read data repeatedly.
     pub(super) fn held_or_not(&self, windows: Windows) -> Vec<Steps> {
         let slabs = self.slabs(&windows).map(|slabs| self.held_in(&slabs.sides, windows.clone()));
         [Steps::Each(Cut::Windows(windows))].into_iter().chain(slabs).collect()
     }
 
-    /// Returns the steps that hold slabs of these sides, which are those of whole windows.
     fn held_in(&self, slab: &[usize], windows: Windows) -> Steps {
         Steps::Slabs { slabs: Windows::boxes(&self.meta.shape, slab), units: self.units(), windows }
     }
 
-    /// Returns how many threads fill regions of `items` items, if each holds one region as it is and once packed.
+    /// Each thread holds a region twice: once as is and once packed.
     pub fn threads_for(&self, items: usize) -> usize {
         threads_holding(self.threads, items.saturating_mul(self.widest()).saturating_mul(2), self.limits.machine.memory)
     }
 
-    /// Returns windows that suit what is read: boxes where that lies in chunks, else windows that are contiguous in C order. An
-    /// output without bytes has none.
+    /// Boxes if the data are in chunks, else contiguous windows. An output without bytes has no windows.
     pub fn windows(&self) -> Windows {
         self.windows_of(self.items_within(usize::MAX))
     }
 
-    /// Plans an edit, as [`Planners`](super::cost::Planners::plan_edit) say. Only windows in which something changes are read and
-    /// written, each as a whole. Where few items of each window change, windows are pages: ten thousand points in 1 GiB took 0.6 s
-    /// by windows of 64 KiB, 0.05 s by pages.
+    /// Plans only windows with changes, each as a whole. If few items of a window change, windows are pages: ten
+    /// thousand points in 1 GiB took 0.6 s by windows of 64 KiB, 0.05 s by pages.
     pub(super) fn plan_edit(&self, share: Option<&dyn Fn(usize) -> Range<usize>>) -> Result<Plan> {
         let patch = self.patch().expect("what changes data where it lies is a patch");
         if let Some(chunks) = patch.base().source.as_chunks() {
@@ -159,7 +149,7 @@ impl<'a> Planner<'a> {
         let Machine { file_window, read, write, page, .. } = self.limits.machine;
         let window = self.window.unwrap_or(file_window);
         let touched = plan.steps.count();
-        // a page changes for each item at most
+        // Each item changes at most one page.
         let pages = self.changed().min(touched.saturating_mul(window / page));
         let cost = |windows: usize, bytes: usize| windows.saturating_mul(read + write + 2 * bytes);
         if page >= window || pages > MAX_PAGES || cost(touched, window) <= cost(pages, page) {
@@ -169,17 +159,14 @@ impl<'a> Planner<'a> {
         self.plan_windows(patch, &windows, 0..windows.count())
     }
 
-    /// Plans an edit by these windows: those `among` them in which something changes are made.
+    /// `among` is the range of allowed windows.
     fn plan_windows(&self, patch: &dyn Patch, windows: &Windows, among: Range<usize>) -> Result<Plan> {
         let steps = Steps::Some { windows: windows.clone(), numbers: patch.touched(windows, among)? };
         let threads = self.threads_of(&Route::InPlace, &steps);
         Ok(Plan { way: self.way, before: self.copies(), route: Route::InPlace, steps, threads })
     }
 
-    /// Plans the windows of a file that have some of its items, in a run of them.
-    ///
-    /// # Errors
-    /// Not enough memory for the numbers of the windows.
+    /// Plans the windows of a file that contain `items`.
     pub fn plan_range(&self, items: &Range<usize>) -> Result<Plan> {
         let (windows, mut numbers) = (self.windows(), Vec::new());
         if !items.is_empty() {
@@ -196,24 +183,21 @@ impl<'a> Planner<'a> {
         Ok(Plan { way: self.way, before: self.copies(), route: Route::File, steps, threads })
     }
 
-    /// Returns the copies that are made first.
     pub(super) fn copies(&self) -> Vec<Before> {
         self.holdings.iter().copied().map(Before::Hold).collect()
     }
 
-    /// Returns whether a file in which the first item lies at byte `base` can begin as a clone of the data's file: it would differ
-    /// only where the patch changes it.
+    /// Returns whether a file with its first item at offset `base` can begin as a clone of the data's file.
     pub(super) fn is_clone_of_data(&self, base: u64) -> bool {
         let Some(data) = self.patch().map(Patch::base) else { return false };
         let Some((file, start)) = data.source.as_local_file() else { return false };
-        // a member of a container begins or ends elsewhere than its file does
+        // A member of a container does not fill its file.
         let is_alone = || file.metadata().is_ok_and(|file| file.len() == base + self.meta.bytes() as u64);
         let is_usual = self.window.is_none_or(|window| window <= self.limits.machine.file_window);
         data.is_whole_storage() && start == base && is_usual && is_alone()
     }
 
-    /// Returns how many items of a patch change, at most: those that its second operand feeds. Without one that shows only when
-    /// all are read.
+    /// The maximum number of changed items. Without a second operand only reading would tell, so all count.
     fn changed(&self) -> usize {
         self.reads.get(1).map_or(self.meta.items(), |updates| match &updates.feeds {
             Feeds::Slice(spans) => spans.iter().map(|span| span.len).product(),
@@ -222,7 +206,7 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// Returns the numbers of the operands that are read in short pieces, each of which would be a request.
+    /// Operands in short pieces, which would be a request each.
     pub(super) fn in_short_pieces(&self) -> impl Iterator<Item = usize> {
         let is_short = |access: &Access<'_>| match &access.pattern {
             Pattern::Indexed { at_once } | Pattern::Boxed { at_once, .. } => *at_once,
@@ -238,34 +222,32 @@ impl<'a> Planner<'a> {
         of_server.map(|(number, _)| number)
     }
 
-    /// Returns whether boxes of any grid can be filled without reading items again, as a store wants them; if not, windows are
-    /// contiguous in C order. The pattern of the first operand decides: updates are put into boxes as into anything else.
+    /// Returns whether boxes of any grid read no items twice. The first operand decides, because updates suit any box.
     pub fn takes_boxes(&self) -> bool {
         self.reads.first().is_some_and(Access::takes_boxes)
     }
 
-    /// Returns the bytes of the widest item on the way to the output.
+    /// The widest itemsize, in bytes.
     pub fn widest(&self) -> usize {
         let read = self.reads.iter().filter(|access| access.view().is_some());
         read.fold(self.meta.dtype.itemsize(), |widest, access| widest.max(access.source.dtype().itemsize()))
     }
 
-    /// Returns what it takes to make the output, as the number of bytes whose copying takes as long: its own, or more where the
-    /// first operand is read in short pieces.
+    /// The work in copied bytes, which exceeds the output if the data are read in short pieces.
     fn effort(&self) -> usize {
         let data = self.reads.first().filter(|access| access.feeds == Feeds::All);
         let strided = data.filter(|access| matches!(access.pattern, Pattern::Strided { .. }));
         let read = strided.and_then(|access| {
             let (view, itemsize) = (access.view()?, access.source.dtype().itemsize());
             let (bytes, run) = (view.items().saturating_mul(itemsize), view.run() * itemsize);
-            // a separate read costs as much as copying a few KiB, and all of them no more than reading everything
+            // A read costs as much as copying a few KiB; all reads cost at most as much as reading everything.
             let apart = bytes.checked_div(run).unwrap_or(0).saturating_mul(self.limits.machine.read);
             Some(bytes.max(apart.min(access.source.bytes())))
         });
         self.meta.bytes().max(read.unwrap_or(0))
     }
 
-    /// Returns the [window](Self::window) that suits what is read. `own` is what the operator asks for.
+    /// `own` is the operator's wish.
     fn suited_window(&self, is_in_place: bool, own: Option<usize>) -> Option<usize> {
         let machine = &self.limits.machine;
         let wanted = self.reads.iter().map(|access| {
@@ -275,21 +257,19 @@ impl<'a> Planner<'a> {
                 return Some(self.request(view.items().saturating_mul(itemsize), view.run() * itemsize));
             }
             let least = if is_in_place { machine.edit_window } else { machine.file_window };
-            // a small window would read a few bytes of each column
+            // A small window would read a few bytes of each column.
             if is_across { Some(least.max(machine.across / self.threads)) } else { is_in_place.then_some(least) }
         });
         wanted.flatten().chain(own).max()
     }
 
-    /// Returns the grid at which windows should end, in places of each axis, because what is read lies in chunks; `None`
-    /// where they may end anywhere.
+    /// The grid at which windows should end because of chunks.
     pub(super) fn grid(&self) -> Option<Vec<usize>> {
         self.reads.iter().find_map(Access::grid)
     }
 
-    /// Returns the sides of the smallest box that can be read: a chunk, or a page of a file along the axis along which items are
-    /// stored side by side. `None` where that is not known, where nothing is read twice, and where boxes are chosen for updates
-    /// that are stored across data which is not.
+    /// The smallest box that can be read: a chunk, or a page along the contiguous axis. `None` if unknown, if nothing
+    /// is read twice, or if boxes are chosen for updates that are stored across the data.
     pub(super) fn grain(&self) -> Option<Vec<usize>> {
         let (data, others) = self.reads.split_first()?;
         let is_strided = data.feeds == Feeds::All && matches!(data.pattern, Pattern::Strided { .. });
@@ -298,7 +278,7 @@ impl<'a> Planner<'a> {
             return grid.filter(|_| self.takes_boxes());
         }
         let machine = &self.limits.machine;
-        // boxes for the updates read the data in pieces of several pages, so that only the pages at their ends are read twice
+        // Boxes for updates read several pages of data at a time, so only the end pages are read twice.
         let for_updates = others.iter().any(|access| access.crosses_within(machine.short_piece));
         if !data.is_read_by_position() || for_updates && !data.crosses_within(machine.short_piece) {
             return None;
@@ -309,10 +289,8 @@ impl<'a> Planner<'a> {
         Some(grain)
     }
 
-    /// Returns boxes for operands that are stored across the output, so that windows which are contiguous in it would be read in
-    /// short pieces. They have several sizes, up to that of a [window](Self::window), and several ratios of the length of pieces
-    /// that are written to that of pieces that are read. There are none where an operand is a stream, which comes in C order, or
-    /// lies in chunks, at which windows end.
+    /// Returns boxes for operands that are stored across the output, in several sizes up to a [window](Self::window)
+    /// and several ratios of written to read pieces. Streams and chunks get none.
     fn boxes(&self) -> Vec<Windows> {
         let (shape, machine, mut boxes) = (&self.meta.shape, &self.limits.machine, Vec::new());
         if self.grid().is_some() || self.reads.iter().any(|access| access.is_stream()) || self.meta.bytes() == 0 {
@@ -336,32 +314,29 @@ impl<'a> Planner<'a> {
         boxes.into_iter().map(|sides| Windows::boxes(shape, &sides)).collect()
     }
 
-    /// Returns whether all operands are no more than may be held: pages that are read for several boxes stay in the system's memory
-    /// then.
+    /// Returns whether the operands fit into memory, so that pages for several boxes stay cached.
     pub(super) fn fits_memory(&self) -> bool {
         let read = self.reads.iter().fold(0, |all: usize, access| all.saturating_add(access.source.bytes()));
         read <= self.limits.machine.memory
     }
 
-    /// Returns the items of the windows by which the output is written to a file: a few windows for each thread at least, so that
-    /// none waits long for the last of another, and shorter ones where each byte takes longer than to be copied.
+    /// Several windows per thread, so that no thread waits long for the last one; shorter ones if bytes cost more than
+    /// a copy.
     fn items_of_file_window(&self) -> usize {
         let (bytes, effort) = (self.meta.bytes(), self.effort().max(1));
         let least = (self.limits.machine.window as u128 * bytes as u128 / effort as u128) as usize;
         self.items_within((bytes / (WINDOWS_EACH * self.threads)).max(least))
     }
 
-    /// Returns the items of a window of at most `most` bytes, if any size will do.
     fn items_within(&self, most: usize) -> usize {
         (self.window.unwrap_or(most.min(self.limits.machine.file_window)) / self.widest().max(1)).max(1)
     }
 
-    /// Cuts the output into windows of `items` items, or into boxes where it is made from chunks.
     fn windows_of(&self, items: usize) -> Windows {
         self.cut(items, |shape, grid| Windows::boxes(shape, &self.suited(grid)))
     }
 
-    /// Cuts the output into windows of `items` items that are contiguous in C order, or by `by_grid` where it is made from chunks.
+    /// `by_grid` cuts outputs that are made from chunks.
     fn cut(&self, items: usize, by_grid: impl Fn(&[usize], Vec<usize>) -> Windows) -> Windows {
         let shape = &self.meta.shape;
         match (self.meta.bytes(), self.grid()) {
@@ -371,8 +346,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Returns the sides of boxes that end where chunks do: several chunks together where chunks are small, a part of one
-    /// where they are large.
+    /// The sides of boxes that end where chunks end: several small chunks, or a part of a large one.
     pub fn suited(&self, grid: Vec<usize>) -> Vec<usize> {
         let (shape, itemsize) = (&self.meta.shape, self.widest().max(1));
         let least = if self.is_remote { 1 } else { self.limits.machine.slab };
@@ -388,18 +362,14 @@ impl<'a> Planner<'a> {
         sides
     }
 
-    /// Returns the boxes in which slabs are read: those of the smallest that can be read, joined or cut to a size that suits.
-    ///
-    /// # Panics
-    /// If there are no such boxes, for which a plan holds no slabs.
+    /// The boxes of a slab that are read. Panics without a grain.
     pub fn units(&self) -> Windows {
         let grain = self.grain().expect("there are slabs only where there are grains");
         Windows::boxes(&self.meta.shape, &self.suited(grain))
     }
 
-    /// Returns the blocks of a file by which an output is written. `None` where it is written by
-    /// windows: if it is made from chunks; if what is read asks for windows of some size; if no item begins with a block; if
-    /// operands are asked of a server, since parts of rows would be requests of their own.
+    /// `None` for outputs of chunks, if operands need a window size, if no item begins at a block, and with remote
+    /// operands, where parts of rows would be requests of their own.
     fn blocks_of_file(&self, base: Option<u64>) -> Option<FileBlocks> {
         let (items, itemsize) = (self.items_of_file_window(), self.meta.dtype.itemsize());
         let bytes = items.saturating_mul(itemsize);
@@ -412,7 +382,7 @@ impl<'a> Planner<'a> {
         self.grid().is_none().then_some(FileBlocks::new(bytes, base, self.meta))
     }
 
-    /// Returns the slabs in which windows are filled together, if each by itself would read the same again.
+    /// Returns slabs if single windows would read data repeatedly.
     pub(super) fn slabs(&self, windows: &Windows) -> Option<SlabSides> {
         let (shape, grain) = (&self.meta.shape, self.grain()?);
         if windows.count() < 2 || readings(shape, windows.sides(), &grain) <= DIRECT {
@@ -421,30 +391,27 @@ impl<'a> Planner<'a> {
         Some(sides_of_slabs(shape, windows.sides(), &grain, self.held(windows, &grain)))
     }
 
-    /// Returns how many items of a slab may be held at once.
     pub(super) fn held(&self, windows: &Windows, grain: &[usize]) -> usize {
         let itemsize = self.widest().max(1);
         let block = product(&self.suited(grain.to_vec()));
-        // beside the slab each thread has a window or a block, once as it is and once packed
+        // Besides the slab each thread holds a window or a block twice: once as is and once packed.
         let each = windows.largest().max(block).saturating_mul(itemsize).saturating_mul(2);
         let memory = self.limits.machine.memory;
         let beside = each.saturating_mul(threads_holding(self.threads, each, memory));
         memory.saturating_sub(beside).max(memory / 2) / itemsize
     }
 
-    /// Returns the sides of the slabs by which chunks are written to a file, and those of the windows of a slab, if each chunk by
-    /// itself would be written in short pieces.
+    /// Returns the sides of slabs and of their windows, for chunks that would be written to a file in short pieces.
     fn strips(&self) -> Option<[Vec<usize>; 2]> {
         let grain = self.grid().and(self.grain()).filter(|_| self.meta.bytes() > 0)?;
-        // half of what may be held, since the windows that are put together lie beside it
+        // Half of the memory, because the joined windows take as much.
         let most = [self.limits.machine.short_piece, self.limits.machine.slab, self.limits.machine.memory / 2];
         strips(&self.meta.shape, &self.suited(grain), most.map(|bytes| bytes / self.widest().max(1)))
     }
 
-    /// Returns how many bytes of all operands are read for a window, as far as that is known without reading.
     pub fn bytes_read(&self, window: &Window) -> u64 {
         match &self.reads[..] {
-            // updates replace items of the data, and are not counted beside these
+            // Updates replace items of the data and are not counted.
             [data, ..] if data.feeds == Feeds::All => data.bytes_read(window),
             reads => reads.iter().map(|access| access.bytes_read(window)).sum(),
         }
@@ -467,7 +434,6 @@ mod tests {
     fn short_pieces_are_an_effort() {
         let source = || Source::memory(Tensor::from(&Array::<u8, _>::zeros([100, 9000])), "DATA".to_owned());
         let effort = |spans: &[Span]| Planner::new(&Selection::slice(source(), spans), Limits::default(), 0).effort();
-        // the columns of all rows, and the bytes whose copying takes as long
         let rows = [(0..9000, 900_000), (0..8999, 899_900), (3..103, 100 * 4096), (7..8, 100 * 4096)];
         for (columns, expected) in rows {
             let spans = [Span::whole(100), Span { start: columns.start, step: 1, len: columns.len() }];

@@ -1,14 +1,12 @@
-//! Exact quantiles in bounded memory: the items of given ranks, whatever the number of items, their order and the threads.
+//! Exact quantiles in bounded memory, for any number and order of items and any number of threads.
 //!
-//! Items have *keys*, whole numbers that order as the items do ([`Key`]). A first pass counts the keys in buckets of equal
-//! width, which tells the bucket of each wanted key. A later pass looks only at keys in these buckets: if they are few, it
-//! keeps them, and the wanted ones are selected in memory; if not, it divides each bucket into narrower ones and counts again.
-//! Counts are added up, so neither order nor threads matter. To sort all items would take the memory of all; a sketch, such as
-//! a t-digest, takes little, but returns an approximation that depends on the order.
+//! Items have *keys*, whole numbers in the same order ([`Key`]). A first pass counts keys in buckets of equal width,
+//! which gives the bucket of each wanted key. A later pass keeps the keys of these buckets if they are few, and
+//! otherwise counts again in narrower buckets. Sorting would take the memory of all items; a sketch, such as a
+//! t-digest, is approximate and depends on the order.
 //!
-//! The first pass can be one that is made anyway. Items of 32 bits need at most two passes, and so do most of 64 bits; no
-//! items need more than four. A [sample](Search::sampled) tells in which buckets the wanted keys probably are. Then the first
-//! pass keeps the keys in these, too, and is the last if the sample was right; if not, its counts are those of any first pass.
+//! Items of 32 bits need at most two passes, others at most four. A [sample](Search::sampled) lets the first pass keep
+//! the keys of likely buckets, so that it often is the last.
 //!
 //! ```
 //! use tensorop::engine::quantiles::{Fraction, Key, Search};
@@ -35,40 +33,39 @@ use super::select::{KeyBuckets, locate, select, select_within};
 use crate::item::element::inlined;
 use crate::parallel::locked;
 
-/// The buckets into which a pass divides a range of keys. Their counters, 512 KiB, are seldom all in use.
+/// The buckets of a range. Their counters, 512 KiB, are seldom all in use.
 const BUCKETS: usize = 1 << 16;
 
-/// The bits of the number of buckets between the least and the largest guess, whose counters, 64 KiB, are all in use.
+/// The bits of the number of buckets of a guess, whose counters, 64 KiB, are all in use.
 const GUESS_BITS: u32 = 13;
 
-/// The most keys, of all threads together, that a pass keeps in guessed buckets: 32 MiB.
+/// The maximum of keys that a pass keeps in guessed buckets: 32 MiB.
 const GUESSED: usize = 1 << 22;
 
-/// The most keys that a later pass keeps instead of counting them: 8 MiB.
+/// The maximum of keys that a later pass keeps: 8 MiB.
 const KEPT: usize = 1 << 20;
 
-/// The most keys that the first pass keeps: to find the wanted ones among them takes less time than to go through the counters.
+/// Below this many keys, selecting is faster than scanning the counters.
 const FEW: usize = 1 << 16;
 
-/// How many standard deviations of a sample's rank lie on either side of a guess.
+/// The width of a guess on each side, in standard deviations of a sample's rank.
 const SPREAD: f64 = 5.0;
 
-/// A type of items that have keys.
+/// A type of items with keys.
 pub trait Key: Copy {
-    /// The bits of a key. All bits above are 0.
+    /// The bits of a key; higher bits are 0.
     const BITS: u32;
-    /// The largest key. It stands for an item that does not count, and comes behind all that do.
+    /// The largest key, for items that do not count.
     const LEFT_OUT: u64 = u64::MAX >> (u64::BITS - Self::BITS);
 
-    /// Returns a number that orders as the items do. -0.0 comes before +0.0.
+    /// Returns a number in the order of the items. -0.0 precedes +0.0.
     fn to_key(self) -> u64;
 
-    /// Returns the item that has a key.
     fn from_key(key: u64) -> Self;
 }
 
 macro_rules! keys {
-    // numbers with a sign come in the order of their bits when the sign is flipped
+    // Flipping the sign bit sorts signed numbers.
     (whole, $sign:expr; $($type:ty, $bits:ty;)*) => {$(
         impl Key for $type {
             const BITS: u32 = <$type>::BITS;
@@ -86,7 +83,7 @@ macro_rules! keys {
             inlined! {
                 fn to_key(self) -> u64 {
                     let bits = self.to_bits();
-                    // negative numbers order in reverse, below the others
+                    // Negative numbers sort in reverse, below the others.
                     let flip = (bits as $signed >> (<$bits>::BITS - 1)) as $bits | 1 << (<$bits>::BITS - 1);
                     (bits ^ flip).into()
                 }
@@ -104,43 +101,35 @@ keys! { whole, 0; u8, u8; u16, u16; u32, u32; u64, u64; }
 keys! { whole, 1; i8, u8; i16, u16; i32, u32; i64, u64; }
 keys! { float f16, u16, i16; bf16, u16, i16; f32, u32, i32; f64, u64, i64; }
 
-/// The search for the quantiles of some items, by passes over all of them until they are [found](Self::found).
+/// A search by passes over all items until the quantiles are [found](Self::found).
 #[derive(Debug)]
 pub struct Search {
     bits: u32,
     /// Ascending.
     fractions: Vec<Fraction>,
     most_kept: usize,
-    /// The keys that the threads of this pass have kept.
     kept: Mutex<Vec<u64>>,
     pass: Pass,
 }
 
-/// The task of the next pass.
 #[derive(Debug)]
 enum Pass {
-    /// The pass keeps all keys.
     KeepAll,
-    /// The pass counts all keys in buckets.
     CountAll(KeyBuckets),
-    /// The pass counts all keys, and keeps those in some buckets.
+    /// The pass counts all keys and keeps those in some buckets.
     Guess(Guess),
-    /// The pass keeps the keys in some ranges.
     Keep(Ranges),
-    /// The pass counts the keys of each range in buckets.
     Count(Ranges),
-    /// No pass is needed.
     Found(Vec<u64>),
 }
 
-/// The buckets of a first pass, of which some probably have all wanted keys.
 #[derive(Debug)]
 struct Guess {
     buckets: EndedBuckets,
     is_kept: Box<[bool; BUCKETS]>,
 }
 
-/// Buckets of which the first has all keys below its own, too, and the one of `most` all keys above.
+/// The first bucket includes all keys below, and that of `most` all keys above.
 #[derive(Clone, Copy, Debug)]
 struct EndedBuckets {
     buckets: KeyBuckets,
@@ -148,7 +137,7 @@ struct EndedBuckets {
 }
 
 impl Guess {
-    /// Takes the ends of ranges of keys that are kept, ascending. Of the key 0 nothing is kept, since it may be that of most items.
+    /// Takes ascending ranges of keys to keep, except key 0, which most items may have.
     fn new(ranges: &[[u64; 2]]) -> Option<Self> {
         let ranges = &ranges[ranges.partition_point(|range| range[1] == 0)..];
         let (least, most) = (ranges.first()?[0], ranges.last()?[1]);
@@ -156,27 +145,25 @@ impl Guess {
         let buckets = KeyBuckets { least: least.saturating_sub(1 << shift), shift };
         let buckets = EndedBuckets { buckets, most: most.saturating_add(1 << shift) };
         let mut is_kept = Box::new([false; BUCKETS]);
-        // the first bucket may have any number of keys
+        // The first bucket may have any number of keys.
         ranges.iter().for_each(|&[low, high]| mark(&mut is_kept, buckets.of(low).max(1)..=buckets.of(high)));
         Some(Self { buckets, is_kept })
     }
 }
 
 impl EndedBuckets {
-    /// Returns the bucket of a key.
     #[inline(always)]
     fn of(self, key: u64) -> usize {
         self.buckets.of(key.max(self.buckets.least).min(self.most)) % BUCKETS
     }
 
-    /// Returns the least and the largest key of a bucket.
     fn range(self, bucket: usize) -> (u64, u64) {
         let (least, most) = self.buckets.range(bucket);
         (if bucket == 0 { 0 } else { least }, if bucket == self.of(self.most) { u64::MAX } else { most })
     }
 }
 
-/// What is known of a wanted key: its rank, from 0, among the keys from `least` to `most`, of which there are `count`.
+/// A wanted key: its rank, from 0, among the `count` keys from `least` to `most`.
 #[derive(Clone, Copy, Debug)]
 struct WantedKey {
     least: u64,
@@ -186,7 +173,6 @@ struct WantedKey {
 }
 
 impl WantedKey {
-    /// Takes a key of which nothing else is left to be known.
     fn known(key: u64) -> Self {
         Self { least: key, most: key, count: 0, rank: 0 }
     }
@@ -195,27 +181,25 @@ impl WantedKey {
         self.least == self.most
     }
 
-    /// Returns what is known if the key is also from `least` to `most`, where there are `count` keys.
     fn within(self, (least, most): (u64, u64), count: u64, rank: u64) -> Self {
         let least = least.max(self.least);
         Self { least, most: most.min(self.most).max(least), count, rank }
     }
 }
 
-/// Ranges of keys that have wanted ones.
 #[derive(Debug)]
 struct Ranges {
-    /// What is known of each wanted key, ascending.
+    /// Ascending.
     wanted: Vec<WantedKey>,
-    /// The ranges of those that are not known, ascending and apart from one another, each divided into buckets.
+    /// The ranges of unknown keys, ascending and disjoint, in buckets.
     ranges: Vec<(WantedKey, KeyBuckets)>,
-    /// All ranges divided into buckets, and whether a bucket has keys of a range. A key beyond all ranges is in some bucket, too.
+    /// The buckets over all ranges that contain keys of a range. Keys outside fall into some bucket too.
     outline: KeyBuckets,
     is_near: Box<[bool; BUCKETS]>,
 }
 
 impl Ranges {
-    /// Returns the number of the range that has a key. Most keys are excluded at once.
+    /// Most keys fail the first check.
     #[inline(always)]
     fn of(&self, key: u64) -> Option<usize> {
         if !self.is_near[self.outline.of(key) % BUCKETS] {
@@ -228,19 +212,17 @@ impl Ranges {
 /// The counters of a thread in a pass.
 #[derive(Clone, Debug)]
 pub struct PassCounts {
-    /// How many keys each of the [`BUCKETS`] has, for each range.
+    /// One array of [`BUCKETS`] counters per range.
     buckets: Vec<u64>,
-    /// The bits that all counted keys have, and those that any has: a lower and an upper bound of all keys.
+    /// The AND and the OR of all keys: bounds of them.
     all: u64,
     any: u64,
-    /// How many keys are 0 that were not shown one by one.
+    /// The zero keys that were only counted.
     zeros: u64,
-    /// Keys on their way to those that are kept.
     scratch: Vec<u64>,
 }
 
 impl PassCounts {
-    /// Adds the counts of another thread.
     fn add(&mut self, other: &Self) {
         self.buckets.iter_mut().zip(&other.buckets).for_each(|(sum, count)| *sum += count);
         self.all &= other.all;
@@ -250,7 +232,7 @@ impl PassCounts {
 }
 
 impl Search {
-    /// Begins a search among at most `items` keys of `bits` bits. The fractions ascend.
+    /// `fractions` ascend; `items` is a maximum.
     pub fn new(bits: u32, fractions: &[Fraction], items: usize) -> Self {
         let (pass, kept) = match items <= FEW {
             true => (Pass::KeepAll, Vec::with_capacity(items)),
@@ -259,9 +241,8 @@ impl Search {
         Self { bits, fractions: fractions.to_vec(), most_kept: KEPT, kept: Mutex::new(kept), pass }
     }
 
-    /// Begins a search with a sample, in which each key that counts is with the same probability. The better it represents
-    /// all keys, the better is the guess. Too many keys would have to be kept if many items are equal; then there is no guess.
-    /// Reorders the sample.
+    /// Begins with a sample, which it reorders. Every key must have the same probability. There is no guess if too many
+    /// items are equal.
     #[must_use]
     pub fn sampled(bits: u32, fractions: &[Fraction], items: usize, sample: &mut [u64]) -> Self {
         let search = Self::new(bits, fractions, items);
@@ -269,11 +250,11 @@ impl Search {
         let bounds = |fraction: &Fraction| {
             let rank = fraction.value() * sample.len() as f64;
             let spread = SPREAD * (rank * (1.0 - fraction.value())).sqrt() + SPREAD;
-            // a rank below 0 becomes 0
+            // Ranks below 0 become 0.
             [rank - spread, rank + spread].map(|rank| (rank as usize).min(last) as u64)
         };
         let mut ranks: Vec<u64> = fractions.iter().flat_map(bounds).collect();
-        // bounds of two fractions overlap if there are few items, and then only the guess may be wrong
+        // Bounds overlap if there are few items. Only the guess may suffer.
         ranks.sort_unstable();
         let ends = select(sample, &ranks);
         let guess = Guess::new(ends.as_chunks().0).filter(|guess| {
@@ -286,31 +267,28 @@ impl Search {
         }
     }
 
-    /// Returns how many passes over so many keys of `bits` bits a search takes at most.
     #[must_use]
     pub fn most_passes(bits: u32, items: usize) -> usize {
         if items <= FEW { 1 } else { bits.div_ceil(BUCKETS.ilog2()) as usize }
     }
 
-    /// Returns the keys of the quantiles, one for each fraction, or none if no item counts; `None` if another pass is needed.
+    /// Returns a key per fraction, or no keys if no item counts; `None` if another pass is needed.
     pub fn found(&self) -> Option<&[u64]> {
         if let Pass::Found(keys) = &self.pass { Some(keys) } else { None }
     }
 
-    /// Returns the counters with which a thread begins a pass.
     pub fn begin(&self) -> PassCounts {
         let ranges = match &self.pass {
             Pass::CountAll(_) | Pass::Guess(_) => 1,
             Pass::Count(ranges) => ranges.ranges.len(),
             Pass::KeepAll | Pass::Keep(_) | Pass::Found(_) => 0,
         };
-        // only where all keys are counted, bounds of them are found
+        // Bounds are found only if all keys are counted.
         let (all, any) = if let Pass::CountAll(_) = self.pass { (u64::MAX, 0) } else { (0, u64::MAX) };
         PassCounts { buckets: vec![0; ranges * BUCKETS], all, any, zeros: 0, scratch: Vec::new() }
     }
 
-    /// Counts the keys that `load` appends to a vector, as [`count`](Self::count) does. If the pass keeps all keys, that is the
-    /// vector in which it keeps them, else `block`, which is emptied first.
+    /// Counts the keys that `load` appends, either to `block`, which is cleared, or directly to the kept keys.
     pub fn count_loaded(&self, counts: &mut PassCounts, block: &mut Vec<u64>, load: impl FnOnce(&mut Vec<u64>)) {
         if let Pass::KeepAll = self.pass {
             load(&mut locked(&self.kept));
@@ -321,14 +299,14 @@ impl Search {
         }
     }
 
-    /// Counts some keys. Items that do not count are left out, or have [`Key::LEFT_OUT`].
+    /// Counts keys. Other items are omitted or have [`Key::LEFT_OUT`].
     pub fn count(&self, counts: &mut PassCounts, keys: &[u64]) {
         let PassCounts { buckets, all, any, scratch, .. } = counts;
         let counters = buckets.as_chunks_mut::<BUCKETS>().0;
-        // a counter does not overflow in the time of a run; to check that would take longer than the rest
+        // A counter cannot overflow during a run, and a check would take longer than the rest.
         let add_one = |counter: &mut u64| *counter = counter.wrapping_add(1);
         match &self.pass {
-            // keys that do not count come last, beyond every rank
+            // [`Key::LEFT_OUT`] sorts last, beyond every rank.
             Pass::KeepAll => locked(&self.kept).extend_from_slice(keys),
             Pass::CountAll(buckets) => {
                 (*all, *any) = keys.iter().fold((*all, *any), |(all, any), key| (all & key, any | key));
@@ -368,8 +346,7 @@ impl Search {
         }
     }
 
-    /// Counts some keys that are 0, as [`count`](Self::count) would, without looking at them. Only a first pass may leave out to
-    /// look at keys.
+    /// Counts zero keys without seeing them, in the first pass only.
     pub fn count_zeros(&self, counts: &mut PassCounts, keys: usize) {
         match &self.pass {
             Pass::KeepAll => {
@@ -384,8 +361,7 @@ impl Search {
         }
     }
 
-    /// Ends a pass with the counters of all its threads. `items` is the number of items that count, the same in each pass.
-    /// Of these, `zeros` have the key 0, as far as that is known.
+    /// Ends a pass. `items` that count are the same in each pass; `zeros` of them are known to have key 0.
     pub fn narrow(&mut self, counts: Vec<PassCounts>, items: u64, zeros: u64) {
         if items == 0 {
             self.pass = Pass::Found(Vec::new());
@@ -396,11 +372,10 @@ impl Search {
         let mut sum = self.begin();
         counts.iter().for_each(|more| sum.add(more));
         if sum.zeros > 0 {
-            // the first bucket of a first pass has the key 0
+            // The first bucket has key 0.
             sum.buckets[0] += sum.zeros;
             sum.all = 0;
         }
-        // what is known of the keys once the first pass has counted all, given the range of each bucket
         let counted = |range: &dyn Fn(usize) -> (u64, u64)| -> Vec<WantedKey> {
             let all = WantedKey { least: sum.all, most: sum.any, count: items, rank: 0 };
             let wanted = |(&rank, (bucket, inner)): (&u64, (usize, u64))| {
@@ -408,7 +383,7 @@ impl Search {
                     return WantedKey::known(0);
                 }
                 let (least, most) = range(bucket);
-                // those that are 0 are before it, and need not be counted again
+                // The zeros precede this range and need not be counted again.
                 let before = if least == 0 { zeros } else { 0 };
                 all.within((least.max(u64::from(before > 0)), most), sum.buckets[bucket] - before, inner - before)
             };
@@ -417,7 +392,7 @@ impl Search {
         self.pass = match std::mem::replace(&mut self.pass, Pass::KeepAll) {
             Pass::KeepAll => {
                 if kept.len() as u64 > items {
-                    // keys that do not count only widen the range of those that do
+                    // Other keys only widen the range.
                     let left_out = largest_key(self.bits);
                     kept.retain(|&key| key < left_out);
                     kept.resize(kept.len().max(items as usize), left_out);
@@ -452,7 +427,6 @@ impl Search {
         };
     }
 
-    /// Returns the pass that looks within what is known of the wanted keys.
     fn look_within(&self, wanted: Vec<WantedKey>) -> Pass {
         let mut unknown: Vec<WantedKey> = wanted.iter().copied().filter(|wanted| !wanted.is_known()).collect();
         unknown.dedup_by_key(|wanted| wanted.least);
@@ -470,18 +444,15 @@ impl Search {
     }
 }
 
-/// Returns the largest key of `bits` bits.
 fn largest_key(bits: u32) -> u64 {
     u64::MAX >> (u64::BITS - bits)
 }
 
-/// Marks some buckets.
 fn mark(marks: &mut [bool; BUCKETS], buckets: RangeInclusive<usize>) {
     marks.get_mut(buckets).into_iter().flatten().for_each(|mark| *mark = true);
 }
 
-/// Returns the wanted keys, given all keys of the ranges of those that are not known. Some are missing if a file has changed
-/// between two passes.
+/// Some keys are missing if a file has changed between passes.
 fn found(wanted: &[WantedKey], kept: &[u64]) -> Vec<u64> {
     let key = |one: &WantedKey| match one.is_known() {
         true => Some(one.least),
@@ -504,13 +475,11 @@ mod tests {
         Fraction::new(1, 1),
     ];
 
-    /// The keys of the quantiles, one for each fraction, found by sorting.
     fn among(keys: &mut [u64], fractions: &[Fraction]) -> Vec<u64> {
         let items = keys.len() as u64;
         select(keys, &fractions.iter().map(|fraction| fraction.rank(items) - 1).collect::<Vec<_>>())
     }
 
-    /// Numbers that look random, the same each time.
     fn random() -> impl Iterator<Item = u64> {
         (1_u64..).map(|i| {
             let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -519,8 +488,7 @@ mod tests {
         })
     }
 
-    /// What a search finds, and how many passes it takes. Each of three threads sees pieces of the keys, some of them without those
-    /// that are 0, which are only counted.
+    /// The result and the number of passes. Three threads each see pieces of the keys; some zeros are only counted.
     fn search(mut search: Search, keys: &[u64], items: u64, zeros: u64) -> (Vec<u64>, usize) {
         for passes in 0.. {
             if let Some(found) = search.found() {
@@ -542,7 +510,6 @@ mod tests {
         unreachable!("passes end")
     }
 
-    /// Compares a search with sorting, whatever is kept and counted.
     fn check<T: Key>(name: &str, items: impl Iterator<Item = Option<T>>, passes: usize) {
         let items: Vec<Option<T>> = items.collect();
         let keys: Vec<u64> = items.iter().map(|item| item.map_or(T::LEFT_OUT, T::to_key)).collect();
@@ -558,7 +525,6 @@ mod tests {
             assert_eq!(found, expected, "{name}: {few} {most_kept}");
             assert!(took <= passes, "{name}: {took} passes");
         }
-        // from samples that are like all of them, and that are not
         for (sample, of) in [("all", 0..sorted.len()), ("the least", 0..sorted.len() / 10), ("none", 0..0)] {
             let items = keys.len().max(FEW + 1);
             let sampled = Search::sampled(T::BITS, &FRACTIONS, items, &mut sorted[of].to_vec());
@@ -596,8 +562,7 @@ mod tests {
         check("zeros", [0.0, -0.0, 0.0, -0.0].into_iter().map(Some), 4);
     }
 
-    /// What a good sample spares: all passes but one, also where most keys are equal to one that is 0, or to some that
-    /// are not kept since no fraction asks for them.
+    /// A good sample saves all passes except one, even if most keys are equal to a key that is not wanted.
     #[test]
     fn a_sample_spares_passes() {
         let n = 100_000;

@@ -1,5 +1,4 @@
-//! Rehearsals: what a plan will ask the system for. Its regions are made as they are in the run, of operands that are counted and not
-//! read, so that the counts are those of the operator's own ways of reading.
+//! Rehearsals: the system calls of a plan, counted by making its regions without reading the operands.
 
 use super::cut::Cut;
 use super::explain::Explanation;
@@ -13,22 +12,18 @@ use crate::ops::fill::{Region, Scratch};
 use crate::storage::calls::{CallCounter, Calls};
 use crate::storage::chunked::MAX_ROW;
 
-/// The bytes of the regions that are rehearsed, or one region if that has more. They stand for all regions of a plan.
+/// The bytes of the rehearsed regions, from which the rest is extrapolated.
 const REHEARSED: usize = 1 << 26;
 
-/// The most regions whose writes are counted one by one.
+/// The maximum of regions whose writes are counted.
 const COUNTED: usize = 1 << 16;
 
 impl Job {
-    /// Puts the calls of a run into the explanation of a plan, as far as they are known without reading. `counter` counts what the
-    /// operands are asked for; what they have been asked for until now is part of the run. The job cannot run any more: it has begun
-    /// without reading.
-    ///
-    /// # Errors
-    /// Not enough memory; of finding where something changes.
+    /// Adds the calls of a run, as far as known without reading, to an explanation. `counter` has the calls so far. The
+    /// job cannot run afterwards, because its operands have no items.
     pub fn count(&mut self, of: &mut Explanation, counter: &CallCounter) -> Result<()> {
         let mut before = counter.take();
-        // streams and chunks tell what is read only when they are
+        // Streams and chunks show their reads only when they are read.
         let is_known = self.fill().operands().all(|source| !source.is_stream() && source.as_chunks().is_none());
         if is_known {
             before += counter.rehearse(|| self.begin(&of.plan))?;
@@ -44,7 +39,6 @@ impl Job {
         Ok(())
     }
 
-    /// Returns what the operands are asked for when all regions of a plan are made.
     fn reads_of(&self, plan: &Plan, counter: &CallCounter) -> Result<Calls> {
         let Steps::Slabs { slabs, units, .. } = &plan.steps else {
             return self.rehearsed([plan.steps.count(), plan.steps.items()], &|n| plan.steps.get(n), counter);
@@ -57,8 +51,6 @@ impl Job {
         self.rehearsed([held.len(), self.meta().items()], &|n| Region::Box(held[n].clone()), counter)
     }
 
-    /// Returns what the operands are asked for when `count` regions of `all` items together are made, which `get` returns by their
-    /// numbers.
     fn rehearsed(
         &self,
         [count, all]: [usize; 2],
@@ -78,7 +70,7 @@ impl Job {
         Ok(calls.scaled(made, all))
     }
 
-    /// Returns the writes of a plan, and the reads of what it has written for itself.
+    /// Includes reads of temporary files and stores.
     fn writes_of(&self, plan: &Plan) -> Result<Calls> {
         let bytes = self.meta().bytes();
         let alike = |count: usize| Calls { writes: count as u64, bytes_written: bytes as u64, ..Calls::default() };
@@ -90,7 +82,7 @@ impl Job {
                 self.writes_to_file(steps) + read(again) + alike(again)
             }
             (Route::Stream | Route::Windows, steps) => alike(steps.count()),
-            // as many chunks of about as many bytes are then written for the output
+            // The output has as many chunks, of similar size.
             (Route::Between(_), steps) => alike(steps.count()) + read(steps.count()) + alike(steps.count()),
             (Route::InPlace, steps) => {
                 let patch = self.fill().as_patch().expect("an operator that changes data in place is a patch");
@@ -105,7 +97,6 @@ impl Job {
         })
     }
 
-    /// Returns how regions are written to a file, each of their pieces by one call.
     fn writes_to_file(&self, steps: &Steps) -> Calls {
         let numbers = sample(steps.count(), COUNTED);
         let pieces = |n: usize| match steps {
@@ -119,11 +110,11 @@ impl Job {
     }
 }
 
-/// Returns at most `most` numbers below `count`, but one at least, which are spread so that no period of a plan falls in with them.
+/// Returns up to `most` numbers below `count`, spread so that they do not match a period of a plan.
 fn sample(count: usize, most: usize) -> impl Iterator<Item = usize> + Clone {
     let some = count.min(most.max(1));
     let begin = move |n: usize| (n as u128 * count as u128 / some.max(1) as u128) as usize;
-    // a place in each of `some` parts, which goes on by the golden ratio
+    // A place in each of `some` parts, moved by the golden ratio.
     (0..some).map(move |n| {
         let part = begin(n + 1) - begin(n);
         begin(n) + ((u64::from((n as u32).wrapping_mul(0x9e37_79b9)) * part as u64) >> 32) as usize
@@ -160,12 +151,10 @@ mod tests {
             assert_eq!(numbers.len(), some, "{count} {most}");
             assert!(numbers.is_sorted_by(|a, b| a < b) && numbers.iter().all(|&n| n < count), "{numbers:?} of {count}");
         }
-        // not only every fourth one, or the same place of each part
         let numbers: Vec<usize> = sample(4000, 1000).map(|n| n % 4).collect();
         assert!((0..4).all(|place| numbers.iter().filter(|&&n| n == place).count() > 200));
     }
 
-    /// A tensor whose reads are counted: of numbers below `below`, or of float32.
     fn source(shape: &[usize], order: Order, below: Option<u64>, counter: &Arc<CallCounter>) -> Source {
         let dtype = DType::parse(if below.is_some() { "int64" } else { "float32" }).unwrap();
         let meta = Meta { order, ..Meta::new(dtype, shape.to_vec()) };
@@ -177,7 +166,7 @@ mod tests {
         Source::stored(meta, counted(Arc::new(MemoryBytes::new(bytes)), Some(counter)), 0, "x".to_owned()).unwrap()
     }
 
-    /// A call, the shapes of its data, of its updates, and of its indices with the number below which these are.
+    /// Call; shapes of data, updates and indices; bound of the indices.
     struct Row {
         call: Call,
         data: Vec<Vec<usize>>,

@@ -1,13 +1,12 @@
-//! The keys of some ranks among keys in memory, and the buckets in which keys are counted to find them.
+//! Selection of keys by rank in memory, and the buckets for counting.
 
-/// The least number of keys that are counted in buckets first. Fewer are parted in less time than the counters are made and
-/// looked through.
+/// Below this many keys, partitioning is faster than making and scanning counters.
 const COUNTED: usize = 512;
 
-/// The most buckets for keys in memory. Their counters, 16 KiB, fit a core's nearest cache beside the keys that stream by.
+/// The maximum of buckets. Their counters, 16 KiB, fit the L1 cache beside the keys.
 const BUCKETS: usize = 1 << 12;
 
-/// A share of all items, from 0 to 1. It is no float, because 0.1 is none.
+/// A fraction from 0 to 1. Floats cannot hold 0.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fraction {
     numerator: u64,
@@ -15,40 +14,34 @@ pub struct Fraction {
 }
 
 impl Fraction {
-    /// Returns `numerator / denominator`.
-    ///
-    /// # Panics
-    /// If the denominator is 0, or smaller than the numerator.
+    /// Panics if the denominator is 0 or below the numerator.
     #[must_use]
     pub const fn new(numerator: u64, denominator: u64) -> Self {
         assert!(denominator != 0 && numerator <= denominator, "a fraction from 0 to 1");
         Self { numerator, denominator }
     }
 
-    /// Returns the nearest float.
     pub(super) fn value(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
 
-    /// Returns the rank, from 1, of the quantile among `items` items in ascending order: the least whole number that is not
-    /// below this fraction of them, and at least 1. (NumPy calls the method `inverted_cdf`.)
+    /// The rank, from 1, of the quantile: the least whole number that is at least this fraction of `items`, and at
+    /// least 1 (NumPy's `inverted_cdf`).
     pub fn rank(self, items: u64) -> u64 {
         let rank = (u128::from(self.numerator) * u128::from(items)).div_ceil(self.denominator.into());
-        // a fraction of a number of 64 bits has no more bits
+        // The quotient fits 64 bits.
         (rank as u64).max(1)
     }
 }
 
-/// Returns the keys of some ranks, which ascend and count from 0. A rank beyond the last key has none. May reorder the keys.
+/// Ranks ascend from 0; ranks beyond the last key are ignored. May reorder the keys.
 pub(super) fn select(keys: &mut [u64], ranks: &[u64]) -> Vec<u64> {
     let ranks = &ranks[..ranks.partition_point(|rank| *rank < keys.len() as u64)];
     counted(keys, ranks).unwrap_or_else(|| parted(keys, ranks))
 }
 
-/// Returns the keys of some ranks, each of a key: counts how many keys are in each of many buckets, and selects among the keys
-/// of those few that have a wanted one. The loops over all keys hardly branch, and together take a third of the time of
-/// parting them. Returns `None` if the keys are few, or if that would spare too little, as where many are equal and some far
-/// away.
+/// Counts keys in buckets and selects within the few wanted ones. The loops hardly branch and take a third of the time
+/// of partitioning. Returns `None` if that would save too little.
 fn counted(keys: &[u64], ranks: &[u64]) -> Option<Vec<u64>> {
     if keys.len() < COUNTED || u32::try_from(keys.len()).is_err() {
         return None;
@@ -57,7 +50,7 @@ fn counted(keys: &[u64], ranks: &[u64]) -> Option<Vec<u64>> {
     let buckets = KeyBuckets::between(least, most, BUCKETS.ilog2().min(keys.len().ilog2() - 1));
     let mut counts = [0_u32; BUCKETS];
     for &key in keys {
-        // there are fewer keys than overflow a counter
+        // The number of keys fits a counter.
         let count = &mut counts[buckets.of(key) % BUCKETS];
         *count = count.wrapping_add(1);
     }
@@ -65,7 +58,7 @@ fn counted(keys: &[u64], ranks: &[u64]) -> Option<Vec<u64>> {
     if buckets.shift == 0 {
         return Some(wanted.into_iter().map(|(bucket, _)| buckets.range(bucket).0).collect());
     }
-    // whether the keys of a bucket are kept, how many are in all, and the ranks among these
+    // Wanted buckets, number of their keys, ranks among these.
     let (mut is_wanted, mut kept, mut inner) = ([false; BUCKETS], 0, Vec::with_capacity(ranks.len()));
     for (bucket, rank) in wanted {
         let count = u64::from(counts[bucket]);
@@ -78,7 +71,7 @@ fn counted(keys: &[u64], ranks: &[u64]) -> Option<Vec<u64>> {
     if kept > keys.len() / 4 {
         return None;
     }
-    // each key is written, and stays if it is to be kept; a branch would often be predicted wrongly
+    // Every key is written and overwritten unless wanted; a branch would often be mispredicted.
     let (mut few, mut end) = (vec![0; kept + 1], 0);
     for &key in keys {
         few[end] = key;
@@ -87,14 +80,13 @@ fn counted(keys: &[u64], ranks: &[u64]) -> Option<Vec<u64>> {
     Some(select(&mut few[..kept], &inner))
 }
 
-/// Returns the key of a rank, from 0, among the keys from `least` to `most`; `None` if no more than `rank` keys are there.
+/// `None` if there are at most `rank` keys in the range.
 pub(super) fn select_within(keys: &[u64], (least, most): (u64, u64), rank: u64) -> Option<u64> {
     let mut few: Vec<u64> = keys.iter().copied().filter(|key| (least..=most).contains(key)).collect();
     select(&mut few, &[rank]).pop()
 }
 
-/// Returns the keys of some ranks, ascending and each of a key, by putting them where sorting would put them. With few ranks
-/// that takes less time than sorting, since each step halves them and only parts the keys.
+/// Selects by partitioning. With few ranks that is faster than sorting, because each step halves them.
 fn parted(keys: &mut [u64], ranks: &[u64]) -> Vec<u64> {
     fn part(keys: &mut [u64], first: u64, ranks: &[u64]) {
         let Some(&rank) = ranks.get(ranks.len() / 2) else { return };
@@ -106,8 +98,7 @@ fn parted(keys: &mut [u64], ranks: &[u64]) -> Vec<u64> {
     ranks.iter().map(|&rank| keys[rank as usize]).collect()
 }
 
-/// Returns for each rank, which ascend and count from 0, the bucket that has its key, and the rank among the keys of that bucket;
-/// the last bucket if a rank is beyond all keys.
+/// Returns the bucket of each rank and the rank within it. Ranks beyond all keys get the last bucket.
 pub(super) fn locate<C: Copy + Into<u64>>(counts: &[C], ranks: &[u64]) -> Vec<(usize, u64)> {
     let (mut bucket, mut below) = (0, 0);
     let place = |&rank: &u64| {
@@ -122,29 +113,28 @@ pub(super) fn locate<C: Copy + Into<u64>>(counts: &[C], ranks: &[u64]) -> Vec<(u
     ranks.iter().map(place).collect()
 }
 
-/// Ranges of keys of equal width, from the least one on.
+/// Ranges of keys of equal width.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyBuckets {
     pub least: u64,
-    /// The bits of a place within a bucket.
+    /// The bits of a key within a bucket.
     pub shift: u32,
 }
 
 impl KeyBuckets {
-    /// Divides the keys from `least` to `most` into at most `2^bits` buckets.
+    /// At most `2^bits` buckets.
     pub(super) fn between(least: u64, most: u64, bits: u32) -> Self {
         let range = u64::BITS - most.saturating_sub(least).leading_zeros();
         Self { least, shift: range.saturating_sub(bits) }
     }
 
-    /// Returns the number of the bucket of a key. A key beyond the range has another number, or one beyond all.
+    /// Keys outside may have any number.
     #[inline(always)]
     pub(super) fn of(self, key: u64) -> usize {
-        // to check that the shift has fewer bits than a key would take another step
+        // Masking the shift avoids a check for overflow.
         (key.wrapping_sub(self.least) >> (self.shift % u64::BITS)) as usize
     }
 
-    /// Returns the least and the largest key of a bucket.
     pub(super) fn range(self, bucket: usize) -> (u64, u64) {
         let least = self.least.saturating_add((bucket as u64) << self.shift);
         (least, least.saturating_add((1 << self.shift) - 1))
@@ -155,7 +145,6 @@ impl KeyBuckets {
 mod tests {
     use super::*;
 
-    /// Numbers that look random, the same each time.
     fn random(count: usize) -> impl Iterator<Item = u64> {
         (1..=count as u64).map(|i| {
             let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -163,7 +152,7 @@ mod tests {
         })
     }
 
-    /// Keys of many shapes, and whether the few wanted ones among many are found by counting.
+    /// Key sets, and whether counting selects their ranks.
     fn rows(count: usize) -> Vec<(&'static str, Vec<u64>, bool)> {
         let of = |key: &dyn Fn(u64) -> u64| random(count).map(key).collect::<Vec<u64>>();
         let of_places = |key: &dyn Fn(usize) -> u64| (0..count).map(key).collect::<Vec<u64>>();
@@ -194,7 +183,6 @@ mod tests {
                 let ranks = ranks.map(|rank| rank as u64);
                 assert_eq!(select(&mut keys.clone(), &ranks), expected, "{count} keys {name}");
                 assert_eq!(parted(&mut keys.clone(), &ranks), expected, "{count} keys {name}, parted");
-                // a rank beyond the last key has none
                 assert_eq!(select(&mut keys.clone(), &[0, count as u64, u64::MAX]), [sorted[0]]);
                 let (least, most) = (sorted[count / 100], sorted[count / 2]);
                 let rank = count / 2 - sorted.partition_point(|key| *key < least);

@@ -1,10 +1,8 @@
-//! Slabs: boxes of the output that are held in memory as a whole, so that what is read for many windows is read once.
+//! Slabs: boxes of the output that are held in memory, so that data for several windows are read once.
 //!
-//! What is read comes in *grains*: a chunk is unpacked as a whole whatever is wanted of it, and a file is read page by page.
-//! Where windows lie across the grains, as columns lie across chunks that are rows, each grain would be read for every
-//! window that it touches, and the bytes that are moved would grow with the square of the tensor. So neighbouring windows
-//! are filled together: the *units* of a slab, which end where grains end, are read by several threads and held, and then
-//! the windows are put together from them. A slab has whole windows, and as many as make each grain a part of few slabs.
+//! Data come in *grains*: chunks or pages. If windows cross the grains, as columns cross chunks of rows, each grain
+//! would be read for every window that touches it, and the bytes would grow with the square of the tensor. So threads
+//! read the *units* of a slab, which end at grains, and then join them to whole windows.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -17,37 +15,35 @@ use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 
-/// The most numbers of places that are tried for a slab along one axis.
+/// The maximum of sides that are tried per axis.
 const SIDES: usize = 8;
 
-/// The most slabs of all combinations of sides that are tried.
+/// The maximum of combinations that are tried.
 const TRIED: usize = 1 << 16;
 
-/// Slabs are thought of only if bytes would be read more than 1.05 times without them.
+/// Slabs are tried only if bytes would be read more often than this.
 pub const DIRECT: f64 = 1.05;
 
-/// The sides of slabs, and how often what is read is read with them.
+/// The sides of slabs, and how often bytes are read with them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlabSides {
-    /// The places of each axis.
     pub sides: Vec<usize>,
-    /// How many times each byte is read, on average: 1 or more.
+    /// Average, at least 1.
     pub readings: f64,
 }
 
-/// Returns how many times a place of an axis of `dim` places is read, on average, in pieces of `side` places from grains of
-/// `grain` places.
+/// How often places of an axis are read on average, in pieces of `side` from grains of `grain`.
 fn readings_along(dim: usize, side: usize, grain: usize) -> f64 {
     let (dim, grain) = (dim.max(1), grain.clamp(1, dim.max(1)));
     if side >= dim {
         return 1.0;
     }
-    // A piece of `side` places begins at any multiple of the greatest common divisor within a grain, so it touches grains of
-    // this many places on average.
+    // A piece begins at any multiple of the greatest common divisor within a grain, so it touches this many places on
+    // average.
     (side + grain - common_divisor(side, grain)) as f64 / side as f64
 }
 
-/// Returns how many times each byte is read, on average, if boxes of these sides are filled from grains of others.
+/// How often bytes are read on average, if boxes are filled from grains.
 pub fn readings(shape: &[usize], sides: &[usize], grain: &[usize]) -> f64 {
     shape.iter().zip(sides).zip(grain).map(|((&dim, &side), &grain)| readings_along(dim, side, grain)).product()
 }
@@ -56,8 +52,8 @@ fn common_divisor(a: usize, b: usize) -> usize {
     if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
-/// Returns the slabs of at most `items` items, or of one window if that is more, with which bytes are read the fewest times.
-/// Slabs have whole windows, whose sides are `window`, and among those that are about as good the smallest is taken.
+/// Returns the slabs of whole windows and at most `items` items (or one window) that read the least. Of similar ones
+/// the smallest is taken.
 pub fn sides_of_slabs(shape: &[usize], window: &[usize], grain: &[usize], items: usize) -> SlabSides {
     let mut options: Vec<Vec<usize>> = Vec::with_capacity(shape.len());
     let mut tried = 1_usize;
@@ -68,7 +64,7 @@ pub fn sides_of_slabs(shape: &[usize], window: &[usize], grain: &[usize], items:
             let aligned = (least / common_divisor(least, grain[axis].max(1))).saturating_mul(grain[axis].max(1));
             let times = (0..u32::BITS).map(|power| least.saturating_mul(1 << power));
             sides.extend(times.skip(1).take_while(|&side| side < dim.min(aligned)));
-            // the longest are worth the most
+            // The longest sides save the most.
             sides.drain(1..sides.len().saturating_sub(SIDES - 3).max(1));
             sides.extend([aligned, dim].into_iter().filter(|&side| side > least && side <= dim));
             sides.dedup();
@@ -97,16 +93,14 @@ pub fn sides_of_slabs(shape: &[usize], window: &[usize], grain: &[usize], items:
     best
 }
 
-/// A store between pays only if bytes would be read more than this many times without it. It costs one writing and one reading of
-/// all of them.
+/// A temporary store, which costs a write and a read of all bytes, pays off beyond this many reads.
 pub const READ_AGAIN: f64 = 3.0;
 
-/// The least share by which the grid of a store between may read more than the best one.
+/// The tolerance for larger chunks of a temporary store.
 const NEARLY: f64 = 1.02;
 
-/// Returns the chunks of a store between what is read in grains and what is written in windows: it is written from the one
-/// and read for the other by slabs of `items` items that read little twice. Chunks have at most `chunk` items, unless what
-/// a grain and a window have in common is more. `None` where that moves more than reading `direct` times.
+/// Returns the chunks of a temporary store between grains and windows, for slabs of `items` items. Chunks have at most
+/// `chunk` items, or the intersection of a grain and a window. `None` unless the store saves over `direct` reads.
 pub fn grid_between(
     shape: &[usize],
     window: &[usize],
@@ -118,8 +112,8 @@ pub fn grid_between(
         let written = sides_of_slabs(shape, grid, grain, items).readings;
         written + sides_of_slabs(shape, window, grid, items).readings
     };
-    // Start with the intersection of a grain and a window, which both sides handle whole. Such boxes are small; they grow as long as
-    // that costs nothing.
+    // Starts with the intersection of a grain and a window, which both sides handle whole, and grows it while that
+    // costs nothing.
     let least = |axis: usize| window[axis].min(grain[axis]).clamp(1, shape[axis].max(1));
     let mut grid: Vec<usize> = (0..shape.len()).map(least).collect();
     let mut best = cost(&grid);
@@ -136,19 +130,17 @@ pub fn grid_between(
         }
         (best, grid) = (found.min(best), grown);
     }
-    // the store is written once and read as often as the second step does
+    // The store is written once.
     (best + 1.0 < direct).then_some(grid)
 }
 
-/// Returns the sides of slabs of whole units, of at most `items` items, whose rows are pieces of about `piece` items that are
-/// contiguous in C order, and those of windows of about `window` items, in which the slabs are written. `None` where the rows of
-/// a unit are as long already, or where no two units fit.
-///
-/// A unit that is as wide as 16 float32 is written to a file in pieces of 64 bytes, a call of the system each.
+/// Returns the sides of slabs of whole units, up to `items` items, with contiguous rows of about `piece` items, and of
+/// their windows of about `window` items. `None` if rows are long enough or no two units fit. A unit 16 float32 wide
+/// would be written in pieces of 64 bytes.
 pub(super) fn strips(shape: &[usize], unit: &[usize], [piece, window, items]: [usize; 3]) -> Option<[Vec<usize>; 2]> {
     let mut slab: Vec<usize> = unit.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
     let first = slab.clone();
-    // the items of a piece, and the axis along which it takes a range of places
+    // The items of a piece, and its outermost axis.
     let (mut row, mut along) = (1, 0);
     for axis in (0..slab.len()).rev() {
         let fits = (items / product(&slab)).max(1);
@@ -164,7 +156,7 @@ pub(super) fn strips(shape: &[usize], unit: &[usize], [piece, window, items]: [u
     }
     let mut sides = slab.clone();
     for axis in 0..along {
-        // windows end where slabs do
+        // Windows end at slabs.
         let most = (slab[axis] / product(&sides).div_ceil(window.max(1))).max(1);
         let divides = |side: &usize| slab[axis] == shape[axis] || slab[axis].is_multiple_of(*side);
         sides[axis] = (1..=most).rev().find(divides).unwrap_or(1);
@@ -172,19 +164,17 @@ pub(super) fn strips(shape: &[usize], unit: &[usize], [piece, window, items]: [u
     Some([slab, sides])
 }
 
-/// The units of a slab, which threads fill.
 pub(super) struct HeldUnits<'a> {
     shape: &'a [usize],
     itemsize: usize,
     slab: Window,
     grid: &'a Windows,
-    /// The numbers of those that are wanted, in the grid.
     numbers: Vec<usize>,
     items: Vec<OnceLock<Buffer>>,
 }
 
 impl<'a> HeldUnits<'a> {
-    /// Returns room for the units of a slab in which some windows lie. `grid` is that of all units.
+    /// `grid` has all units.
     pub(super) fn new(
         shape: &'a [usize],
         itemsize: usize,
@@ -200,25 +190,18 @@ impl<'a> HeldUnits<'a> {
         Ok(Self { shape, itemsize, slab, grid, numbers: numbers.into_iter().collect(), items })
     }
 
-    /// Returns how many units there are.
     pub(super) fn count(&self) -> usize {
         self.numbers.len()
     }
 
-    /// Returns a unit, as far as it lies in the slab.
     pub(super) fn window(&self, n: usize) -> Window {
         common(&self.grid.get(self.numbers[n]), &self.slab, self.shape)
     }
 
-    /// Holds the items of a unit.
     pub(super) fn put(&self, n: usize, items: Buffer) {
         self.items[n].set(items).expect("each unit is filled once");
     }
 
-    /// Makes `out` the items of a window, in C order.
-    ///
-    /// # Errors
-    /// There is not enough memory for the numbers of the units.
     pub(super) fn gather(&self, window: &Window, out: &mut Buffer) -> Result<()> {
         out.resize(window.items() * self.itemsize, "a window")?;
         let to = View::c_order(&window.shape());
@@ -234,13 +217,12 @@ impl<'a> HeldUnits<'a> {
     }
 }
 
-/// Returns the box that two boxes have in common, which do have one.
 pub(super) fn common(one: &Window, other: &Window, shape: &[usize]) -> Window {
     let ranges = one.ranges.iter().zip(&other.ranges);
     Window::new(ranges.map(|(a, b)| a.start.max(b.start)..a.end.min(b.end)).collect(), shape)
 }
 
-/// Returns the places of a box, counted from the beginning of another that holds it.
+/// Returns `part` relative to `whole`.
 fn inside(part: &Window, whole: &Window) -> Vec<Range<usize>> {
     let ranges = part.ranges.iter().zip(&whole.ranges);
     ranges.map(|(part, whole)| part.start - whole.start..part.end - whole.start).collect()
@@ -252,23 +234,18 @@ mod tests {
 
     #[test]
     fn slabs_that_read_the_least() {
-        // shape, window, grain, items at most; sides of slabs, readings
+        // shape, window, grain, maximum items; sides, readings
         type Row = (&'static [usize], &'static [usize], &'static [usize], usize, &'static [usize], f64);
         let rows: [Row; 9] = [
-            // windows that end where grains do need no slabs
             (&[64, 64], &[8, 64], &[4, 64], 1024, &[8, 64], 1.0),
-            // rows to columns: all of it, half of the columns, a quarter
+            // rows to columns: all, half of the columns, a quarter
             (&[64, 64], &[64, 4], &[4, 64], 4096, &[64, 64], 1.0),
             (&[64, 64], &[64, 4], &[4, 64], 2048, &[64, 32], 2.0),
             (&[64, 64], &[64, 4], &[4, 64], 1100, &[64, 16], 4.0),
-            // no room for more than a window
             (&[64, 64], &[64, 4], &[4, 64], 1, &[64, 4], 16.0),
-            // a few rows of windows that end with the grains are enough
             (&[60, 64], &[1, 64], &[6, 64], 4096, &[6, 64], 1.0),
-            // neither divides the other: what ends together, or much of it
             (&[1200, 5], &[4, 5], &[6, 5], 100, &[12, 5], 1.0),
             (&[1200, 5], &[10, 5], &[7, 5], 200, &[40, 5], 46.0 / 40.0),
-            // sides beyond the tensor
             (&[10, 10], &[100, 3], &[3, 100], 1000, &[10, 10], 1.0),
         ];
         for (shape, window, grain, items, sides, readings) in rows {
@@ -279,19 +256,16 @@ mod tests {
 
     #[test]
     fn strips_of_units() {
-        // shape, unit, piece, window, items at most; slab, window
+        // shape, unit, piece, window, maximum items; slab, window
         type Row = (&'static [usize], &'static [usize], [usize; 3], Option<[&'static [usize]; 2]>);
         let rows: [Row; 9] = [
-            // rows that are long enough, and units of which no two fit
             (&[64, 64], &[4, 16], [16, 64, 4096], None),
             (&[64, 64], &[64, 4], [16, 64, 500], None),
             (&[64, 64], &[4, 64], [100, 64, 4096], None),
             (&[], &[], [16, 64, 4096], None),
             (&[64, 64], &[64, 4], [16, 64, 4096], Some([&[64, 16], &[4, 16]])),
             (&[64, 64], &[64, 4], [16, 64, 512], Some([&[64, 8], &[8, 8]])),
-            // an axis that is whole makes the one before it a part of the rows
             (&[8, 64, 6], &[4, 2, 3], [48, 48, 4096], Some([&[4, 8, 6], &[1, 8, 6]])),
-            // windows end where slabs do
             (&[70, 64], &[7, 4], [16, 50, 4096], Some([&[7, 16], &[1, 16]])),
             (&[70, 64], &[70, 4], [16, 50, 4096], Some([&[70, 16], &[3, 16]])),
         ];
