@@ -84,7 +84,7 @@ impl OperandReads {
 pub struct Planners<'a>(Vec<Planner<'a>>);
 
 impl<'a> Planners<'a> {
-    /// `begun` is the way of operands that were read already.
+    /// `begun` is the way of operands that are already open for it.
     pub fn new(fill: &'a dyn Fill, limits: Limits, begun: Option<usize>) -> Self {
         let ways = begun.map_or_else(|| fill.ways(&limits), |way| vec![way]);
         Self(ways.into_iter().map(|way| Planner::new(fill, limits, way)).collect())
@@ -183,14 +183,14 @@ impl Planner<'_> {
         self.reads.iter().map(|access| reads_of(access, &read_by, of_chunks)).collect()
     }
 
-    /// Returns the cost by which a plan is chosen, the sum of these terms in copied bytes:
+    /// Returns the cost that plans are compared by, a sum in copied bytes:
     ///
     /// - bytes read (with gaps) and bytes written;
     /// - calls;
     /// - a third of the bytes written, unless writes fill blocks of the file;
     /// - the bytes written again, if windows are too large for a core's cache;
     /// - unpacking chunks and holding slabs;
-    /// - all of that for a temporary store;
+    /// - for a temporary store, its own reads and writes;
     /// - pages read again, if operands exceed memory;
     /// - memory held, since it is touched for the first time;
     /// - the wait at the end: half a window per thread except one.

@@ -40,7 +40,7 @@ pub struct Job {
 
 impl Job {
     pub fn new(fill: Box<dyn Fill>, limits: Limits) -> Self {
-        // Appended rows may be none.
+        // There may be no appended rows.
         let label = fill.operand(0).map_or_else(String::new, |data| data.label().to_owned());
         Self { fill, limits, label, way: None }
     }

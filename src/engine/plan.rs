@@ -66,7 +66,7 @@ pub enum Steps {
     /// All windows, slab by slab. A slab is held in memory, so that data for several of its windows are read once.
     Slabs {
         slabs: Windows,
-        /// The boxes of a slab that are read.
+        /// The boxes in which threads read a slab.
         units: Windows,
         windows: Windows,
     },
@@ -151,10 +151,10 @@ pub enum SinkKind<'a> {
     Stream,
     /// These items in order.
     Runs(&'a ItemRuns),
-    /// All of these windows.
+    /// All windows.
     Windows(&'a Windows),
-    /// Some of these windows.
+    /// Some windows.
     Share(&'a Windows),
-    /// All of these windows, with room for a temporary store.
+    /// All windows, with room for a temporary store.
     Store(&'a Windows),
 }

@@ -362,7 +362,7 @@ impl<'a> Planner<'a> {
         sides
     }
 
-    /// The boxes of a slab that are read. Panics without a grain.
+    /// The boxes in which threads read a slab. Panics without a grain.
     pub fn units(&self) -> Windows {
         let grain = self.grain().expect("there are slabs only where there are grains");
         Windows::boxes(&self.meta.shape, &self.suited(grain))

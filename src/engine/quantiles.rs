@@ -1,9 +1,9 @@
 //! Exact quantiles in bounded memory, for any number and order of items and any number of threads.
 //!
 //! Items have *keys*, whole numbers in the same order ([`Key`]). A first pass counts keys in buckets of equal width,
-//! which gives the bucket of each wanted key. A later pass keeps the keys of these buckets if they are few, and
-//! otherwise counts again in narrower buckets. Sorting would take the memory of all items; a sketch, such as a
-//! t-digest, is approximate and depends on the order.
+//! which gives the bucket of each wanted key. A later pass keeps the keys of these buckets, or counts them in narrower
+//! buckets if they are many. Sorting would take the memory of all items; a sketch, such as a t-digest, is approximate
+//! and depends on the order.
 //!
 //! Items of 32 bits need at most two passes, others at most four. A [sample](Search::sampled) lets the first pass keep
 //! the keys of likely buckets, so that it often is the last.
@@ -214,7 +214,7 @@ impl Ranges {
 pub struct PassCounts {
     /// One array of [`BUCKETS`] counters per range.
     buckets: Vec<u64>,
-    /// The AND and the OR of all keys: bounds of them.
+    /// The AND and the OR of all keys, which bound them.
     all: u64,
     any: u64,
     /// The zero keys that were only counted.
@@ -241,8 +241,8 @@ impl Search {
         Self { bits, fractions: fractions.to_vec(), most_kept: KEPT, kept: Mutex::new(kept), pass }
     }
 
-    /// Begins with a sample, which it reorders. Every key must have the same probability. There is no guess if too many
-    /// items are equal.
+    /// Begins with a sample, which it reorders. Every key must have the same probability. Too many equal items prevent
+    /// a guess.
     #[must_use]
     pub fn sampled(bits: u32, fractions: &[Fraction], items: usize, sample: &mut [u64]) -> Self {
         let search = Self::new(bits, fractions, items);

@@ -12,7 +12,7 @@ use crate::ops::fill::{Region, Scratch};
 use crate::storage::calls::{CallCounter, Calls};
 use crate::storage::chunked::MAX_ROW;
 
-/// The bytes of the rehearsed regions, from which the rest is extrapolated.
+/// The bytes of the rehearsed regions; the rest is extrapolated.
 const REHEARSED: usize = 1 << 26;
 
 /// The maximum of regions whose writes are counted.

@@ -122,7 +122,7 @@ impl<'a> FileSink<'a> {
         Ok(())
     }
 
-    /// Writes bytes at offset `at` as far as they are [within](Self::within) the sink.
+    /// Writes bytes at offset `at`, limited to the range of [`within`](Self::within).
     pub fn put_bytes(&self, bytes: &[u8], at: u64) -> Result<()> {
         let [start, end] = [self.within.start, self.within.end].map(|byte| byte.clamp(at, at + bytes.len() as u64));
         let own = &bytes[(start - at) as usize..(end - at) as usize];

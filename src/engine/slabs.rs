@@ -1,4 +1,4 @@
-//! Slabs: boxes of the output that are held in memory, so that data for several windows are read once.
+//! Slabs: boxes of the output in memory, which let several windows share one read of the data.
 //!
 //! Data come in *grains*: chunks or pages. If windows cross the grains, as columns cross chunks of rows, each grain
 //! would be read for every window that touches it, and the bytes would grow with the square of the tensor. So threads

@@ -14,8 +14,8 @@ use crate::layout::axis::Span;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 
-/// The maximum bytes of a row of chunks that is read at once for windows in C order; longer rows are copied to an
-/// unnamed file. Eight threads hold eight rows: 256 MiB.
+/// The maximum bytes of a row of chunks that windows in C order read at once; longer rows are copied to an unnamed
+/// file. Eight threads hold eight rows: 256 MiB.
 pub const MAX_ROW: usize = 1 << 25;
 
 /// Returns whether some threads would have no row of chunks to download although there are enough chunks.

@@ -17,7 +17,7 @@ use crate::memory;
 
 /// A store with readable values and a list of keys.
 pub trait KeyStore: Debug + Send + Sync {
-    /// Opens a value; `None` if there is none. A folder is an error.
+    /// Opens a value; `None` if it does not exist. A folder is an error.
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>>;
 
     /// Opens a value and reads part `_first` with it, which saves remote stores a request.

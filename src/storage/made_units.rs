@@ -46,7 +46,7 @@ impl<'a> MadeUnits<'a> {
     }
 
     /// Adds a unit. Files need no record. Empty units are recorded when their number has doubled, so a killed part
-    /// repeats at most half of them.
+    /// repeats at most half.
     pub fn add(&self, number: usize, unit: MadeUnit) -> Result<()> {
         let mut found = locked(&self.found);
         let before = found.units[number - self.first].replace(unit);

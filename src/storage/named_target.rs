@@ -13,7 +13,7 @@ pub struct NamedTarget {
     pub existing: Option<Box<Metadata>>,
     /// Whether a file that appears during the run must stay.
     pub(super) no_clobber: bool,
-    /// A folder with a file of one of these names may be replaced.
+    /// Files whose presence lets a folder be replaced.
     pub(super) marks: &'static [&'static str],
     /// The missing folders on the way to the target.
     pub(super) missing: Vec<PathBuf>,

@@ -26,7 +26,7 @@ const LOCK: &str = "lock";
 /// The prefix of the keys of parts.
 const DONE: &str = "done";
 
-/// In bytes, many times what a command can have.
+/// In bytes, far above any command.
 const MAX_RECORD: u64 = 1 << 26;
 
 /// In bytes, for some 40 million units.
@@ -46,7 +46,7 @@ pub trait PartsPlace: Debug {
     /// Returns whether the values still have the sizes that the mark was computed from; true if the mark has no sum.
     fn is_as_finished(&self) -> Result<bool>;
 
-    /// Makes an existing output not count as the result of these parts.
+    /// Makes an existing output no longer count as finished.
     fn begin_anew(&self, mark: u64) -> Result<()>;
 
     /// Begins a part and returns the writer of the record.
@@ -177,8 +177,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Returns whether the output is the result of these parts. Then [`forget`](PartsPlace::forget) may remove the
-    /// rest.
+    /// Returns whether these parts have made the output. Then [`forget`](PartsPlace::forget) may remove the rest.
     pub fn is_finished(&self) -> Result<bool> {
         self.compare()?;
         self.place.is_marked(self.ledger.hash())

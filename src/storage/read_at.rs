@@ -1,4 +1,4 @@
-//! Bytes that are read by position: [`ReadAt`], which all format readers and [`Source`](super::source::Source) use.
+//! Bytes by position: [`ReadAt`], which all format readers and [`Source`](super::source::Source) use.
 //!
 //! The methods take `&self` and block; several threads have several requests in flight. Files are not memory-mapped: a
 //! mapped file that is truncated kills the process, while a read returns an error that names the file.
@@ -56,7 +56,7 @@ pub trait ReadAt: Debug + Send + Sync {
     }
 }
 
-/// The part of an object of unknown size that is read first.
+/// The first part to read of an object whose size is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     First(u64),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::parallel::locked;
 
-/// These prefixes mark an address, whatever files exist.
+/// Paths with these prefixes are addresses, even if such files exist.
 const SCHEMES: [&str; 4] = ["http://", "https://", "s3://", "hf://"];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

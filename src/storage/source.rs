@@ -32,8 +32,8 @@ use crate::layout::window::{boxes_of_run, fill_each};
 use crate::memory::{self, Buffer};
 use crate::parallel::{Threads, locked};
 
-/// The maximum bytes of a read of copies and scattered items, except from servers. It bounds the gaps that are read and
-/// the memory of a thread; 1 MiB costs far more than the system call.
+/// The maximum bytes of a read of copies and scattered items, except from servers. It bounds the needless bytes and the
+/// memory of a thread; 1 MiB costs far more than the system call.
 pub(crate) const READ_AT_ONCE: usize = 1 << 20;
 
 #[derive(Debug)]

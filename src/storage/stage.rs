@@ -1,7 +1,7 @@
 //! A folder that is made beside its target and gets the target's name when it is complete.
 //!
-//! Each file is written in a second folder and renamed, so several processes on several machines may fill a stage, any
-//! of them may be killed, and each file in it is complete.
+//! Each file is written in a second folder and renamed. So several processes on several machines may fill a stage, any
+//! process may be killed, and each file in the stage is complete.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -94,7 +94,8 @@ impl Stage {
         Err(io::Error::other("too many outputs of that name are being written"))
     }
 
-    /// A stage of several processes, whose files are synced. One of them [makes its folders](Self::make_folders).
+    /// A stage that several processes share and whose files are synced. A process must call
+    /// [`make_folders`](Self::make_folders).
     pub fn shared(path: PathBuf) -> Self {
         Self { new: path.join(NEW), path, lock: None, is_synced: true }
     }

@@ -18,7 +18,7 @@ pub trait StoreDraft: Debug + Send + Sync {
 
     fn remove(&self, key: &str) -> io::Result<()>;
 
-    /// Sets a value by which readers recognize the store, unless it has that size. Stores may delay seals, and write
+    /// Sets a value that lets readers recognize the store, unless it has that size. Stores may delay seals, and write
     /// the first one last.
     fn seal(&self, key: &str, bytes: &[u8]) -> io::Result<()>;
 

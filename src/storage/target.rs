@@ -139,7 +139,7 @@ impl Target {
         false
     }
 
-    /// Returns the metadata of what will be replaced.
+    /// Returns the metadata of the old file or folder.
     pub fn existing(&self) -> Option<&Metadata> {
         let (Target::File(target) | Target::Folder(target)) = self else { return None };
         target.existing.as_deref()

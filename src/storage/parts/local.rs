@@ -93,8 +93,8 @@ impl PartsPlace for LocalParts<'_> {
         self.take_name(own).with_context(|| self.target.failed())
     }
 
-    /// The folder is renamed first, so that no process finds half of it. The new name is fixed, so that the remains of
-    /// a killed process are found.
+    /// Renames the folder first, so that no process finds it half removed. The new name is fixed, so that the remains
+    /// of a killed process are found.
     fn forget(&self) -> Result<()> {
         let gone = hidden_name(&self.target.path, "tensorop.gone")?;
         remove(&gone);

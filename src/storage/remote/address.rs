@@ -44,7 +44,7 @@ impl Address {
             "s3" => {
                 let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
                 ensure!(!bucket.is_empty(), "expected s3://BUCKET/KEY");
-                // URLs normalize dots, so the key would lead elsewhere in the bucket or out of it.
+                // URLs normalize dots, so the key would lead elsewhere.
                 let is_plain = key.split('/').all(|part| part != "." && part != "..");
                 ensure!(is_plain, "a key with . or .. in it is not asked for");
                 Ok(Self::Bucket { bucket: bucket.to_owned(), key: key.to_owned() })

@@ -258,7 +258,7 @@ fn unknown_host() -> RequestFailure {
     RequestFailure::lasting(io::ErrorKind::NotFound, "the host is not known")
 }
 
-/// `told` is the message of the TLS library.
+/// `told` has the text of the TLS library.
 fn insecure(kind: io::ErrorKind, told: &str) -> RequestFailure {
     let message = match told {
         _ if told.contains("InvalidContentType") => {

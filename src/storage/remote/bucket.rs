@@ -1,8 +1,8 @@
 //! Stores in a bucket, made whole by [`BucketOutput`] or in parts.
 //!
 //! A bucket cannot rename, so values get their keys at once, and the seals (the metadata) make them a store. Until then
-//! the seals wait in `.NAME.tensorop/` beside the store, with a record; the outermost is put last, and only if there is
-//! none. Objects with a record and no seal are unfinished, and the next output of that name continues or removes them.
+//! the seals wait in `.NAME.tensorop/` beside the store, with a record; the outermost comes last and never replaces
+//! another. The next output of that name continues or removes objects that have a record and no seal.
 
 use std::collections::HashMap;
 use std::env;
@@ -43,7 +43,7 @@ pub struct BucketTarget {
     pub label: String,
     client: Arc<Client>,
     root: Address,
-    /// Names by which readers recognize a store; the first is the seal of new stores.
+    /// Readers recognize a store by these names; the first is the seal of new stores.
     marks: &'static [&'static str],
     pub is_there: bool,
 }
@@ -337,7 +337,7 @@ impl Drop for BucketOutput<'_> {
         if self.draft.may_be_sealed.load(Ordering::Relaxed) {
             return;
         }
-        // The record lets the next output of that name find what cannot be removed now.
+        // The next output of that name finds the remains by the record.
         let BucketTarget { client, root, .. } = self.draft.target;
         let removed = self.keys(true).and_then(|keys| self.draft.remove_all(root, &keys));
         let is_empty = || client.list(root, ListedNames::Some).is_ok_and(|left| left.objects.is_empty());

@@ -80,7 +80,7 @@ impl HubAccess {
     }
 }
 
-/// Settings by which the AWS command gets keys from a request or another program.
+/// The AWS command uses these settings to get keys from a request or another program.
 const UNREAD: [&str; 6] =
     ["web_identity_token_file", "role_arn", "sso_session", "sso_start_url", "credential_process", "login_session"];
 

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::layout::gather::GapRun;
 use crate::storage::read_at::{Identity, MIN_REQUEST, Part, ReadAt, Stamp};
 
-/// The maximum bytes that are read needlessly: the first part, which precedes the length of the header, and gaps.
+/// The maximum bytes of needless reads: the first part, which precedes the length of the header, and gaps.
 const MAX_IN_VAIN: usize = 1 << 17;
 
 /// The maximum number of requests that gaps may add per object. Every other item of a large tensor would be millions of

@@ -21,15 +21,14 @@ pub fn merged<'a>(all: impl IntoIterator<Item = &'a Arc<Metadata>>) -> Metadata 
     metadata
 }
 
-/// A file or store of several tensors, as each of them knows it. Outputs need the names of its tensors and what else it
-/// holds.
+/// A file or store of several tensors, as each tensor knows it: outputs need the names and the other content.
 #[derive(Clone, Debug)]
 pub struct Container {
     pub file: Identity,
     pub names: Vec<String>,
     /// `None` if the format has no metadata.
     pub metadata: Option<Arc<Metadata>>,
-    /// The index file by which it was opened.
+    /// The index file that the user named.
     pub index: Option<Identity>,
     /// `None` if the format has no attachments.
     pub attachments: Option<Arc<dyn Attachments>>,

@@ -1,9 +1,5 @@
-//! Copies of all items of a source, for what reads them in another way than they come: a stream in any order, chunks in long
-//! rows in C order, what a server is asked for many times.
-//!
-//! A copy is made once, window by window, and is kept in memory or in a file without a name in the folder for temporary
-//! files. The source reads from the copy ever after. A [`Hold`] says what the items shall be fit for; it depends on the storage
-//! whether that takes a copy, and which.
+//! Copies of all items of a source, for other access: streams in any order, long rows of chunks in C order, repeated
+//! reads from a server. A copy is made once, in memory or in an unnamed file.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -21,67 +17,56 @@ use crate::storage::counted::counted;
 use crate::storage::platform::{unnamed_file, write_at};
 use crate::storage::read_at::request_window;
 
-/// The most bytes of a stream that is kept in memory. A longer one goes to a file, so that a pipe of any length takes
-/// bounded memory. 16 MiB spare most operands the file, and every machine has them.
+/// The maximum bytes of a stream in memory. 16 MiB spare most operands a file, and every machine has them.
 const MEMORY_SPOOL: u64 = 1 << 24;
 
-/// What keeps a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Memory, which is filled by runs of one length: by windows along one axis, or by one window of all.
+    /// Memory, filled by runs of equal length.
     Memory,
-    /// A file without a name.
+    /// An unnamed file.
     File,
 }
 
-/// Makes the items of a window, in C order, with a buffer that is kept from one window to the next.
+/// Reads a window in C order. The buffer is reused.
 type ReadWindow<'a> = dyn Fn(&Window, &mut [u8], &mut Buffer) -> Result<()> + Sync + 'a;
 
-/// What all items of a source must be fit for. [`Source::hold`] makes them so by copying them, where they are not.
+/// An access pattern that [`Source::hold`] prepares by a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// They can be read in any order, and again. A stream is copied.
+    /// Any order, repeatedly. Copies streams.
     Seekable,
-    /// Windows of them can be read in C order. Chunks are copied whose rows are so long that windows would read each chunk again
-    /// and again.
+    /// Windows in C order. Copies chunks in rows so long that windows would read each chunk repeatedly.
     COrder,
-    /// Several threads can read all of them in C order. Beside chunks in long rows, those that a server is asked for are copied
-    /// if they lie in [so few rows](few_rows) that most threads would have none.
+    /// All items in C order by several threads. Also copies remote chunks in [so few rows](few_rows) that most threads
+    /// would be idle.
     Scan,
-    /// Any run of them can be read by itself: they are [`Seekable`](Self::Seekable) and in [`COrder`](Self::COrder).
+    /// Single runs: [`Seekable`](Self::Seekable) and [`COrder`](Self::COrder).
     Runs,
-    /// They can be read many times at the price of reading them once. A stream is copied, and so is what a server is asked for.
+    /// Repeated reads. Copies streams and remote items.
     Local,
-    /// They lie in memory, in C order. That suits small tensors whose items are picked from here and there.
+    /// Memory in C order, for small tensors with scattered reads.
     Memory,
 }
 
-/// A copy of all items that is made so that a source is held.
+/// A copy that a [`Hold`] needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldCopy {
-    /// Where it lies.
     pub keep: Keep,
-    /// The bytes of storage that are read for it.
     pub bytes_read: u64,
 }
 
-/// How the copy is made that a source needs to be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CopyKind {
-    /// The bytes of the items, one after the other.
+    /// The bytes of the items in storage order.
     AsStored(Keep),
-    /// The items in C order, in a file. Each chunk is read once.
+    /// C order in a file; each chunk is read once.
     ByChunks,
-    /// The items in C order, in memory.
     InCOrder,
 }
 
 impl Source {
-    /// Makes all items fit for what `hold` says, by copying them once if they are not. A short stream is copied to memory,
-    /// anything longer to a file without a name in the folder for temporary files, and to memory what shall lie there.
-    ///
-    /// # Errors
-    /// Reading fails; a stream is shorter or longer than its tensor; the copy cannot be written; there is not enough memory.
+    /// Prepares the items for `hold` by copying them if necessary.
     pub fn hold(&mut self, hold: Hold, threads: Threads) -> Result<()> {
         if let Some(kind) = self.copy_to_hold(hold, threads) {
             self.store = self.copy(kind, threads)?;
@@ -93,22 +78,19 @@ impl Source {
         Ok(())
     }
 
-    /// Does what [`hold`](Self::hold) does for [`Hold::Local`], for a source that is shared already. Only items in bytes that are
-    /// read by position are copied.
-    ///
-    /// # Errors
-    /// Those of [`hold`](Self::hold).
+    /// [`hold`](Self::hold) with [`Hold::Local`] for a source that is shared already. Only items by position are
+    /// copied.
     pub fn bring_near(&self, threads: Threads) -> Result<()> {
         if self.is_read_by_position()
             && let Some(kind) = self.copy_to_hold(Hold::Local, threads)
         {
-            // whoever else has brought it near meanwhile has the same bytes
+            // A copy of another thread has the same bytes.
             let _ = self.near.set(self.copy(kind, threads)?);
         }
         Ok(())
     }
 
-    /// Returns the copy that [`hold`](Self::hold) would make, if any. Nothing is read.
+    /// Returns the copy that [`hold`](Self::hold) would make.
     pub fn copy_to(&self, hold: Hold, threads: Threads) -> Option<HeldCopy> {
         let keep = match self.copy_to_hold(hold, threads)? {
             CopyKind::AsStored(keep) => keep,
@@ -118,8 +100,7 @@ impl Source {
         Some(HeldCopy { keep, bytes_read: self.bytes_stored() })
     }
 
-    /// Returns how many bytes of storage are read for all items: none of what is in memory. Of chunks no more is read than their
-    /// sizes.
+    /// Returns the stored bytes of all items, 0 for memory.
     pub fn bytes_stored(&self) -> u64 {
         match self.nearest() {
             Storage::Memory(_) | Storage::Item(_) => 0,
@@ -130,7 +111,6 @@ impl Source {
         }
     }
 
-    /// Returns which copy of the items is needed; `None` if they are fit as they are.
     fn copy_to_hold(&self, hold: Hold, threads: Threads) -> Option<CopyKind> {
         match (&self.store, hold) {
             (Storage::Memory(_), Hold::Memory) if self.view().is_c_order() => None,
@@ -154,13 +134,12 @@ impl Source {
         }
     }
 
-    /// Returns whether a row of chunks is so large that windows in C order would read each chunk again and again.
+    /// Windows in C order would read each chunk repeatedly.
     fn is_in_long_rows(&self, chunks: &Arc<dyn Chunked>) -> bool {
         let row = Windows::on_grid(self.shape(), 1, chunks.grid()).largest();
         row.saturating_mul(self.dtype().itemsize()) > MAX_ROW
     }
 
-    /// Returns whether a server is asked for chunks that lie in so few rows that most threads would have none.
     fn is_in_few_rows(&self, chunks: &Arc<dyn Chunked>, threads: Threads) -> bool {
         let rows = Windows::on_grid(self.shape(), 1, chunks.grid());
         chunks.costs_requests() && few_rows(self.shape(), &rows, chunks.grid(), self.threads(threads))
@@ -174,11 +153,8 @@ impl Source {
         }
     }
 
-    /// Reads items in bytes that are read by position into memory, as they are stored, or by boxes, in C order. That suits tensors
-    /// whose items are wanted in another order, of which short pieces would be read.
-    ///
-    /// # Errors
-    /// Reading fails, or there is not enough memory.
+    /// Reads items by position into memory, for tensors that would be read in short pieces: in storage order, or in C
+    /// order by boxes.
     pub fn keep_in_memory(&mut self, boxes: Option<&Windows>, threads: Threads) -> Result<()> {
         if !self.is_read_by_position() {
             return Ok(());
@@ -193,7 +169,7 @@ impl Source {
         Ok(())
     }
 
-    /// Copies the items to memory in C order, by boxes, whose rows go to their places when a box is full.
+    /// The rows of a full box are copied to their places.
     fn copied_by_boxes(&self, boxes: &Windows, threads: Threads) -> Result<Storage> {
         let (view, shape, itemsize) = (self.view(), self.shape(), self.dtype().itemsize());
         let mut items = Buffer::zeros(self.bytes()).with_context(|| &*self.label)?;
@@ -222,9 +198,8 @@ impl Source {
         Ok(Storage::Memory(Arc::new(items)))
     }
 
-    /// Copies chunks, each of which is read once, to a file without a name.
     fn copied_by_chunks(&self, threads: Threads) -> Result<Storage> {
-        /// The most bytes that more threads than usual hold together: as many as eight rows of chunks may take.
+        /// The maximum bytes of all threads: those of eight rows of chunks.
         const HELD: usize = 8 * MAX_ROW;
         let chunks = self.as_chunks().expect("a source in chunks");
         let windows = Windows::boxes(self.shape(), chunks.grid());
@@ -233,7 +208,6 @@ impl Source {
         self.copied_in_c_order(Keep::File, &windows, threads)
     }
 
-    /// Copies the items in C order, by windows of the tensor.
     fn copied_in_c_order(&self, keep: Keep, windows: &Windows, threads: usize) -> Result<Storage> {
         let (view, meta) = (self.view(), Meta::new(self.dtype().clone(), self.shape().to_vec()));
         let copy = self.copied(keep, meta, windows, threads, &|window, items, scratch| {
@@ -242,10 +216,9 @@ impl Source {
         Ok(copy.store)
     }
 
-    /// Copies the bytes of the items as they are stored, a part at a time. A part may end within an item, since it is not known of
-    /// a stream that all of a large item will come.
+    /// Parts may end within an item, because a large item of a stream may be incomplete.
     fn copied_as_stored(&self, keep: Keep, threads: Threads) -> Result<Storage> {
-        // a stream comes to one thread
+        // Only one thread can read a stream.
         let (bytes, threads) = (self.bytes(), if self.is_stream() { 1 } else { self.threads(threads) });
         let part = if self.costs_requests() { request_window(bytes, threads, usize::MAX) } else { READ_AT_ONCE };
         let (meta, parts) = (Meta::new(Kind::Void(1).into(), vec![bytes]), Windows::new(&[bytes], part));
@@ -253,11 +226,7 @@ impl Source {
         Ok(self.copied(keep, meta, &parts, threads, &read)?.store)
     }
 
-    /// Returns a source of the same label that has a copy: the items of `meta`, which `read` gives for each of these windows.
-    /// They are counted in the order of `meta`.
-    ///
-    /// # Errors
-    /// Those of `read`; the items have changed meanwhile; the copy cannot be kept.
+    /// Returns a source with a copy: the items of `meta`, window by window from `read`.
     pub fn copied(
         &self,
         keep: Keep,
