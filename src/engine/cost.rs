@@ -14,14 +14,14 @@ use crate::ops::fill::{Fill, Limits};
 use crate::storage::calls::Calls;
 use crate::storage::source::{Keep, READ_AT_ONCE};
 
-/// Costs within 1/16 of the minimum count as equal: no machine is known better.
+/// Costs within 1/16 count as equal: no machine is known better.
 const ALIKE: u64 = 16;
 
 /// The cost of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Estimated system calls, or requests to a server. The index tensor counts in an
-    /// [explanation](super::explain::Explanation) only.
+    /// Estimated system calls or requests. The index tensor counts in an [explanation](super::explain::Explanation)
+    /// only.
     pub calls: Calls,
     /// The bytes of windows that all threads hold.
     pub held: u64,
@@ -30,7 +30,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// `read` is the cost of a read in copied bytes.
+    /// `read` is the cost of a read, in copied bytes.
     pub(super) fn of_reads(operands: &[OperandReads], read: usize) -> Self {
         let mut calls = Calls::default();
         for operand in operands.iter().filter(|operand| operand.is_counted()) {
@@ -63,9 +63,9 @@ pub struct OperandReads {
     pub in_chunks: bool,
     /// The bytes per read; `None` if an index tensor decides.
     pub piece: Option<u64>,
-    /// The bytes that the output needs.
+    /// The needed bytes.
     pub bytes: u64,
-    /// How many times each byte is read on average, with gaps.
+    /// Average reads of each byte, with gaps.
     pub times: f64,
 }
 
@@ -79,7 +79,6 @@ impl OperandReads {
     }
 }
 
-/// The planners of an output, one for each way to read its operands.
 #[derive(Debug)]
 pub struct Planners<'a>(Vec<Planner<'a>>);
 
@@ -90,20 +89,18 @@ impl<'a> Planners<'a> {
         Self(ways.into_iter().map(|way| Planner::new(fill, limits, way)).collect())
     }
 
-    /// Returns the best plan for a sink.
     pub fn plan(&self, sink: SinkKind<'_>) -> Plan {
         self.ways(sink).swap_remove(0).0
     }
 
-    /// Returns all plans with their costs, the best first. Those within 1/16 of the minimum are sorted by memory, the
-    /// others by cost.
+    /// Returns all plans with costs, the best first: those within 1/16 of the minimum by memory, the others by cost.
     pub fn ways(&self, sink: SinkKind<'_>) -> Vec<(Plan, Cost)> {
         let mut ways: Vec<_> = self.0.iter().flat_map(|planner| planner.plans(sink)).collect();
         ways.sort_by_key(|(_, cost)| cost.total);
         let least = ways.first().map_or(0, |(_, cost)| cost.total);
         let alike = ways.partition_point(|(_, cost)| cost.total <= least.saturating_add(least / ALIKE));
         ways[..alike].sort_by_key(|(_, cost)| cost.held);
-        // Boxes may equal other windows, and two ways may read alike.
+        // Boxes may equal other windows, and ways may read alike.
         ways.dedup_by(|(one, cost), (other, of_other)| {
             cost == of_other && Plan { way: other.way, ..one.clone() } == *other
         });
@@ -168,7 +165,7 @@ impl Planner<'_> {
 
     pub(super) fn threads_of(&self, route: &Route, steps: &Steps) -> usize {
         let units = if let Steps::Slabs { units, .. } = steps { units.largest() } else { 0 };
-        // Several threads fill windows in order only to hide the latency of a server.
+        // Several threads fill windows in order only to hide a server's latency.
         let is_one = *route == Route::Stream && !self.is_remote;
         if is_one { 1 } else { self.threads_for(steps.largest().max(units)) }
     }
@@ -176,19 +173,18 @@ impl Planner<'_> {
     pub(super) fn operands(&self, plan: &Plan) -> Vec<OperandReads> {
         let shape = &self.meta.shape[..];
         let sides = plan.steps.sides(shape);
-        // Slabs are read by their units.
         let read_by = if let Steps::Slabs { units, .. } = &plan.steps { units.sides().to_vec() } else { sides.clone() };
         let slab = plan.steps.held().unwrap_or(&sides);
         let of_chunks = self.grain().map_or(1.0, |grain| readings(shape, slab, &grain));
         self.reads.iter().map(|access| reads_of(access, &read_by, of_chunks)).collect()
     }
 
-    /// Returns the cost that plans are compared by, a sum in copied bytes:
+    /// Returns the cost for comparing plans, a sum in copied bytes:
     ///
     /// - bytes read (with gaps) and bytes written;
     /// - calls;
     /// - a third of the bytes written, unless writes fill blocks of the file;
-    /// - the bytes written again, if windows are too large for a core's cache;
+    /// - the bytes written again, if windows exceed a core's cache;
     /// - unpacking chunks and holding slabs;
     /// - for a temporary store, its own reads and writes;
     /// - pages read again, if operands exceed memory;
@@ -220,10 +216,8 @@ impl Planner<'_> {
             cost.total = cost.total.saturating_add(bytes).saturating_add(reads.saturating_mul(read as u64));
         }
         if let Route::Between(_) = plan.route {
-            // A temporary store is also read.
             let Calls { writes, .. } = cost.calls;
             cost.calls += Calls { reads: writes, bytes_read: written, writes, bytes_written: written };
-            // Its chunks are unpacked and joined to slabs.
             let of_each = 2 + machine.unpack as u64 + machine.hold as u64;
             let of_reads = writes.saturating_mul(machine.read as u64);
             more = more.saturating_add(written.saturating_mul(of_each)).saturating_add(of_reads);

@@ -6,7 +6,6 @@ use crate::item::meta::Meta;
 use crate::layout::window::Windows;
 use crate::ops::fill::Region;
 
-/// The regions of an output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cut {
     /// The items that begin in each block of a file.
@@ -48,12 +47,11 @@ impl Cut {
 
 /// The blocks of a file, each written by one call. The page cache keeps pieces of the size of a write that begin at
 /// multiples of their size, so unaligned writes make many small pieces: 96 MiB took 14 to 17 ms in unaligned calls of
-/// 512 KiB, and 11 ms in blocks.
+/// 512 KiB, 11 ms in blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileBlocks {
     /// A power of two.
     pub bytes: usize,
-    /// The offset of the first item in bytes.
     base: u64,
     items: usize,
     itemsize: usize,

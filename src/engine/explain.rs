@@ -1,4 +1,4 @@
-//! Plans as people are told them: what is read for what, and what it costs.
+//! Plans for `--explain`: reads and costs.
 
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
@@ -11,12 +11,12 @@ use crate::error::Result;
 use crate::ops::fill::Limits;
 use crate::storage::calls::Calls;
 
-/// What the items of operands are read for.
+/// The purpose of the reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// To make an output.
     Output,
-    /// To be looked at in windows. Nothing is written.
+    /// To inspect windows; nothing is written.
     Scan,
 }
 
@@ -30,7 +30,6 @@ impl fmt::Display for Purpose {
 }
 
 impl OperandReading {
-    /// Tells how items are read for a purpose.
     pub fn label(self, purpose: Purpose) -> String {
         match self {
             Self::Along => format!("along {purpose}"),
@@ -42,39 +41,30 @@ impl OperandReading {
     }
 }
 
-/// A plan with what it costs.
+/// A plan with its cost.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// What the operands are read for.
     pub purpose: Purpose,
-    /// How each operand is read.
     pub operands: Vec<OperandReads>,
-    /// The plan.
     pub plan: Plan,
-    /// What it costs.
     pub cost: Cost,
-    /// The plan that would be made next, with what that costs, if there is another one.
+    /// The second-best plan.
     pub instead: Option<(Plan, Cost)>,
-    /// The bytes of an item of the output; of a scan those of the widest item.
+    /// In bytes: of the output, or the widest of a scan.
     pub itemsize: usize,
-    /// Whether operands are asked of a server, so that reads are requests.
+    /// Whether reads are requests.
     pub is_remote: bool,
-    /// What else is read, which only the items tell, in a sentence without a full stop each.
+    /// Reads that depend on the items: sentences without full stops.
     pub notes: Vec<String>,
 }
 
 impl Planners<'_> {
-    /// Tells the plan of an output for what takes it.
     pub fn explain(&self, sink: SinkKind<'_>) -> Explanation {
         let mut ways = self.ways(sink).into_iter();
         let (plan, cost) = ways.next().expect("there is a way to make an output");
         self.planner(plan.way).explained(plan, cost, ways.next())
     }
 
-    /// Tells the plan of an edit of the data in place.
-    ///
-    /// # Errors
-    /// Those of [`plan_edit`](Planners::plan_edit).
     pub fn explain_edit(&self) -> Result<Explanation> {
         let plan = self.plan_edit(None::<fn(usize) -> Range<usize>>)?;
         let planner = self.planner(plan.way);
@@ -91,11 +81,8 @@ impl Planner<'_> {
     }
 }
 
-/// Tells the plan of scans of the same parts of tensors, as far as it is known before the first item is read: what the fewest
-/// `passes` cost, if there may be the most of them. Returns beside it what one more pass reads.
-///
-/// # Panics
-/// As [`plan_scan`](super::scan_plan::plan_scan).
+/// Explains a scan: the cost of the fewest `passes`, given the most. Also returns the calls of another pass. Panics
+/// like [`plan_scan`](super::scan_plan::plan_scan).
 pub fn explain_scan(
     parts: &[ScannedPart<'_>],
     limits: Limits,

@@ -1,13 +1,13 @@
-//! The cost of moving a tensor between chunk grids, and temporary stores that reduce it.
+//! The cost of moving a tensor between chunk grids, directly or through a temporary store.
 
 use super::planner::Planner;
 use super::slabs::{DIRECT, READ_AGAIN, grid_between, readings};
 use crate::layout::window::Windows;
 
-/// The number of parts that a temporary store is made for: with more, each holds little more than a chunk.
+/// A temporary store is made for at most this many parts: with more, each holds little more than a chunk.
 const PARTS: usize = 16;
 
-/// How many times each byte of the data is read on average.
+/// Average reads of each byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Readings {
     /// If one run fills all windows.
@@ -17,14 +17,12 @@ pub struct Readings {
 }
 
 impl Planner<'_> {
-    /// Returns how often the data are read for these windows.
     pub fn readings(&self, windows: &Windows) -> Option<Readings> {
         let alone = readings(&self.meta.shape, windows.sides(), &self.grain()?);
         Some(Readings { all: self.slabs(windows).map_or(alone.min(DIRECT), |slabs| slabs.readings), alone })
     }
 
-    /// Returns the chunks of a temporary store that saves reading and writing, if there are any, for one run of all
-    /// windows.
+    /// Returns the chunks of a temporary store that saves work in one run of all windows.
     pub fn grid_between(&self, windows: &Windows) -> Option<Vec<usize>> {
         let (grain, direct) = (self.grain()?, self.slabs(windows)?.readings);
         self.grid().filter(|_| direct > READ_AGAIN)?;
@@ -32,7 +30,7 @@ impl Planner<'_> {
         self.between(windows, &grain, [held, held / (4 * self.threads)], direct)
     }
 
-    /// Like [`grid_between`](Self::grid_between) for processes that make down to one in [`PARTS`] windows each.
+    /// [`grid_between`](Self::grid_between) for processes that make down to one in [`PARTS`] windows each.
     pub fn grid_for_parts(&self, windows: &Windows) -> Option<Vec<usize>> {
         let (grain, meta) = (self.grain()?, self.meta);
         let alone = readings(&meta.shape, windows.sides(), &grain);
@@ -42,7 +40,6 @@ impl Planner<'_> {
         self.between(windows, &grain, [held, held / 4], alone)
     }
 
-    /// The slabs have at most `held` items, the chunks `chunk`.
     fn between(
         &self,
         windows: &Windows,

@@ -52,7 +52,6 @@ pub enum Route {
     InPlace,
 }
 
-/// The regions that are made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Steps {
     /// All regions, one by one.
@@ -66,14 +65,13 @@ pub enum Steps {
     /// All windows, slab by slab. A slab is held in memory, so that data for several of its windows are read once.
     Slabs {
         slabs: Windows,
-        /// The boxes in which threads read a slab.
+        /// Threads read a slab by these boxes.
         units: Windows,
         windows: Windows,
     },
 }
 
 impl Steps {
-    /// The number of regions for the sink.
     pub fn count(&self) -> usize {
         match self {
             Self::Each(cut) => cut.count(),
@@ -83,7 +81,6 @@ impl Steps {
         }
     }
 
-    /// The items of the largest region.
     pub fn largest(&self) -> usize {
         match self {
             Self::Each(cut) => cut.largest(),
@@ -101,7 +98,6 @@ impl Steps {
         }
     }
 
-    /// The sides of the largest region as a box.
     pub fn sides(&self, shape: &[usize]) -> Vec<usize> {
         match self {
             Self::Each(cut) => cut.sides(shape),
@@ -123,7 +119,6 @@ impl Steps {
         if let Self::Runs(runs) = self { Some(runs) } else { None }
     }
 
-    /// The sides of the slabs.
     pub fn held(&self) -> Option<&[usize]> {
         if let Self::Slabs { slabs, .. } = self { Some(slabs.sides()) } else { None }
     }
@@ -138,13 +133,12 @@ impl Steps {
     }
 }
 
-/// The sink, as far as a plan depends on it.
 #[derive(Clone, Copy, Debug)]
 pub enum SinkKind<'a> {
     File {
         /// The offset of the first item; `None` if items share bytes.
         base: Option<u64>,
-        /// Whether the file has no other data after its header.
+        /// Whether only a header precedes the items.
         is_alone: bool,
     },
     /// All items in order.

@@ -1,4 +1,4 @@
-//! Elements of plans: cuts, windows that suit the operands, and threads.
+//! Elements of plans: cuts, windows and threads.
 
 use std::ops::Range;
 use std::ptr;
@@ -20,8 +20,8 @@ use crate::parallel::threads_holding;
 use crate::storage::chunked::{MAX_ROW, few_rows};
 use crate::storage::read_at::request_window;
 
-/// The minimum number of windows per thread of an output file if [any size](Planner::window) will do and windows stay
-/// as large as those of a stream.
+/// The minimum windows per thread of a file if [any size](Planner::window) will do and windows stay as large as a
+/// stream's.
 const WINDOWS_EACH: usize = 8;
 
 /// The maximum number of listed pages of an edit: 32 MiB.
@@ -30,17 +30,14 @@ const MAX_PAGES: usize = 1 << 22;
 #[derive(Debug)]
 pub struct Planner<'a> {
     pub(super) fill: &'a dyn Fill,
-    /// The way to read operands.
     pub(super) way: usize,
     pub(super) meta: &'a Meta,
-    /// Copies that are made first.
     pub(super) holdings: Vec<Holding>,
     pub(super) reads: Vec<Access<'a>>,
     pub(super) limits: Limits,
     /// The threads that pay off. Large windows may allow fewer.
     pub threads: usize,
-    /// The minimum bytes of a contiguous window and the maximum of a box, because of the operands; `None` if any size
-    /// will do.
+    /// The minimum bytes of a contiguous window and the maximum of a box; `None` if any size will do.
     pub window: Option<usize>,
     /// With remote operands, small boxes of chunks are shared rather than joined.
     pub is_remote: bool,
@@ -111,11 +108,9 @@ impl<'a> Planner<'a> {
         if self.grid().as_ref().is_none_or(is_by_rows) {
             return (Route::Stream, vec![Steps::Each(Cut::Windows(windows))]);
         }
-        // Chunks would be read repeatedly or one by one.
         (Route::TemporaryFile, self.steps_of_file(Some(0)))
     }
 
-    /// Adds slabs if single windows would read data repeatedly.
     pub(super) fn held_or_not(&self, windows: Windows) -> Vec<Steps> {
         let slabs = self.slabs(&windows).map(|slabs| self.held_in(&slabs.sides, windows.clone()));
         [Steps::Each(Cut::Windows(windows))].into_iter().chain(slabs).collect()
@@ -125,18 +120,18 @@ impl<'a> Planner<'a> {
         Steps::Slabs { slabs: Windows::boxes(&self.meta.shape, slab), units: self.units(), windows }
     }
 
-    /// Each thread holds a region twice: once as is and once packed.
+    /// Each thread holds a region as is and packed.
     pub fn threads_for(&self, items: usize) -> usize {
         threads_holding(self.threads, items.saturating_mul(self.widest()).saturating_mul(2), self.limits.machine.memory)
     }
 
-    /// Boxes if the data are in chunks, else contiguous windows. An output without bytes has no windows.
+    /// Boxes for data in chunks, else contiguous windows.
     pub fn windows(&self) -> Windows {
         self.windows_of(self.items_within(usize::MAX))
     }
 
-    /// Plans only windows with changes, each as a whole. If few items of a window change, windows are pages: ten
-    /// thousand points in 1 GiB took 0.6 s by windows of 64 KiB, 0.05 s by pages.
+    /// Plans only windows with changes. If few items of a window change, windows are pages: ten thousand points in 1
+    /// GiB took 0.6 s by windows of 64 KiB, 0.05 s by pages.
     pub(super) fn plan_edit(&self, share: Option<&dyn Fn(usize) -> Range<usize>>) -> Result<Plan> {
         let patch = self.patch().expect("what changes data where it lies is a patch");
         if let Some(chunks) = patch.base().source.as_chunks() {
@@ -159,14 +154,12 @@ impl<'a> Planner<'a> {
         self.plan_windows(patch, &windows, 0..windows.count())
     }
 
-    /// `among` is the range of allowed windows.
     fn plan_windows(&self, patch: &dyn Patch, windows: &Windows, among: Range<usize>) -> Result<Plan> {
         let steps = Steps::Some { windows: windows.clone(), numbers: patch.touched(windows, among)? };
         let threads = self.threads_of(&Route::InPlace, &steps);
         Ok(Plan { way: self.way, before: self.copies(), route: Route::InPlace, steps, threads })
     }
 
-    /// Plans the windows of a file that contain `items`.
     pub fn plan_range(&self, items: &Range<usize>) -> Result<Plan> {
         let (windows, mut numbers) = (self.windows(), Vec::new());
         if !items.is_empty() {
@@ -187,7 +180,7 @@ impl<'a> Planner<'a> {
         self.holdings.iter().copied().map(Before::Hold).collect()
     }
 
-    /// Returns whether a file with its first item at offset `base` can begin as a clone of the data's file.
+    /// Returns whether a file with the first item at offset `base` can begin as a clone of the data's file.
     pub(super) fn is_clone_of_data(&self, base: u64) -> bool {
         let Some(data) = self.patch().map(Patch::base) else { return false };
         let Some((file, start)) = data.source.as_local_file() else { return false };
@@ -197,7 +190,7 @@ impl<'a> Planner<'a> {
         data.is_whole_storage() && start == base && is_usual && is_alone()
     }
 
-    /// The maximum number of changed items. Without a second operand only reading would tell, so all count.
+    /// The maximum number of changed items. Without a second operand all items count.
     fn changed(&self) -> usize {
         self.reads.get(1).map_or(self.meta.items(), |updates| match &updates.feeds {
             Feeds::Slice(spans) => spans.iter().map(|span| span.len).product(),
@@ -206,7 +199,6 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// Operands in short pieces, which would be a request each.
     pub(super) fn in_short_pieces(&self) -> impl Iterator<Item = usize> {
         let is_short = |access: &Access<'_>| match &access.pattern {
             Pattern::Indexed { at_once } | Pattern::Boxed { at_once, .. } => *at_once,
@@ -222,7 +214,7 @@ impl<'a> Planner<'a> {
         of_server.map(|(number, _)| number)
     }
 
-    /// Returns whether boxes of any grid read no items twice. The first operand decides, because updates suit any box.
+    /// Returns whether boxes of any grid read no item twice. The first operand decides, because updates suit any box.
     pub fn takes_boxes(&self) -> bool {
         self.reads.first().is_some_and(Access::takes_boxes)
     }
@@ -233,21 +225,20 @@ impl<'a> Planner<'a> {
         read.fold(self.meta.dtype.itemsize(), |widest, access| widest.max(access.source.dtype().itemsize()))
     }
 
-    /// The work in copied bytes, which exceeds the output if the data are read in short pieces.
+    /// The work in copied bytes: more than the output for data in short pieces.
     fn effort(&self) -> usize {
         let data = self.reads.first().filter(|access| access.feeds == Feeds::All);
         let strided = data.filter(|access| matches!(access.pattern, Pattern::Strided { .. }));
         let read = strided.and_then(|access| {
             let (view, itemsize) = (access.view()?, access.source.dtype().itemsize());
             let (bytes, run) = (view.items().saturating_mul(itemsize), view.run() * itemsize);
-            // A read costs as much as copying a few KiB; all reads cost at most as much as reading everything.
+            // A read costs as much as copying a few KiB, and all reads at most as much as reading everything.
             let apart = bytes.checked_div(run).unwrap_or(0).saturating_mul(self.limits.machine.read);
             Some(bytes.max(apart.min(access.source.bytes())))
         });
         self.meta.bytes().max(read.unwrap_or(0))
     }
 
-    /// `own` is the operator's wish.
     fn suited_window(&self, is_in_place: bool, own: Option<usize>) -> Option<usize> {
         let machine = &self.limits.machine;
         let wanted = self.reads.iter().map(|access| {
@@ -263,13 +254,13 @@ impl<'a> Planner<'a> {
         wanted.flatten().chain(own).max()
     }
 
-    /// The grid at which windows should end because of chunks.
+    /// The grid of chunks at which windows should end.
     pub(super) fn grid(&self) -> Option<Vec<usize>> {
         self.reads.iter().find_map(Access::grid)
     }
 
-    /// The smallest box that can be read: a chunk, or a page along the contiguous axis. `None` if unknown, if nothing
-    /// is read twice, or if boxes are chosen for updates that are stored across the data.
+    /// The smallest readable box: a chunk, or a page along the contiguous axis. `None` if unknown, if nothing is read
+    /// twice, or if boxes are chosen for updates across the data.
     pub(super) fn grain(&self) -> Option<Vec<usize>> {
         let (data, others) = self.reads.split_first()?;
         let is_strided = data.feeds == Feeds::All && matches!(data.pattern, Pattern::Strided { .. });
@@ -278,7 +269,7 @@ impl<'a> Planner<'a> {
             return grid.filter(|_| self.takes_boxes());
         }
         let machine = &self.limits.machine;
-        // Boxes for updates read several pages of data at a time, so only the end pages are read twice.
+        // Boxes for updates read several pages of data at a time, so only end pages are read twice.
         let for_updates = others.iter().any(|access| access.crosses_within(machine.short_piece));
         if !data.is_read_by_position() || for_updates && !data.crosses_within(machine.short_piece) {
             return None;
@@ -289,8 +280,8 @@ impl<'a> Planner<'a> {
         Some(grain)
     }
 
-    /// Returns boxes for operands that are stored across the output, in several sizes up to a [window](Self::window)
-    /// and several ratios of written to read pieces. Streams and chunks get none.
+    /// Returns boxes of several sizes and ratios for operands that are stored across the output. Streams and chunks get
+    /// none.
     fn boxes(&self) -> Vec<Windows> {
         let (shape, machine, mut boxes) = (&self.meta.shape, &self.limits.machine, Vec::new());
         if self.grid().is_some() || self.reads.iter().any(|access| access.is_stream()) || self.meta.bytes() == 0 {
@@ -314,14 +305,13 @@ impl<'a> Planner<'a> {
         boxes.into_iter().map(|sides| Windows::boxes(shape, &sides)).collect()
     }
 
-    /// Returns whether the operands fit into memory, so that pages for several boxes stay cached.
+    /// Returns whether the operands fit into memory, so that pages stay cached.
     pub(super) fn fits_memory(&self) -> bool {
         let read = self.reads.iter().fold(0, |all: usize, access| all.saturating_add(access.source.bytes()));
         read <= self.limits.machine.memory
     }
 
-    /// Several windows per thread, so that no thread waits long for the last one; shorter ones if bytes cost more than
-    /// a copy.
+    /// Several windows per thread, so that no thread waits long; shorter ones if bytes cost more than a copy.
     fn items_of_file_window(&self) -> usize {
         let (bytes, effort) = (self.meta.bytes(), self.effort().max(1));
         let least = (self.limits.machine.window as u128 * bytes as u128 / effort as u128) as usize;
@@ -336,7 +326,6 @@ impl<'a> Planner<'a> {
         self.cut(items, |shape, grid| Windows::boxes(shape, &self.suited(grid)))
     }
 
-    /// `by_grid` cuts outputs that are made from chunks.
     fn cut(&self, items: usize, by_grid: impl Fn(&[usize], Vec<usize>) -> Windows) -> Windows {
         let shape = &self.meta.shape;
         match (self.meta.bytes(), self.grid()) {
@@ -346,7 +335,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The sides of boxes that end where chunks end: several small chunks, or a part of a large one.
+    /// Several small chunks, or a part of a large one.
     pub fn suited(&self, grid: Vec<usize>) -> Vec<usize> {
         let (shape, itemsize) = (&self.meta.shape, self.widest().max(1));
         let least = if self.is_remote { 1 } else { self.limits.machine.slab };
@@ -369,7 +358,7 @@ impl<'a> Planner<'a> {
     }
 
     /// `None` for outputs of chunks, if operands need a window size, if no item begins at a block, and with remote
-    /// operands, where parts of rows would be requests of their own.
+    /// operands, because parts of rows would be requests.
     fn blocks_of_file(&self, base: Option<u64>) -> Option<FileBlocks> {
         let (items, itemsize) = (self.items_of_file_window(), self.meta.dtype.itemsize());
         let bytes = items.saturating_mul(itemsize);
@@ -382,7 +371,6 @@ impl<'a> Planner<'a> {
         self.grid().is_none().then_some(FileBlocks::new(bytes, base, self.meta))
     }
 
-    /// Returns slabs if single windows would read data repeatedly.
     pub(super) fn slabs(&self, windows: &Windows) -> Option<SlabSides> {
         let (shape, grain) = (&self.meta.shape, self.grain()?);
         if windows.count() < 2 || readings(shape, windows.sides(), &grain) <= DIRECT {
@@ -394,14 +382,14 @@ impl<'a> Planner<'a> {
     pub(super) fn held(&self, windows: &Windows, grain: &[usize]) -> usize {
         let itemsize = self.widest().max(1);
         let block = product(&self.suited(grain.to_vec()));
-        // Besides the slab each thread holds a window or a block twice: once as is and once packed.
+        // Besides the slab each thread holds a window or a block, as is and packed.
         let each = windows.largest().max(block).saturating_mul(itemsize).saturating_mul(2);
         let memory = self.limits.machine.memory;
         let beside = each.saturating_mul(threads_holding(self.threads, each, memory));
         memory.saturating_sub(beside).max(memory / 2) / itemsize
     }
 
-    /// Returns the sides of slabs and of their windows, for chunks that would be written to a file in short pieces.
+    /// For chunks that would be written to a file in short pieces.
     fn strips(&self) -> Option<[Vec<usize>; 2]> {
         let grain = self.grid().and(self.grain()).filter(|_| self.meta.bytes() > 0)?;
         // Half of the memory, because the joined windows take as much.

@@ -1,12 +1,12 @@
 //! Exact quantiles in bounded memory, for any number and order of items and any number of threads.
 //!
 //! Items have *keys*, whole numbers in the same order ([`Key`]). A first pass counts keys in buckets of equal width,
-//! which gives the bucket of each wanted key. A later pass keeps the keys of these buckets, or counts them in narrower
-//! buckets if they are many. Sorting would take the memory of all items; a sketch, such as a t-digest, is approximate
-//! and depends on the order.
+//! which gives the bucket of each wanted key. A later pass keeps the keys of that bucket, or counts them in narrower
+//! buckets if they are many. Sorting would need memory for all items; a sketch, such as a t-digest, is approximate and
+//! depends on the order.
 //!
-//! Items of 32 bits need at most two passes, others at most four. A [sample](Search::sampled) lets the first pass keep
-//! the keys of likely buckets, so that it often is the last.
+//! Items of 32 bits need at most two passes, others four. A [sample](Search::sampled) lets the first pass keep the keys
+//! of likely buckets, so that it often is the last.
 //!
 //! ```
 //! use tensorop::engine::quantiles::{Fraction, Key, Search};
@@ -36,22 +36,21 @@ use crate::parallel::locked;
 /// The buckets of a range. Their counters, 512 KiB, are seldom all in use.
 const BUCKETS: usize = 1 << 16;
 
-/// The bits of the number of buckets of a guess, whose counters, 64 KiB, are all in use.
+/// The bits of the number of guessed buckets, whose counters, 64 KiB, are all in use.
 const GUESS_BITS: u32 = 13;
 
-/// The maximum of keys that a pass keeps in guessed buckets: 32 MiB.
+/// The maximum keys of a pass in guessed buckets: 32 MiB.
 const GUESSED: usize = 1 << 22;
 
-/// The maximum of keys that a later pass keeps: 8 MiB.
+/// The maximum keys of a later pass: 8 MiB.
 const KEPT: usize = 1 << 20;
 
-/// Below this many keys, selecting is faster than scanning the counters.
+/// Selecting among so few keys is faster than scanning the counters.
 const FEW: usize = 1 << 16;
 
 /// The width of a guess on each side, in standard deviations of a sample's rank.
 const SPREAD: f64 = 5.0;
 
-/// A type of items with keys.
 pub trait Key: Copy {
     /// The bits of a key; higher bits are 0.
     const BITS: u32;
@@ -101,7 +100,7 @@ keys! { whole, 0; u8, u8; u16, u16; u32, u32; u64, u64; }
 keys! { whole, 1; i8, u8; i16, u16; i32, u32; i64, u64; }
 keys! { float f16, u16, i16; bf16, u16, i16; f32, u32, i32; f64, u64, i64; }
 
-/// A search by passes over all items until the quantiles are [found](Self::found).
+/// A search by passes until the quantiles are [found](Self::found).
 #[derive(Debug)]
 pub struct Search {
     bits: u32,
@@ -116,7 +115,6 @@ pub struct Search {
 enum Pass {
     KeepAll,
     CountAll(KeyBuckets),
-    /// The pass counts all keys and keeps those in some buckets.
     Guess(Guess),
     Keep(Ranges),
     Count(Ranges),
@@ -145,7 +143,6 @@ impl Guess {
         let buckets = KeyBuckets { least: least.saturating_sub(1 << shift), shift };
         let buckets = EndedBuckets { buckets, most: most.saturating_add(1 << shift) };
         let mut is_kept = Box::new([false; BUCKETS]);
-        // The first bucket may have any number of keys.
         ranges.iter().for_each(|&[low, high]| mark(&mut is_kept, buckets.of(low).max(1)..=buckets.of(high)));
         Some(Self { buckets, is_kept })
     }
@@ -191,7 +188,7 @@ impl WantedKey {
 struct Ranges {
     /// Ascending.
     wanted: Vec<WantedKey>,
-    /// The ranges of unknown keys, ascending and disjoint, in buckets.
+    /// The ranges of unknown keys, ascending and disjoint.
     ranges: Vec<(WantedKey, KeyBuckets)>,
     /// The buckets over all ranges that contain keys of a range. Keys outside fall into some bucket too.
     outline: KeyBuckets,
@@ -209,7 +206,6 @@ impl Ranges {
     }
 }
 
-/// The counters of a thread in a pass.
 #[derive(Clone, Debug)]
 pub struct PassCounts {
     /// One array of [`BUCKETS`] counters per range.
@@ -241,8 +237,7 @@ impl Search {
         Self { bits, fractions: fractions.to_vec(), most_kept: KEPT, kept: Mutex::new(kept), pass }
     }
 
-    /// Begins with a sample, which it reorders. Every key must have the same probability. Too many equal items prevent
-    /// a guess.
+    /// Begins with a sample of equal probability, which it reorders. Too many equal items prevent a guess.
     #[must_use]
     pub fn sampled(bits: u32, fractions: &[Fraction], items: usize, sample: &mut [u64]) -> Self {
         let search = Self::new(bits, fractions, items);
@@ -254,7 +249,7 @@ impl Search {
             [rank - spread, rank + spread].map(|rank| (rank as usize).min(last) as u64)
         };
         let mut ranks: Vec<u64> = fractions.iter().flat_map(bounds).collect();
-        // Bounds overlap if there are few items. Only the guess may suffer.
+        // Bounds overlap if there are few items, which only affects the guess.
         ranks.sort_unstable();
         let ends = select(sample, &ranks);
         let guess = Guess::new(ends.as_chunks().0).filter(|guess| {
@@ -272,7 +267,7 @@ impl Search {
         if items <= FEW { 1 } else { bits.div_ceil(BUCKETS.ilog2()) as usize }
     }
 
-    /// Returns a key per fraction, or no keys if no item counts; `None` if another pass is needed.
+    /// Returns a key per fraction, or no keys if no item counts; `None` before the last pass.
     pub fn found(&self) -> Option<&[u64]> {
         if let Pass::Found(keys) = &self.pass { Some(keys) } else { None }
     }
@@ -283,12 +278,11 @@ impl Search {
             Pass::Count(ranges) => ranges.ranges.len(),
             Pass::KeepAll | Pass::Keep(_) | Pass::Found(_) => 0,
         };
-        // Bounds are found only if all keys are counted.
         let (all, any) = if let Pass::CountAll(_) = self.pass { (u64::MAX, 0) } else { (0, u64::MAX) };
         PassCounts { buckets: vec![0; ranges * BUCKETS], all, any, zeros: 0, scratch: Vec::new() }
     }
 
-    /// Counts the keys that `load` appends, either to `block`, which is cleared, or directly to the kept keys.
+    /// Counts the keys that `load` appends to `block` or directly to the kept keys.
     pub fn count_loaded(&self, counts: &mut PassCounts, block: &mut Vec<u64>, load: impl FnOnce(&mut Vec<u64>)) {
         if let Pass::KeepAll = self.pass {
             load(&mut locked(&self.kept));
@@ -303,7 +297,7 @@ impl Search {
     pub fn count(&self, counts: &mut PassCounts, keys: &[u64]) {
         let PassCounts { buckets, all, any, scratch, .. } = counts;
         let counters = buckets.as_chunks_mut::<BUCKETS>().0;
-        // A counter cannot overflow during a run, and a check would take longer than the rest.
+        // A counter cannot overflow during a run; checks would take longer than the rest.
         let add_one = |counter: &mut u64| *counter = counter.wrapping_add(1);
         match &self.pass {
             // [`Key::LEFT_OUT`] sorts last, beyond every rank.
@@ -346,7 +340,6 @@ impl Search {
         }
     }
 
-    /// Counts zero keys without seeing them, in the first pass only.
     pub fn count_zeros(&self, counts: &mut PassCounts, keys: usize) {
         match &self.pass {
             Pass::KeepAll => {
@@ -361,7 +354,7 @@ impl Search {
         }
     }
 
-    /// Ends a pass. `items` that count are the same in each pass; `zeros` of them are known to have key 0.
+    /// Ends a pass. `items` is the number of counted items, the same in each pass; `zeros` of the items have key 0.
     pub fn narrow(&mut self, counts: Vec<PassCounts>, items: u64, zeros: u64) {
         if items == 0 {
             self.pass = Pass::Found(Vec::new());
@@ -383,7 +376,7 @@ impl Search {
                     return WantedKey::known(0);
                 }
                 let (least, most) = range(bucket);
-                // The zeros precede this range and need not be counted again.
+                // The zeros precede this range.
                 let before = if least == 0 { zeros } else { 0 };
                 all.within((least.max(u64::from(before > 0)), most), sum.buckets[bucket] - before, inner - before)
             };
@@ -452,7 +445,7 @@ fn mark(marks: &mut [bool; BUCKETS], buckets: RangeInclusive<usize>) {
     marks.get_mut(buckets).into_iter().flatten().for_each(|mark| *mark = true);
 }
 
-/// Some keys are missing if a file has changed between passes.
+/// Keys are missing if a file has changed between passes.
 fn found(wanted: &[WantedKey], kept: &[u64]) -> Vec<u64> {
     let key = |one: &WantedKey| match one.is_known() {
         true => Some(one.least),
@@ -488,7 +481,7 @@ mod tests {
         })
     }
 
-    /// The result and the number of passes. Three threads each see pieces of the keys; some zeros are only counted.
+    /// Three threads each see pieces of the keys; some zeros are only counted.
     fn search(mut search: Search, keys: &[u64], items: u64, zeros: u64) -> (Vec<u64>, usize) {
         for passes in 0.. {
             if let Some(found) = search.found() {
@@ -562,7 +555,7 @@ mod tests {
         check("zeros", [0.0, -0.0, 0.0, -0.0].into_iter().map(Some), 4);
     }
 
-    /// A good sample saves all passes except one, even if most keys are equal to a key that is not wanted.
+    /// A good sample saves all passes except one, even if most keys equal an unwanted one.
     #[test]
     fn a_sample_spares_passes() {
         let n = 100_000;

@@ -1,7 +1,5 @@
-//! Scans: passes over all items of one or several tensors, window by window. Comparisons and statistics are made of them.
-//!
-//! A [`PlannedScan`] carries out its [plan](super::scan_plan) by the loop that outputs are made by, with a sink that looks: each thread has a
-//! state of its own, which the sink updates window by window, and the caller merges the states of all threads at the end.
+//! Scans: passes over all items of tensors, window by window, for comparisons and statistics. Each thread has a state,
+//! and the caller merges the states.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,13 +16,8 @@ use crate::ops::fill::{Limits, Region, Scratch};
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Hold, Source};
 
-/// Returns whether two tensors of one dtype and shape, stored in one order, consist of the same bytes.
-///
-/// Both are read in the order in which they are stored, and only up to the first window that differs, so the question
-/// costs little.
-///
-/// # Errors
-/// Reading fails, or a tensor changes meanwhile.
+/// Returns whether two tensors of one dtype, shape and storage order have the same bytes. Both are read in storage
+/// order up to the first difference, so the check is cheap.
 pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>) -> Result<bool> {
     let parts = [a, b].map(|source| ScannedPart::new(source, source.meta().as_stored().view()));
     let each = |same: &mut bool, window: &ScannedBox<'_, 2>| {
@@ -35,23 +28,15 @@ pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>
     Ok(planned.scan(progress, &|_| true, &|| true, &each)?.into_iter().all(|same| same))
 }
 
-/// Parts of tensors, and the plan by which they are scanned.
+/// Parts of tensors and the plan of their scan.
 #[derive(Debug)]
 pub struct PlannedScan<'a, const N: usize> {
     parts: [ScannedPart<'a>; N],
     plan: Plan,
 }
 
-/// Makes tensors readable in windows of their views that are shown in some way, and plans a scan of all of each. `view`
-/// returns the items of a tensor, of which it gets the number, in the order in which they are counted: C order, that of the
-/// storage, or that of other axes. A tensor that is stored across that order is read into memory if the scan, or the number of
-/// `passes` that there may be, costs the least so, and stays there.
-///
-/// # Errors
-/// A stream cannot be read, or is shorter or longer than its tensor; reading fails; there is no room for a copy.
-///
-/// # Panics
-/// If the shapes of the views differ.
+/// Prepares tensors and plans a scan. `view` orders the items of tensor `n`. A tensor that is stored across that order
+/// is read into memory if the scan, or all `passes`, cost the least that way. Panics if the views differ in shape.
 pub fn settled<'a, const N: usize>(
     mut sources: [&'a mut Source; N],
     view: &dyn Fn(usize, &Source) -> View,
@@ -73,7 +58,6 @@ pub fn settled<'a, const N: usize>(
     Ok(PlannedScan { parts: parts_of(sources.map(|source| &*source), view), plan })
 }
 
-/// Returns all items of tensors, in the order of a view of each.
 fn parts_of<'a, const N: usize>(
     sources: [&'a Source; N],
     view: &dyn Fn(usize, &Source) -> View,
@@ -82,42 +66,30 @@ fn parts_of<'a, const N: usize>(
     sources.map(|source| ScannedPart::new(source, view(numbers.next().expect("there is no end"), source)))
 }
 
-/// Returns whether a scan of `view` keeps all of a tensor in memory or in a temporary file first, and is carried out there.
+/// Returns whether a scan of `view` first copies the tensor to memory or to a temporary file.
 pub fn is_kept_first(source: &Source, view: &View, limits: Limits) -> bool {
     must_be_seekable(source, view, limits) || source.copy_to(Hold::Scan, limits.threads).is_some()
 }
 
 impl<'a, const N: usize> PlannedScan<'a, N> {
-    /// Plans a scan of parts of tensors as they lie.
-    ///
-    /// # Panics
-    /// If the views have different shapes.
+    /// Panics if the views differ in shape.
     pub fn new(parts: [ScannedPart<'a>; N], shown: ShownAs, limits: Limits) -> Self {
         let plan = plan_scan(&parts, limits, shown);
         Self { parts, plan }
     }
 
-    /// Takes the plan of an earlier scan of the same tensors in the order of the same views.
+    /// Uses the plan of an earlier scan of the same views.
     pub fn again(sources: [&'a Source; N], view: &dyn Fn(usize, &Source) -> View, plan: Plan) -> Self {
         Self { parts: parts_of(sources, view), plan }
     }
 
-    /// Returns the plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Shows the items to `each`, a window at a time, in the order of their views, and returns the states of all
-    /// threads in no particular order. What can be read only once must be viewed from front to back. Only the windows for whose
-    /// first item `wanted` returns true are read and shown. Scans by the same plan have the same windows.
-    ///
-    /// `begin` makes the state of a thread. `each` gets that state and a window. If it returns false, the scan ends early. A tensor
-    /// without items, or with items of no bytes, has no window. Windows that are boxes come in the order of their first items;
-    /// items of different windows come in no order.
-    ///
-    /// # Errors
-    /// Reading fails, or a tensor changes meanwhile. If several calls of `each` fail, the error of the first window is
-    /// returned.
+    /// Passes windows to `each` and returns the states of the threads. Only windows whose first item is `wanted` are
+    /// read. `begin` makes a state; the scan ends when `each` returns false. Boxes come in the order of their first
+    /// items. A tensor without bytes has no windows. Of several errors the one of the first window is returned.
     pub fn scan<S: Send>(
         &self,
         progress: Progress<'_>,
@@ -145,11 +117,7 @@ impl<'a, const N: usize> PlannedScan<'a, N> {
     }
 }
 
-/// Shows the items of a tensor to `each` as [`PlannedScan::scan`] does, but one window after the other, in C order. Several threads read
-/// only where they wait for a server.
-///
-/// # Errors
-/// Those of [`settled`] and [`PlannedScan::scan`].
+/// Passes windows to `each` in C order. Several threads read only from servers.
 pub fn scan_in_order(
     source: &mut Source,
     limits: Limits,
@@ -164,24 +132,21 @@ pub fn scan_in_order(
     parts[0].source.finish()
 }
 
-/// A window of tensors of one shape: a box of items of each, in the order in which they are counted, and little-endian.
+/// A window of tensors of one shape: a little-endian box of each.
 #[derive(Debug)]
 pub struct ScannedBox<'a, const N: usize> {
     window: &'a Window,
-    /// The shape of the tensors in the order in which their items are counted.
+    /// The shape in the order of the scan.
     shape: &'a [usize],
-    /// The items of each tensor.
     pub items: [&'a [u8]; N],
 }
 
 impl<const N: usize> ScannedBox<'_, N> {
-    /// Returns the number of its first item.
     pub fn start(&self) -> usize {
         self.window.start
     }
 
-    /// Iterates over the runs of items that are counted one after the other: the number of the first item, and the items of
-    /// each tensor.
+    /// Iterates over contiguous runs: the number of the first item, and the items of each tensor.
     pub fn runs(&self) -> impl Iterator<Item = (usize, [&[u8]; N])> {
         let mut each = self.items.map(|items| self.window.split(self.shape, items));
         self.window.pieces(self.shape).map(move |piece| {
@@ -191,7 +156,7 @@ impl<const N: usize> ScannedBox<'_, N> {
     }
 }
 
-/// Makes the items of a window of each part of tensors, one part after the other.
+/// Reads a window of each part into one buffer.
 struct PartsReader<'a> {
     parts: &'a [ScannedPart<'a>],
     progress: Progress<'a>,
@@ -236,7 +201,6 @@ mod tests {
         Limits { machine: Machine::with_windows_of(window), threads: Threads::new(NonZero::new(threads)) }
     }
 
-    /// The windows of a scan in order: the number of the first item, and the items of each tensor.
     fn windows_of<const N: usize>(
         sources: [&mut Source; N],
         limits: Limits,
@@ -254,13 +218,12 @@ mod tests {
 
     #[test]
     fn windows_are_native_and_in_c_order() {
-        // dtype, shape, bytes, window in bytes, the first items of the windows, all items
+        // dtype, shape, bytes, window in bytes, first items of windows, all items
         type Row = (&'static str, &'static [usize], &'static [u8], usize, &'static [usize], &'static [u8]);
         let rows: [Row; 6] = [
             ("int8", &[5], &[1, 2, 3, 4, 5], 2, &[0, 2, 4], &[1, 2, 3, 4, 5]),
             ("int8", &[2, 2], &[1, 2, 3, 4], 100, &[0], &[1, 2, 3, 4]),
             (">u2", &[2], &[0, 1, 0, 2], 2, &[0, 1], &[1, 0, 2, 0]),
-            // a window smaller than an item holds one
             ("int16", &[2], &[1, 0, 2, 0], 1, &[0, 1], &[1, 0, 2, 0]),
             ("int8", &[], &[7], 1, &[0], &[7]),
             ("int8", &[0, 3], &[], 1, &[], &[]),
@@ -288,7 +251,7 @@ mod tests {
 
     #[test]
     fn boxes_of_what_is_stored_across() {
-        // shape, window in bytes, and whether windows are boxes whose runs lie apart
+        // shape, window in bytes, whether windows are boxes of several runs
         let rows: [(&[usize], usize, bool); 4] = [
             (&[2, 3], 100, false),
             (&[3, 2500], 7500, false),
@@ -339,7 +302,7 @@ mod tests {
             Source::stored(meta(order), bytes, 0, "data".to_owned()).unwrap()
         };
         let place = |n: usize| n / 20 + 6 * (n / 4 % 5) + 30 * (n % 4);
-        // a window and those of all threads together in bytes, threads, and whether the one across is read into memory
+        // bytes of a window and of all, threads, whether the tensor across is read into memory
         for (window, across, threads, is_resident) in [
             (1, 1, 1, false),
             (7, 7, 2, false),
@@ -361,7 +324,6 @@ mod tests {
                     Ok(true)
                 };
                 let found = planned.scan(&|_| (), &|_| true, &Vec::new, &each).unwrap();
-                // another scan by the same plan has the same windows
                 let plan = planned.plan().clone();
                 let again = PlannedScan::again([&one, &other], &|_, source| source.view(), plan);
                 let seen_again = again.scan(&|_| (), &|_| true, &Vec::new, &each).unwrap();

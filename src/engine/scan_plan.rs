@@ -1,9 +1,7 @@
-//! Plans of scans: how tensors whose items are only looked at are cut, and by how many threads they are read.
+//! Plans of scans: the windows of tensors that are only inspected, and the threads.
 //!
-//! As for an output, a [`Plan`] is a pure function of facts and limits, and is tested here without a file. Where a tensor is stored
-//! across the order in which it is scanned, there are several ways, of which the one that costs the least is taken: windows of
-//! two sizes, boxes of several sizes and shapes, or to read such a tensor into memory first. A [scan](super::scan) carries the plan
-//! out: it reads the windows and shows them.
+//! A [`Plan`] is a pure function of facts and limits, so tests need no file. For a tensor across the scan, windows,
+//! boxes and a copy in memory compete by cost.
 
 use super::cost::{Cost, OperandReading, OperandReads, reads_of};
 use super::cut::Cut;
@@ -20,124 +18,108 @@ use crate::storage::calls::Calls;
 use crate::storage::read_at::request_window;
 use crate::storage::source::{HeldCopy, Hold, Keep, READ_AT_ONCE, Source};
 
-/// The least number of items of a run, where windows are boxes: as many as metrics sum at once. What shorter ones would leave to
-/// other windows would fill memory.
+/// The minimum items of a run of a box: as many as metrics sum at once. The ends of shorter runs would fill memory.
 const RUN: usize = 512;
 
-/// The most sorts of windows whose reads are counted. Others are taken for whole ones.
+/// The maximum window shapes whose reads are counted.
 const MAX_SORTS: usize = 1 << 10;
 
-/// The bytes of a line of memory, of which no less is fetched.
+/// The bytes of a cache line.
 const LINE: u64 = 64;
 
-/// How items are taken from memory: each piece by itself.
+/// From memory each piece is read by itself.
 const BY_LINES: GatherRule<'static> = GatherRule { most: usize::MAX, gaps: Gaps::Counted(&|_| 0) };
 
-/// The part of a tensor that a view of its storage selects.
 #[derive(Clone, Debug)]
 pub struct ScannedPart<'a> {
-    /// The tensor.
     pub source: &'a Source,
-    /// The items, in the order in which they are scanned.
+    /// In the order of the scan.
     pub view: View,
-    /// Whether all of the tensor will be in memory or in a temporary file before it is scanned, as only an explanation says.
+    /// Whether the tensor will be copied first; only explanations set this.
     pub is_kept: bool,
-    /// How often it may be scanned, the first time included.
+    /// The number of scans.
     pub passes: usize,
 }
 
 impl<'a> ScannedPart<'a> {
-    /// Takes a part of a tensor as it lies now.
     pub fn new(source: &'a Source, view: View) -> Self {
         Self { source, view, is_kept: false, passes: 1 }
     }
 
-    /// Returns the same part, which may be scanned so often.
     #[must_use]
     pub fn scanned(self, passes: usize) -> Self {
         Self { passes, ..self }
     }
 
-    /// Returns whether the items can be read only once, from front to back.
     fn is_stream(&self) -> bool {
         self.source.is_stream() && !self.is_kept
     }
 
-    /// Returns whether each read is a request to a server.
     fn costs_requests(&self) -> bool {
         self.source.costs_requests() && !self.is_kept
     }
 
-    /// Returns whether the items lie in memory, where it costs nothing to read short pieces.
+    /// Returns whether short pieces cost nothing.
     fn is_in_memory(&self) -> bool {
         let source = self.source;
         !source.is_read_by_position() && !source.is_stream() && source.as_chunks().is_none()
     }
 
-    /// Returns whether the items lie in a file of this machine, of which any may be read by a call of the system.
+    /// Returns whether a system call can read any item.
     fn is_in_file(&self) -> bool {
         self.source.is_read_by_position() && !self.source.costs_requests() && !self.is_kept
     }
 
-    /// Returns the bytes of its items in a window.
     pub(super) fn bytes_of(&self, window: &Window) -> usize {
         window.items() * self.source.dtype().itemsize()
     }
 
-    /// Returns the number of its bytes.
     fn bytes(&self) -> usize {
         self.view.items().saturating_mul(self.source.dtype().itemsize())
     }
 
-    /// Returns the grid of the chunks in which a tensor lies that is scanned as a whole and in its own order.
+    /// The grid of chunks, if the whole tensor is scanned in its own order.
     fn grid(&self) -> Option<&[usize]> {
         let is_all = self.view.is_c_order() && self.view.shape() == self.source.shape();
         self.source.as_chunks().filter(|_| is_all && !self.is_kept).map(|chunks| chunks.grid())
     }
 }
 
-/// How the windows of a scan are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShownAs {
-    /// One after the other. Several threads read only where they wait for a server.
+    /// In order. Several threads read only from servers.
     InOrder,
-    /// In any order, each a run of items that are counted one after the other.
+    /// In any order, as contiguous runs.
     Runs,
-    /// In any order, each a box where that is read in longer pieces.
+    /// In any order, as boxes if their pieces are longer.
     Boxes,
 }
 
-/// A tensor that is read into memory before it is scanned.
+/// A tensor that is read into memory before the scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resident {
-    /// The number of its part.
     pub part: usize,
-    /// The boxes by which it is read so that it lies in memory in C order; `None` if it lies there as it is stored.
+    /// The boxes of a copy in C order; `None` for storage order.
     pub boxes: Option<Windows>,
 }
 
-/// A way to scan parts of tensors.
 #[derive(Clone, Debug)]
 pub struct ScanWay {
-    /// The parts whose tensors are read into memory first.
+    /// The parts in memory.
     pub resident: Vec<Resident>,
-    /// How the parts are cut then.
     pub plan: Plan,
-    /// What that costs.
     pub cost: Cost,
-    /// How each part is read; empty if there are no windows.
+    /// Empty without windows.
     pub operands: Vec<OperandReads>,
-    /// How many reads of how many bytes each part takes.
     counts: Vec<[u64; 2]>,
 }
 
 impl ScanWay {
-    /// Returns whether the tensor of a part is read into memory first.
     pub fn is_resident(&self, part: usize) -> bool {
         self.resident.iter().any(|resident| resident.part == part)
     }
 
-    /// Returns how many reads of how many bytes more passes over the same windows take, for which nothing is kept in a file.
+    /// Returns the reads of further passes, without those of tensors in memory.
     pub fn again(&self, passes: usize) -> Calls {
         let mut calls = Calls::default();
         for (_, [reads, bytes]) in self.counts.iter().enumerate().filter(|(n, _)| !self.is_resident(*n)) {
@@ -148,26 +130,18 @@ impl ScanWay {
     }
 }
 
-/// Plans a scan of parts of tensors as they lie. No item of no bytes has a window, since there may be more of them than can be
-/// counted.
-///
-/// # Panics
-/// If there is no part, or the views have different shapes.
+/// Plans a scan of parts as stored. Panics without parts, or if shapes differ.
 pub fn plan_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> Plan {
     Scanned::new(parts, limits, shown).ways(&[Vec::new()]).swap_remove(0).plan
 }
 
-/// Returns the ways to scan parts of tensors, the cheapest first. Tensors that are stored across the order in which they are scanned
-/// may be read into memory first, the sooner if they may be scanned several times: as they are stored, or in C order, so that they
-/// are brought into that order once and in boxes which are read in longer pieces than windows. What a way costs is told of one.
-///
-/// # Panics
-/// As [`plan_scan`].
+/// Returns the ways to scan, the cheapest first, with the cost of one pass. Tensors across may be copied to memory: as
+/// stored, or in C order by boxes with longer pieces.
 pub fn ways_to_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> Vec<ScanWay> {
     let scanned = Scanned::new(parts, limits, shown);
     let in_files = || (0..parts.len()).filter(|&n| parts[n].is_in_file());
     let across: Vec<usize> = in_files().filter(|&n| !parts[n].view.is_forward()).collect();
-    // as much as the windows of all threads take where nothing is read into memory first
+    // As much as the windows of all threads take otherwise.
     let most = limits.machine.across.min(limits.machine.memory / 2);
     let is_held = |resident: &Vec<Resident>| {
         let bytes = resident.iter().fold(0, |all: usize, it| all.saturating_add(parts[it.part].source.bytes()));
@@ -183,19 +157,15 @@ pub fn ways_to_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -
     scanned.ways(&residents)
 }
 
-/// Parts of tensors that are scanned together, and the limits of that.
 struct Scanned<'a> {
     parts: &'a [ScannedPart<'a>],
     shape: Vec<usize>,
     limits: Limits,
     shown: ShownAs,
-    /// How often the parts may be scanned.
     passes: usize,
-    /// The bytes of all parts, and those of the widest item.
     bytes: usize,
     widest: usize,
     is_remote: bool,
-    /// How many threads are worth their start.
     threads: usize,
 }
 
@@ -206,14 +176,13 @@ impl<'a> Scanned<'a> {
         let bytes = parts.iter().fold(0, |all: usize, part| all.saturating_add(part.bytes()));
         let widest = parts.iter().map(|part| part.source.dtype().itemsize()).fold(1, usize::max);
         let is_remote = parts.iter().any(ScannedPart::costs_requests);
-        // a stream can be read by one thread only
+        // Only one thread can read a stream.
         let is_stream = parts.iter().any(ScannedPart::is_stream);
         let passes = parts.iter().map(|part| part.passes).fold(1, usize::max);
         let threads = if is_stream { 1 } else { limits.threads.for_requests(is_remote).for_bytes(bytes) };
         Self { parts, shape, limits, shown, passes, bytes, widest, is_remote, threads }
     }
 
-    /// Returns the ways in which some parts, or others, are read into memory first, the cheapest first.
     fn ways(&self, residents: &[Vec<Resident>]) -> Vec<ScanWay> {
         let cuts =
             residents.iter().flat_map(|resident| self.cuts(resident).into_iter().map(move |cut| (resident, cut)));
@@ -224,18 +193,17 @@ impl<'a> Scanned<'a> {
         ways
     }
 
-    /// Returns what further passes cost, as the number of bytes whose copying takes as long.
+    /// The cost of further passes, in copied bytes.
     fn total_again(&self, way: &ScanWay) -> u64 {
         let Calls { reads, bytes_read, .. } = way.again(self.passes - 1);
         bytes_read.saturating_add(reads.saturating_mul(self.read() as u64))
     }
 
-    /// Returns how many bytes take as long to be copied as a read takes.
+    /// The cost of a read, in copied bytes.
     fn read(&self) -> usize {
         if self.is_remote { self.limits.machine.request } else { self.limits.machine.read }
     }
 
-    /// Returns the cuts of all parts, some of which are read into memory first.
     fn cuts(&self, resident: &[Resident]) -> Vec<Windows> {
         let (machine, shape) = (&self.limits.machine, &self.shape[..]);
         let is_across = |n: &usize| !self.view(*n, resident).is_forward();
@@ -248,8 +216,8 @@ impl<'a> Scanned<'a> {
         let large = (machine.across / self.threads / self.parts.len()).max(machine.window);
         match self.parts.iter().find_map(ScannedPart::grid) {
             _ if self.bytes == 0 => vec![Windows::new(&[0], 1)],
-            // windows of whole rows of chunks, so that each chunk is read for one window only; of a server each chunk is a request,
-            // so that small ones are better shared than joined
+            // Whole rows of chunks, so that one window reads each chunk. Remote chunks are requests, so their rows are
+            // not joined.
             Some(grid) => {
                 let window = if across.is_empty() { window } else { large };
                 vec![Windows::on_grid(shape, if self.is_remote { 1 } else { items(window) }, grid)]
@@ -263,19 +231,16 @@ impl<'a> Scanned<'a> {
         }
     }
 
-    /// Returns whether a part lies in memory where it is scanned.
     fn is_in_memory(&self, part: usize, resident: &[Resident]) -> bool {
         self.parts[part].is_in_memory() || resident.iter().any(|it| it.part == part)
     }
 
-    /// Returns the items of a part where they lie when they are scanned.
     fn view(&self, part: usize, resident: &[Resident]) -> View {
         let is_in_order = resident.iter().any(|it| it.part == part && it.boxes.is_some());
         if is_in_order { View::c_order(&self.shape) } else { self.parts[part].view.clone() }
     }
 
-    /// Returns the boxes by which a tensor that is scanned in C order is read so that it lies in memory in that order. `None` where
-    /// it is scanned in another order, or where rows of boxes would be short.
+    /// `None` if the tensor is scanned in another order, or if rows of boxes would be short.
     fn boxes_in_order(&self, part: &ScannedPart<'_>) -> Option<Windows> {
         let (source, shape) = (part.source, &self.shape);
         let (stored, itemsize) = (part.view.axes_as_stored(), source.dtype().itemsize().max(1));
@@ -285,8 +250,7 @@ impl<'a> Scanned<'a> {
         (is_own && row * itemsize >= LONG_PIECE).then(|| Windows::boxes(shape, &sides))
     }
 
-    /// Returns windows and, if these may be shown, boxes, of several sizes from a least to a most number of items, for parts that are
-    /// stored across the order of the scan. Boxes are of several shapes, in which runs have some hundred items, or all of a box.
+    /// Returns windows and, where allowed, boxes. Runs of boxes have some hundred items or the whole box.
     fn windows_across(&self, across: &[&ScannedPart<'_>], [least, most]: [usize; 2]) -> Vec<Windows> {
         let (shape, mut found, mut items) = (&self.shape[..], Vec::new(), least);
         loop {
@@ -308,16 +272,14 @@ impl<'a> Scanned<'a> {
         found.into_iter().map(|sides| Windows::boxes(shape, &sides)).collect()
     }
 
-    /// Returns the way by windows of all parts, some of which are read into memory first, with what it costs. It adds up, each as the
-    /// number of bytes whose copying takes as long:
+    /// Returns a way with its cost, a sum in copied bytes:
     ///
-    /// - the bytes that are read, with the gaps that are read through;
-    /// - the calls;
-    /// - the runs into which windows are divided, which take as long as a read each, since their first and last items are put
-    ///   together with those of other windows;
-    /// - the lines of memory that are touched, where the items of a part are brought into another order, or come from memory;
-    /// - the memory that is held, since it is touched for the first time, and in which lines;
-    /// - the wait at the end, of half a window for each thread but one.
+    /// - bytes read, with gaps;
+    /// - calls;
+    /// - runs of windows, each like a read, because their ends are merged with other windows;
+    /// - cache lines, where items are reordered or come from memory;
+    /// - memory held, since it is touched for the first time, and its lines;
+    /// - the wait at the end: half a window per thread except one.
     fn way(&self, resident: &[Resident], windows: Windows) -> ScanWay {
         let (machine, count) = (&self.limits.machine, windows.count());
         let each = windows.largest().saturating_mul(2 * self.widest * self.parts.len());
@@ -327,9 +289,7 @@ impl<'a> Scanned<'a> {
         };
         let read = self.read() as u64;
         let (mut operands, mut counts, mut cost) = (Vec::new(), Vec::new(), Cost::default());
-        // the work on windows, and that before
         let (mut work, mut before) = (0_u64, 0_u64);
-        // without windows nothing is read
         for (n, part) in self.parts.iter().enumerate().filter(|_| count > 0) {
             let resident_part = resident.iter().find(|it| it.part == n);
             let (operand, [reads, bytes]) = self.reads(part, &windows, resident_part);
@@ -371,7 +331,7 @@ impl<'a> Scanned<'a> {
         ScanWay { resident: resident.to_vec(), plan, cost, operands, counts }
     }
 
-    /// Returns how a part is read for windows, and how many reads there are of how many bytes.
+    /// Returns the reads and bytes with the operand.
     fn reads(
         &self,
         part: &ScannedPart<'_>,
@@ -392,7 +352,7 @@ impl<'a> Scanned<'a> {
             return (OperandReads { reading, piece: Some(piece), times, ..known }, [reads, bytes]);
         }
         if part.is_kept {
-            // what is copied is read as it comes, and scanned where the copy lies
+            // A copy is made from front to back and scanned.
             let known = reads_of(&access, windows.sides(), 1.0);
             let operand = OperandReads { reading: OperandReading::AsItComes, piece: None, times: 1.0, ..known };
             return (operand, [0, 0]);
@@ -404,7 +364,7 @@ impl<'a> Scanned<'a> {
             let times = bytes as f64 / (known.bytes.max(1)) as f64;
             return (OperandReads { piece: Some(bytes.div_ceil(reads.max(1))), times, ..known }, [reads, bytes]);
         }
-        // in C order what several windows read of a chunk is kept, since longer rows of chunks are copied first
+        // In C order, chunks for several windows are kept, because longer rows were copied.
         let grid = access.grid().filter(|_| !part.view.is_c_order());
         let operand =
             reads_of(&access, windows.sides(), grid.map_or(1.0, |grid| readings(&self.shape, windows.sides(), &grid)));
@@ -413,9 +373,8 @@ impl<'a> Scanned<'a> {
     }
 }
 
-/// Returns by how many calls the items of a view are read for windows, each by itself, and how many bytes these read.
 fn reads_by_windows(view: &View, windows: &Windows, itemsize: usize, rule: GatherRule<'_>) -> [u64; 2] {
-    // the sides of windows along each axis, and how many have them: those of most, and those of the last one
+    // Sides and counts per axis: the usual side, and the last.
     let sides =
         windows.shape().iter().zip(windows.sides()).map(|(&dim, &side)| match (dim / side.max(1), dim % side.max(1)) {
             (0, rest) => vec![(rest, 1)],
@@ -460,7 +419,6 @@ mod tests {
     use crate::storage::key_store::WritableStore;
     use crate::storage::read_at::{Identity, ReadAt, Stamp};
 
-    /// Bytes, or chunks, of which nothing is ever read.
     #[derive(Debug)]
     struct Unread {
         is_remote: bool,
@@ -535,7 +493,6 @@ mod tests {
         }
     }
 
-    /// Where the items of a tensor lie.
     #[derive(Clone, Copy, Debug)]
     enum Lies {
         InFile,
@@ -582,28 +539,25 @@ mod tests {
         use ShownAs::{Boxes, InOrder, Runs};
         const SMALL: (&str, &[usize]) = ("float32", &[8, 20]);
         const WIDE: (&str, &[usize]) = ("uint8", &[3, 2500]);
-        // Windows of 64 bytes, those of all threads together 16 KiB where the order is crossed, requests of 256 bytes.
+        // Windows of 64 bytes, 16 KiB for all threads across the order, requests of 256 bytes.
         let machine = Machine { across: 1 << 14, request: 256, read: 1 << 12, ..Machine::with_windows_of(64) };
-        // dtype and shape, where the tensors lie, threads, how windows are shown; the sides of windows, how many, threads
+        // dtype and shape, places, threads, kind of windows; sides, number, threads
         type Row = ((&'static str, &'static [usize]), &'static [Lies], usize, ShownAs, &'static [usize], usize, usize);
         let rows: [Row; 18] = [
             (SMALL, &[InFile], 4, Runs, &[1, 16], 16, 4),
             (SMALL, &[InFile], 4, Boxes, &[1, 16], 16, 4),
             (SMALL, &[InFile, InFile], 4, Boxes, &[1, 16], 16, 4),
             (SMALL, &[InFile], 4, InOrder, &[1, 16], 16, 1),
-            // no more threads than usual hold more than memory: 16 of 128 bytes each, or 8 of any size
             (SMALL, &[InFile], 20, Runs, &[1, 16], 16, 16),
             (SMALL, &[InFile, InFile], 20, Runs, &[1, 16], 16, 8),
             (SMALL, &[InStream], 4, Runs, &[1, 16], 16, 1),
             (SMALL, &[InFile, InStream], 4, Runs, &[1, 16], 16, 1),
-            // large windows where a request costs more than a read, by several threads even in order
+            // large windows by several threads even in order, where a request costs more than a read
             (SMALL, &[OnServer], 4, Runs, &[3, 20], 3, 4),
             (SMALL, &[OnServer], 4, InOrder, &[3, 20], 3, 4),
-            // whole rows of chunks, joined where that costs no request
             (SMALL, &[InChunks(&[3, 7])], 4, Runs, &[3, 20], 3, 4),
             (("uint8", &[8, 20]), &[InFile, InChunks(&[1, 7])], 4, Boxes, &[3, 20], 3, 4),
             (("uint8", &[8, 20]), &[InChunksOnServer(&[1, 7])], 4, Boxes, &[1, 7], 24, 4),
-            // a share of 16 KiB where the order is crossed
             (WIDE, &[InFortranOrder], 4, Runs, &[1, 512], 15, 4),
             (WIDE, &[InFortranOrder], 4, Boxes, &[3, 625], 4, 4),
             (WIDE, &[InFile, InFortranOrder], 4, Boxes, &[3, 625], 4, 4),
@@ -632,7 +586,7 @@ mod tests {
     fn tensors_across_are_read_into_memory_or_by_boxes() {
         use Lies::{InFile, InFortranOrder, OnServer};
         const LARGE: &[usize] = &[16384, 8192];
-        // where the tensors lie, dtype and shape; which are read into memory first, and the most reads for each MiB
+        // places, dtype and shape; parts in memory, maximum reads per MiB
         type Row = (&'static [Lies], (&'static str, &'static [usize]), &'static [usize], u64);
         let rows: [Row; 9] = [
             (&[InFile, InFile], ("float32", &[4096, 1024]), &[], 4),

@@ -1,9 +1,9 @@
-//! Selection of keys by rank in memory, and the buckets for counting.
+//! Selection of keys by rank in memory.
 
-/// Below this many keys, partitioning is faster than making and scanning counters.
+/// Partitioning fewer keys is faster than scanning counters.
 const COUNTED: usize = 512;
 
-/// The maximum of buckets. Their counters, 16 KiB, fit the L1 cache beside the keys.
+/// The counters, 16 KiB, fit the L1 cache beside the keys.
 const BUCKETS: usize = 1 << 12;
 
 /// A fraction from 0 to 1. Floats cannot hold 0.1.
@@ -40,8 +40,8 @@ pub(super) fn select(keys: &mut [u64], ranks: &[u64]) -> Vec<u64> {
     counted(keys, ranks).unwrap_or_else(|| parted(keys, ranks))
 }
 
-/// Counts keys in buckets and selects within the few wanted ones. The loops hardly branch and take a third of the time
-/// of partitioning. Returns `None` if that would save too little.
+/// Counts keys in buckets and selects within the wanted ones. The loops hardly branch and take a third of the time of
+/// partitioning. `None` if that would save too little.
 fn counted(keys: &[u64], ranks: &[u64]) -> Option<Vec<u64>> {
     if keys.len() < COUNTED || u32::try_from(keys.len()).is_err() {
         return None;
@@ -58,7 +58,6 @@ fn counted(keys: &[u64], ranks: &[u64]) -> Option<Vec<u64>> {
     if buckets.shift == 0 {
         return Some(wanted.into_iter().map(|(bucket, _)| buckets.range(bucket).0).collect());
     }
-    // Wanted buckets, number of their keys, ranks among these.
     let (mut is_wanted, mut kept, mut inner) = ([false; BUCKETS], 0, Vec::with_capacity(ranks.len()));
     for (bucket, rank) in wanted {
         let count = u64::from(counts[bucket]);
@@ -86,7 +85,7 @@ pub(super) fn select_within(keys: &[u64], (least, most): (u64, u64), rank: u64) 
     select(&mut few, &[rank]).pop()
 }
 
-/// Selects by partitioning. With few ranks that is faster than sorting, because each step halves them.
+/// With few ranks partitioning is faster than sorting, because each step halves them.
 fn parted(keys: &mut [u64], ranks: &[u64]) -> Vec<u64> {
     fn part(keys: &mut [u64], first: u64, ranks: &[u64]) {
         let Some(&rank) = ranks.get(ranks.len() / 2) else { return };
@@ -98,7 +97,7 @@ fn parted(keys: &mut [u64], ranks: &[u64]) -> Vec<u64> {
     ranks.iter().map(|&rank| keys[rank as usize]).collect()
 }
 
-/// Returns the bucket of each rank and the rank within it. Ranks beyond all keys get the last bucket.
+/// Returns the bucket of each rank and the rank within it; the last bucket for ranks beyond all keys.
 pub(super) fn locate<C: Copy + Into<u64>>(counts: &[C], ranks: &[u64]) -> Vec<(usize, u64)> {
     let (mut bucket, mut below) = (0, 0);
     let place = |&rank: &u64| {
@@ -113,16 +112,13 @@ pub(super) fn locate<C: Copy + Into<u64>>(counts: &[C], ranks: &[u64]) -> Vec<(u
     ranks.iter().map(place).collect()
 }
 
-/// Ranges of keys of equal width.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyBuckets {
     pub least: u64,
-    /// The bits of a key within a bucket.
     pub shift: u32,
 }
 
 impl KeyBuckets {
-    /// At most `2^bits` buckets.
     pub(super) fn between(least: u64, most: u64, bits: u32) -> Self {
         let range = u64::BITS - most.saturating_sub(least).leading_zeros();
         Self { least, shift: range.saturating_sub(bits) }
@@ -152,7 +148,6 @@ mod tests {
         })
     }
 
-    /// Key sets, and whether counting selects their ranks.
     fn rows(count: usize) -> Vec<(&'static str, Vec<u64>, bool)> {
         let of = |key: &dyn Fn(u64) -> u64| random(count).map(key).collect::<Vec<u64>>();
         let of_places = |key: &dyn Fn(usize) -> u64| (0..count).map(key).collect::<Vec<u64>>();

@@ -1,4 +1,4 @@
-//! Sinks of windows: files, streams and other [`WindowSink`]s.
+//! Sinks of windows.
 
 use std::fmt::Debug;
 use std::fs::File;
@@ -19,8 +19,7 @@ pub trait WindowSink: Sync {
     /// Only files take runs.
     fn put(&self, region: &Region, items: &[u8]) -> Result<()>;
 
-    /// Returns whether a window can be skipped, because the sink has it or has just taken its packed chunks from
-    /// `stored`.
+    /// Returns whether a window can be skipped: the sink has it, or has taken its packed chunks from `stored`.
     fn has(&self, _window: &Window, _stored: &GetStored<'_>) -> Result<bool> {
         Ok(false)
     }
@@ -32,7 +31,6 @@ impl<F: Fn(&Region, &[u8]) -> Result<()> + Sync> WindowSink for F {
     }
 }
 
-/// Returns the packed chunks of a window, if they can be reused.
 pub type GetStored<'a> = dyn Fn() -> Result<Option<StoredWindow<'a>>> + 'a;
 
 /// Observes writes to a file.
@@ -41,7 +39,6 @@ pub trait Written: Debug + Sync {
     fn add(&self, bytes: &[u8], at: u64);
 }
 
-/// A file with the items of an output in C order.
 #[derive(Debug)]
 pub struct FileSink<'a> {
     file: &'a File,
@@ -57,7 +54,6 @@ pub struct FileSink<'a> {
 }
 
 impl<'a> FileSink<'a> {
-    /// `base` is the offset of the first item.
     pub fn new(file: &'a File, base: u64, meta: &Meta, label: &'a str) -> Self {
         let itemsize = meta.dtype.itemsize();
         Self {

@@ -1,8 +1,8 @@
 //! Slabs: boxes of the output in memory, which let several windows share one read of the data.
 //!
-//! Data come in *grains*: chunks or pages. If windows cross the grains, as columns cross chunks of rows, each grain
-//! would be read for every window that touches it, and the bytes would grow with the square of the tensor. So threads
-//! read the *units* of a slab, which end at grains, and then join them to whole windows.
+//! Data come in *grains*: chunks or pages. Windows that cross the grains, as columns cross chunks of rows, would each
+//! read every grain they touch, and the bytes would grow with the square of the tensor. So threads read the *units* of
+//! a slab, which end at grains, and join them to whole windows.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -15,16 +15,13 @@ use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 
-/// The maximum of sides that are tried per axis.
 const SIDES: usize = 8;
 
-/// The maximum of combinations that are tried.
 const TRIED: usize = 1 << 16;
 
 /// Slabs are tried only if bytes would be read more often than this.
 pub const DIRECT: f64 = 1.05;
 
-/// The sides of slabs, and how often bytes are read with them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlabSides {
     pub sides: Vec<usize>,
@@ -32,7 +29,7 @@ pub struct SlabSides {
     pub readings: f64,
 }
 
-/// How often places of an axis are read on average, in pieces of `side` from grains of `grain`.
+/// How often places of an axis are read on average.
 fn readings_along(dim: usize, side: usize, grain: usize) -> f64 {
     let (dim, grain) = (dim.max(1), grain.clamp(1, dim.max(1)));
     if side >= dim {
@@ -43,7 +40,7 @@ fn readings_along(dim: usize, side: usize, grain: usize) -> f64 {
     (side + grain - common_divisor(side, grain)) as f64 / side as f64
 }
 
-/// How often bytes are read on average, if boxes are filled from grains.
+/// How often bytes are read on average.
 pub fn readings(shape: &[usize], sides: &[usize], grain: &[usize]) -> f64 {
     shape.iter().zip(sides).zip(grain).map(|((&dim, &side), &grain)| readings_along(dim, side, grain)).product()
 }
@@ -52,8 +49,8 @@ fn common_divisor(a: usize, b: usize) -> usize {
     if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
-/// Returns the slabs of whole windows and at most `items` items (or one window) that read the least. Of similar ones
-/// the smallest is taken.
+/// Returns slabs of whole windows and at most `items` items (or one window) that read the least; the smallest of
+/// similar ones.
 pub fn sides_of_slabs(shape: &[usize], window: &[usize], grain: &[usize], items: usize) -> SlabSides {
     let mut options: Vec<Vec<usize>> = Vec::with_capacity(shape.len());
     let mut tried = 1_usize;
@@ -93,14 +90,13 @@ pub fn sides_of_slabs(shape: &[usize], window: &[usize], grain: &[usize], items:
     best
 }
 
-/// A temporary store, which costs a write and a read of all bytes, pays off beyond this many reads.
+/// A temporary store costs a write and a read of all bytes and pays off beyond this many reads.
 pub const READ_AGAIN: f64 = 3.0;
 
-/// The tolerance for larger chunks of a temporary store.
 const NEARLY: f64 = 1.02;
 
-/// Returns the chunks of a temporary store between grains and windows, for slabs of `items` items. Chunks have at most
-/// `chunk` items, or the intersection of a grain and a window. `None` unless the store saves over `direct` reads.
+/// Returns the chunks of a temporary store between grains and windows, of at most `chunk` items or the intersection of
+/// a grain and a window. `None` unless it saves over `direct` reads.
 pub fn grid_between(
     shape: &[usize],
     window: &[usize],
@@ -112,8 +108,7 @@ pub fn grid_between(
         let written = sides_of_slabs(shape, grid, grain, items).readings;
         written + sides_of_slabs(shape, window, grid, items).readings
     };
-    // Starts with the intersection of a grain and a window, which both sides handle whole, and grows it while that
-    // costs nothing.
+    // Starts with the intersection of a grain and a window, and grows while that costs nothing.
     let least = |axis: usize| window[axis].min(grain[axis]).clamp(1, shape[axis].max(1));
     let mut grid: Vec<usize> = (0..shape.len()).map(least).collect();
     let mut best = cost(&grid);
@@ -130,17 +125,14 @@ pub fn grid_between(
         }
         (best, grid) = (found.min(best), grown);
     }
-    // The store is written once.
     (best + 1.0 < direct).then_some(grid)
 }
 
-/// Returns the sides of slabs of whole units, up to `items` items, with contiguous rows of about `piece` items, and of
-/// their windows of about `window` items. `None` if rows are long enough or no two units fit. A unit 16 float32 wide
-/// would be written in pieces of 64 bytes.
+/// Returns the sides of slabs of whole units with contiguous rows of about `piece` items, and of their windows. A unit
+/// 16 float32 wide would be written in pieces of 64 bytes.
 pub(super) fn strips(shape: &[usize], unit: &[usize], [piece, window, items]: [usize; 3]) -> Option<[Vec<usize>; 2]> {
     let mut slab: Vec<usize> = unit.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
     let first = slab.clone();
-    // The items of a piece, and its outermost axis.
     let (mut row, mut along) = (1, 0);
     for axis in (0..slab.len()).rev() {
         let fits = (items / product(&slab)).max(1);
@@ -174,7 +166,6 @@ pub(super) struct HeldUnits<'a> {
 }
 
 impl<'a> HeldUnits<'a> {
-    /// `grid` has all units.
     pub(super) fn new(
         shape: &'a [usize],
         itemsize: usize,

@@ -14,8 +14,8 @@ use crate::error::Result;
 /// a temporary name, which is removed when the draft is dropped or a signal ends the program.
 ///
 /// A draft that replaces a file has a temporary name for an instant on every system, because an unnamed file can be
-/// linked but not renamed. If SIGKILL leaves it, the next output to the target finds it by its name and removes it,
-/// unless a live process holds its lock. (Process ids are reused, locks are not.)
+/// linked but not renamed. If SIGKILL leaves it, the next output to the target removes it, unless a live process holds
+/// its lock. (Process ids are reused, locks are not.)
 #[derive(Debug)]
 pub struct Draft {
     pub(super) file: File,
@@ -95,9 +95,9 @@ impl Drop for Draft {
     }
 }
 
-/// The number of temporary names that all writers of one target share, so that the remains of a killed writer are found
-/// without searching a folder of perhaps a million files. Each name costs every output a system call, and more than
-/// eight writers are rare.
+/// The temporary names that all writers of one target share, so that the remains of killed writers are found without
+/// searching a folder of perhaps a million files. Each name costs every output a system call, and more than eight
+/// writers are rare.
 pub(super) const SHARED_NAMES: u32 = 8;
 
 /// A temporary name that is the same for all writers of a target. It is a hash because the name with a suffix could

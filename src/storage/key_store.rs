@@ -1,8 +1,8 @@
 //! Values by key: the store of a chunked tensor, which is a folder, an object store or, in tests, memory.
 //!
-//! A *key* is a path such as `layer/c/0/1`; a *prefix* is a path above keys, and the empty prefix is the whole store.
-//! Every value appears whole or not at all: it is [prepared](WritableStore::prepare), which may fail, and then
-//! [committed](Commit), which renames a file or completes an upload.
+//! A *key* is a path such as `layer/c/0/1`; a *prefix* is a path above keys. Every value appears whole or not at all:
+//! it is [prepared](WritableStore::prepare), which may fail, and then [committed](Commit), which renames a file or
+//! completes an upload.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -15,7 +15,6 @@ use super::read_at::{Identity, Part, ReadAt, Section, Stamp};
 use crate::error::{Result, ensure};
 use crate::memory;
 
-/// A store with readable values and a list of keys.
 pub trait KeyStore: Debug + Send + Sync {
     /// Opens a value; `None` if it does not exist. A folder is an error.
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>>;
@@ -43,11 +42,10 @@ pub trait KeyStore: Debug + Send + Sync {
     /// folder.
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>>;
 
-    /// Lists the other names below a prefix in any order. Names that are not Unicode, of folders too, have replacement
-    /// characters: they show that something exists.
+    /// Lists the other names in any order. Names that are not Unicode, of folders too, have replacement characters:
+    /// they show that something exists.
     fn names(&self, prefix: &str) -> Result<Vec<String>>;
 
-    /// Returns whether each read costs a request, so that callers avoid needless reads.
     fn costs_requests(&self) -> bool {
         false
     }
@@ -68,7 +66,6 @@ pub trait KeyStore: Debug + Send + Sync {
     fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>>;
 }
 
-/// A store whose values can be written.
 pub trait WritableStore: Debug + Send + Sync {
     /// Writes a value so that only the commit remains. A commit that is dropped leaves nothing behind.
     fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Commit>;

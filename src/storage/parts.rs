@@ -17,13 +17,11 @@ use super::store_draft::StoreDraft;
 use super::target::Target;
 use crate::error::{Context, Result, bail};
 
-/// The key of the arguments.
 const RECORD: &str = "command";
 
-/// The key that the finishing process locks.
+/// Locked by the finishing process.
 const LOCK: &str = "lock";
 
-/// The prefix of the keys of parts.
 const DONE: &str = "done";
 
 /// In bytes, far above any command.
@@ -43,7 +41,7 @@ pub struct Parts<'a> {
 pub trait PartsPlace: Debug {
     fn is_marked(&self, mark: u64) -> Result<bool>;
 
-    /// Returns whether the values still have the sizes that the mark was computed from; true if the mark has no sum.
+    /// Returns whether the values still match the sum in the mark; true without a sum.
     fn is_as_finished(&self) -> Result<bool>;
 
     /// Makes an existing output no longer count as finished.
@@ -59,13 +57,12 @@ pub trait PartsPlace: Debug {
 
     fn store(&self) -> &dyn StoreDraft;
 
-    /// Opens the file of all parts and extends it to `bytes` bytes. Calls `lost` with the length of a shorter file,
-    /// under a lock where locks exist.
+    /// Opens the file of all parts with `bytes` bytes. Calls `lost` with the length of a shorter file, under a lock if
+    /// possible.
     fn file(&self, _bytes: u64, _lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File> {
         unreachable!("an output that is one file is on a disk")
     }
 
-    /// The length of the file of all parts.
     fn file_length(&self) -> Option<u64> {
         None
     }
@@ -76,7 +73,7 @@ pub trait PartsPlace: Debug {
     fn forget(&self) -> Result<()>;
 }
 
-/// The arguments and finished parts of an output, in a store that all processes share.
+/// The arguments and finished parts, in a store that all processes share.
 #[derive(Debug)]
 pub struct Ledger {
     reader: Box<dyn KeyStore>,
@@ -90,7 +87,7 @@ impl Ledger {
         Self { reader, writer, record, done: DONE.to_owned() }
     }
 
-    /// Includes the hash of the record in the keys: a slow process of a removed record may still write its own.
+    /// Puts the hash of the record into the keys, because slow processes of a removed record may still write theirs.
     #[cfg(feature = "remote")]
     pub(super) fn noting_by_record(self) -> Self {
         let done = format!("{DONE}/{:016x}", self.hash());
@@ -101,12 +98,11 @@ impl Ledger {
         Ok(self.reader.size(RECORD)?.is_some())
     }
 
-    /// Returns false if another process has written a record. The first one counts, because both must be equal.
+    /// Returns false if another process has written a record, which must be equal.
     fn begin(&self) -> io::Result<bool> {
         self.writer.put_if_absent(RECORD, self.record.to_string().as_bytes())
     }
 
-    /// Returns the first difference from the record of the begun output.
     fn difference(&self) -> Result<Option<String>> {
         let Some(found) = self.reader.get(RECORD, MAX_RECORD)? else { return Ok(None) };
         Ok(self.record.difference(&Record::parse(&String::from_utf8_lossy(&found))))
@@ -130,7 +126,7 @@ impl Ledger {
         self.writer.put(&self.key(part, ""), made.as_bytes())
     }
 
-    /// The list is incomplete if the part is not done, and empty if it cannot be read, so that units are made again.
+    /// Incomplete if the part is not done, and empty if unreadable, so that units are made again.
     pub fn made(&self, part: usize) -> String {
         let text = |what| self.text(part, what, MAX_LIST);
         text("").or_else(|| text(".made")).unwrap_or_default()
@@ -145,7 +141,7 @@ impl Ledger {
         self.writer.remove(&self.key(part, ".units"))
     }
 
-    /// Returns 0 if the number cannot be read, so that all units are made again.
+    /// 0 if unreadable, so that all units are made again.
     pub fn units_done(&self, part: usize) -> usize {
         self.text(part, ".units", MAX_RECORD).and_then(|text| text.trim().parse().ok()).unwrap_or(0)
     }
@@ -154,8 +150,8 @@ impl Ledger {
         self.writer.put(&self.key(part, ".units"), units.to_string().as_bytes())
     }
 
-    /// Two finishing processes that exchange names would restore the old output. Returns `None` before the first part,
-    /// or without locks.
+    /// Two finishing processes that exchange names would restore the old output. `None` before the first part, or
+    /// without locks.
     pub fn lock(&self) -> Option<Lock> {
         self.reader.lock(LOCK, false).ok()
     }
@@ -183,18 +179,17 @@ impl<'a> Parts<'a> {
         self.place.is_marked(self.ledger.hash())
     }
 
-    /// Discards the parts.
     pub fn restart(&self) -> Result<()> {
         self.place.begin_anew(self.ledger.hash())?;
         self.place.forget()
     }
 
-    /// Begins the output or joins its other processes, and removes the remains of a killed process of the same part.
+    /// Begins or joins the output, and removes the remains of a killed process of the same part.
     pub fn begin(&mut self, part: usize) -> Result<()> {
         let failed = format!("{}: cannot be written", self.beside);
         self.ledger.writer = self.place.begin(part).with_context(|| failed.clone())?;
         if !self.ledger.is_begun()? {
-            // Another process may have begun since the first check, and the data may be its own.
+            // Another process may have begun since the first check.
             let stands = self.place.check_unbegun();
             if stands.is_err() && !self.ledger.is_begun()? {
                 return stands;
@@ -212,8 +207,8 @@ impl<'a> Parts<'a> {
         bail!("{}: {differing}: --restart begins anew", self.label)
     }
 
-    /// Opens the file of all parts. A file shorter than `bytes` is new or was truncated, so the parts that `beyond`
-    /// returns for its length are first recorded as not done: once the file has grown, lost data look like zeros.
+    /// Opens the file of all parts. If it is shorter than `bytes`, the parts that `beyond` returns for its length are
+    /// first recorded as not done: in the grown file, lost data look like zeros.
     pub fn file(&self, bytes: u64, beyond: impl Fn(u64) -> Vec<usize>) -> io::Result<File> {
         self.place.file(bytes, &|length| beyond(length).into_iter().try_for_each(|part| self.ledger.forget(part)))
     }

@@ -22,7 +22,7 @@ use crate::parallel::{Threads, locked, share};
 pub trait ReadAt: Debug + Send + Sync {
     fn size(&self) -> io::Result<u64>;
 
-    /// Fills all of `out`. An early end has the kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof).
+    /// Fills `out`, or fails with [`UnexpectedEof`](io::ErrorKind::UnexpectedEof).
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()>;
 
     fn stamp(&self) -> io::Result<Stamp>;
@@ -46,7 +46,7 @@ pub trait ReadAt: Debug + Send + Sync {
         false
     }
 
-    /// Returns how many gaps, from the first on, may be read to save requests, and deducts them from a limit.
+    /// Returns how many gaps, from the first on, may be read to save requests, within a limit.
     fn spare(&self, _gaps: GapRun) -> usize {
         0
     }
@@ -56,7 +56,6 @@ pub trait ReadAt: Debug + Send + Sync {
     }
 }
 
-/// The first part to read of an object whose size is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     First(u64),
@@ -66,7 +65,7 @@ pub enum Part {
 /// The bytes of a sequential read from a server. At 20 ms per request and 100 MB/s, a request costs as much as 2 MiB.
 pub const READ_AHEAD: usize = 1 << 21;
 
-/// The maximum bytes that all threads request at once, which 64 threads reach.
+/// The maximum bytes of all requests at once, which 64 threads reach.
 const MAX_AHEAD: usize = 1 << 27;
 
 /// The minimum bytes of a request that occupies another thread.
@@ -78,7 +77,7 @@ pub fn request_window(bytes: usize, threads: usize, run: usize) -> usize {
     bytes.div_ceil(threads).clamp(MIN_REQUEST.min(run.max(1)), most)
 }
 
-/// An open local file with several items per byte, the first in the low bits.
+/// Several items share a byte, the first in the low bits.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedFile<'a> {
     pub file: &'a File,
@@ -110,10 +109,8 @@ impl Stamp {
 /// The identity of a file, a folder or an object, which does not change with the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
-    /// Device and inode.
     Local([u64; 2]),
     Memory(u64),
-    /// A hash of the address.
     Remote([u64; 2]),
 }
 

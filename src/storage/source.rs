@@ -193,7 +193,7 @@ impl Source {
         self.near.get().unwrap_or(&self.store)
     }
 
-    /// Returns whether each read is a request. Then several threads pay off for little data too.
+    /// Then several threads pay off for little data too.
     pub fn costs_requests(&self) -> bool {
         match self.nearest() {
             Storage::Bytes { bytes, .. } => bytes.costs_requests(),
@@ -207,7 +207,6 @@ impl Source {
         bytes.spare(GapRun { at: start + gaps.at, ..gaps })
     }
 
-    /// Returns how many threads pay off for reading all items.
     pub fn threads(&self, allowed: Threads) -> usize {
         allowed.for_requests(self.costs_requests()).for_bytes(self.bytes())
     }
@@ -226,7 +225,6 @@ impl Source {
         if let Storage::Bytes { bytes, .. } = &self.store { bytes.counter() } else { None }
     }
 
-    /// See [`CallCounter::rehearse`].
     pub fn is_rehearsed(&self) -> bool {
         self.counter().is_some_and(|counter| counter.is_rehearsal())
     }

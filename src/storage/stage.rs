@@ -18,22 +18,20 @@ use super::signals;
 use crate::error::{Context, Result, bail};
 use crate::parallel::locked;
 
-/// The folder of a stage that gets the target's name.
 const STORE: &str = "store";
 
-/// The folder of a stage for files without their final names.
+/// For files without their final names.
 const NEW: &str = "new";
 
 /// The stages that a target may have at once; few, so that remains are found by name.
 const SHARED_NAMES: u32 = 8;
 
-/// The maximum bytes of a target's name in the names of its stages.
+/// The maximum bytes of a target's name in a stage's name.
 const MAX_NAME: usize = 200;
 
 #[derive(Debug)]
 pub struct Stage {
     path: PathBuf,
-    /// The folder for files without their final names.
     new: PathBuf,
     /// Keeps other processes from removing the stage as stale.
     lock: Option<File>,
@@ -60,7 +58,7 @@ pub fn is_unfinished(name: &str) -> bool {
 }
 
 impl Stage {
-    /// Begins a stage for a target and removes stale ones.
+    /// Also removes stale stages.
     pub fn create(target: &Path) -> io::Result<Self> {
         // A signal removes the stage from the moment of its creation on.
         let begun = Arc::new(Mutex::new(None));
@@ -94,7 +92,7 @@ impl Stage {
         Err(io::Error::other("too many outputs of that name are being written"))
     }
 
-    /// A stage that several processes share and whose files are synced. A process must call
+    /// A stage that several processes share, with synced files. A process must call
     /// [`make_folders`](Self::make_folders).
     pub fn shared(path: PathBuf) -> Self {
         Self { new: path.join(NEW), path, lock: None, is_synced: true }
@@ -105,7 +103,6 @@ impl Stage {
         Self { new: own.path.clone(), path: self.path.clone(), lock: None, is_synced: true }
     }
 
-    /// Begins a stage that is removed with this one.
     pub(super) fn within_itself(&self) -> io::Result<Self> {
         let path = self.path.join("between");
         let stage = Self { new: path.join(NEW), path, lock: None, is_synced: false };
@@ -148,12 +145,12 @@ impl Stage {
     pub(super) fn put_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
         let done = take_name(self.prepared(write)?, &self.store(), key);
         let is_refused = done.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
-        // Windows refuses a rename while another process renames a file to the same name, which in a shared stage is
-        // the same chunk.
+        // Windows refuses a rename while another process renames to the same name, which in a shared stage is the same
+        // chunk.
         if is_refused && self.lock.is_none() && self.size_of(key).is_some() { Ok(()) } else { done }
     }
 
-    /// Replaces the old folder, even one of another run since this one began: the last to finish wins.
+    /// Replaces even an output of another run: the last to finish wins.
     pub fn publish(&self, target: &NamedTarget) -> Result<()> {
         let (store, path) = (self.store(), &target.path);
         if target.existing.is_none() {
@@ -172,7 +169,6 @@ impl Stage {
         Ok(signals::deferred(|| self.take_name(path))?)
     }
 
-    /// Another folder has or recently had the name.
     fn take_name(&self, path: &Path) -> io::Result<()> {
         const TRIES: usize = 100;
         let store = self.store();
@@ -199,16 +195,15 @@ impl Stage {
     }
 }
 
-/// A process's own folder in a shared stage. The process removes it, or the next one that takes the same name.
 #[derive(Debug)]
 pub struct OwnFolder {
     path: PathBuf,
-    /// The lock file; `None` without locks, where all processes share one folder.
+    /// `None` without locks, where all processes share one folder.
     lock: Option<File>,
 }
 
 impl OwnFolder {
-    /// Takes a folder and removes those of killed processes.
+    /// Also removes the folders of killed processes.
     pub fn take(stage: &Path, name: &str) -> io::Result<Self> {
         let new = stage.join(NEW);
         let mut own = Self { path: new.clone(), lock: None };
@@ -291,8 +286,8 @@ fn take_name(file: TempPath, folder: &Path, key: &str) -> io::Result<()> {
     file.persist(folder.join(key)).map_err(|refused| refused.error)
 }
 
-/// Returns a text that changes with a file or folder: sizes and modification times, and for a folder the number of
-/// files and an unordered sum over names, sizes and times. It detects replacement by an older file of the same size.
+/// A text that changes with a file or folder: sizes and modification times, and for a folder the number of files and a
+/// sum over names, sizes and times in any order. It detects replacement by an older file of the same size.
 pub fn stamp(path: &Path) -> io::Result<String> {
     let since = |found: &Metadata| Ok::<_, io::Error>(found.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default());
     let found = fs::metadata(path)?;
@@ -383,8 +378,8 @@ impl Drop for Stage {
     }
 }
 
-/// FNV-1a, which unlike the hash of the standard library is the same in every version, so later processes find the
-/// files of earlier ones.
+/// FNV-1a, the same in every version unlike the hash of the standard library, so later processes find the files of
+/// earlier ones.
 pub fn fnv1a(bytes: &[u8]) -> u64 {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)

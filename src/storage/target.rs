@@ -2,7 +2,7 @@
 //!
 //! A file gets its name when it is complete: items go to a draft, which is renamed, or linked where nothing may be
 //! replaced. A full disk, an error or a signal leaves the old file intact. The draft is in the target's folder, because
-//! a rename across file systems is a copy, which can be interrupted.
+//! a rename across file systems is a copy that can be interrupted.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, IsTerminal, Write};
@@ -26,9 +26,7 @@ use crate::error::{Context, Error, ErrorKind, Result, bail};
 #[derive(Debug)]
 pub enum Target {
     Stdout(OutputStream),
-    /// A new file, or one that will be replaced.
     File(NamedTarget),
-    /// A new folder, or one that will be replaced.
     Folder(NamedTarget),
     #[cfg(feature = "remote")]
     Bucket(BucketTarget),
@@ -127,7 +125,6 @@ impl Target {
         Ok(behind.ok().map(|behind| folder.join(behind)))
     }
 
-    /// Returns whether an address is inside the output or contains it.
     #[cfg(feature = "remote")]
     pub fn overlaps(&self, address: &str) -> bool {
         let Target::Bucket(bucket) = self else { return false };
@@ -139,7 +136,6 @@ impl Target {
         false
     }
 
-    /// Returns the metadata of the old file or folder.
     pub fn existing(&self) -> Option<&Metadata> {
         let (Target::File(target) | Target::Folder(target)) = self else { return None };
         target.existing.as_deref()
@@ -266,8 +262,8 @@ impl OpenOutput<'_> {
     }
 
     /// Gives the complete output its name. A file that replaces another is synced before the rename, and its folder
-    /// after it: the old file may be the only copy, and after a power loss a rename without the data would leave an
-    /// empty file. A new file can be made again, and a sync would take longer than the rest of a small job.
+    /// after it: after a power loss a rename without the data would leave an empty file, and the old one may be the
+    /// only copy. A new file can be made again, and a sync would take longer than the rest of a small job.
     pub fn finish(mut self) -> Result<()> {
         match &mut self {
             OpenOutput::Stdout(_) | OpenOutput::Device(_) => Ok(self.flush()?),

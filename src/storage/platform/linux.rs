@@ -39,12 +39,11 @@ pub fn allow_open_files(count: usize) -> bool {
         || setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok() && is_within(maximum)
 }
 
-/// Shares blocks (reflink). Returns whether the file system supports it.
 pub fn clone_file(from: &File, to: &File) -> bool {
     ioctl_ficlone(to, from).is_ok()
 }
 
-/// Checks access without opening the file, because file watchers would take that for a change.
+/// File watchers would take opening for a change.
 pub fn is_writable(path: &Path) -> io::Result<()> {
     Ok(access(path, Access::WRITE_OK)?)
 }
@@ -87,7 +86,6 @@ pub fn exchange(a: &Path, b: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
 }
 
-/// Syncs the file system of a folder.
 pub fn sync_all_of(folder: &Path) -> io::Result<()> {
     Ok(syncfs(File::open(folder)?)?)
 }

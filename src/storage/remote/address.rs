@@ -19,10 +19,8 @@ pub enum Address {
     },
     /// `hf://ORG/REPO[@REVISION]/PATH`, also after `datasets/` and `spaces/`.
     Hub {
-        /// `datasets/`, `spaces/` or, for models, empty.
         kind: &'static str,
         repository: String,
-        /// A branch, a tag or a commit.
         revision: String,
         path: String,
     },
@@ -121,7 +119,7 @@ impl Address {
         }
     }
 
-    /// The text that names beside this object follow after a slash, without the query of this object.
+    /// The text before the slash and name of objects beside this one, without this object's query.
     pub fn parent_text(&self) -> String {
         let mut parent = self.parent();
         if let Self::Web(url) = &mut parent {

@@ -14,7 +14,7 @@ use super::address::{Address, host};
 use crate::error::{Advice, Error, ErrorKind, Result, malformed};
 use crate::storage::read_at::Stamp;
 
-/// The S3 metadata header for the mark of an object.
+/// The S3 header for the mark.
 pub(super) const MARK: header::HeaderName = header::HeaderName::from_static("x-amz-meta-tensorop");
 
 pub(super) type Response = ureq::http::Response<Body>;
@@ -55,9 +55,7 @@ impl From<Error> for RequestFailure {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     pub size: u64,
-    /// As sent by the server.
     tag: Option<String>,
-    /// As sent by the server.
     modified: Option<String>,
     /// The mark of the object, which does not depend on its bytes.
     pub(super) mark: Option<String>,
@@ -118,10 +116,8 @@ pub(super) fn digest(text: &str) -> [u64; 2] {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ContentRange {
-    /// First byte, and end (exclusive).
     pub first: u64,
     pub end: u64,
-    /// The size of the whole object.
     pub size: u64,
 }
 
@@ -147,7 +143,7 @@ pub(super) fn size_of_unsatisfied(headers: &HeaderMap) -> Option<u64> {
     text(headers, header::CONTENT_RANGE)?.strip_prefix("bytes */")?.parse().ok()
 }
 
-/// Returns the length of a body, if the answer has one. Fails if the body is compressed.
+/// Returns the length, if known. Fails for compressed bodies.
 pub(super) fn plain_length(headers: &HeaderMap) -> Result<Option<u64>> {
     let names = headers.get_all(header::CONTENT_ENCODING).iter().map(|value| value.to_str().unwrap_or("?"));
     if let Some(name) = names.map(str::trim).find(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity")) {
@@ -161,12 +157,11 @@ pub(super) fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str
     headers.get(name)?.to_str().ok().map(str::trim)
 }
 
-/// Limits the text of a server to 60 characters, without control characters.
+/// Limits a server's text to 60 characters, without control characters.
 fn excerpt(text: &str) -> String {
     text.chars().take(60).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Returns the failure for an error status. The body is searched for an error code of S3.
 pub(super) fn refusal(response: Response, address: &Address, is_signed: bool) -> RequestFailure {
     let (status, headers) = (response.status(), response.headers().clone());
     let code = error_code(response.into_body());
@@ -208,7 +203,6 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
         return Some(Duration::from_secs(seconds));
     }
     let begin = text(headers, header::DATE).and_then(date).unwrap_or(now);
-    // A past date means no wait.
     Some(date(text_of_wait)?.duration_since(begin).try_into().unwrap_or_default())
 }
 

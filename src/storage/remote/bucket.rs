@@ -25,14 +25,14 @@ use crate::storage::record::Record;
 use crate::storage::stage::{Stage, hash_of};
 use crate::storage::store_draft::StoreDraft;
 
-/// The key of the record of an output by one process; parts use another.
+/// Of an output by one process; parts use another key.
 const WHOLE: &str = "whole";
 
 const PARTS: &str = "command";
 
 const SEALS: &str = "seals";
 
-/// The maximum bytes of a seal: the metadata of a group include those of all arrays.
+/// In bytes: the metadata of a group include those of all arrays.
 const MAX_SEAL: u64 = 1 << 30;
 
 /// Removing objects one after the other takes as long as making them.
@@ -49,7 +49,7 @@ pub struct BucketTarget {
 }
 
 impl BucketTarget {
-    /// Inspects a name in a bucket without writing. A store has one of `marks`. `no_clobber` gives an error of the kind
+    /// Inspects a name without writing. `no_clobber` gives an error of the kind
     /// [`AlreadyExists`](io::ErrorKind::AlreadyExists).
     pub fn resolve(
         client: Arc<Client>,
@@ -94,7 +94,6 @@ impl BucketTarget {
         self.marks[0]
     }
 
-    /// The prefix of the record beside the store.
     fn beside(&self) -> Address {
         let path = self.root.path();
         self.root.parent().join(&format!(".{}.tensorop", path.rsplit('/').next().unwrap_or(path)))
@@ -104,7 +103,6 @@ impl BucketTarget {
         Identity::Remote(digest(&self.root.text()))
     }
 
-    /// Returns whether an address is inside the store or contains it.
     pub fn overlaps(&self, address: &Address) -> bool {
         let is_in = |one: &str, other: &str| {
             let (one, other) = (one.trim_end_matches('/'), other.trim_end_matches('/'));
@@ -122,8 +120,7 @@ impl BucketTarget {
         BucketDraft { target: self, objects: Mutex::default(), may_be_sealed: AtomicBool::default() }
     }
 
-    /// Begins the whole store. An existing store loses its seals at once: under the same keys, its values would mix
-    /// with the new ones.
+    /// An existing store loses its seals at once: under the same keys, its values would mix with the new ones.
     pub fn begin(&self) -> Result<BucketOutput<'_>> {
         if !self.is_there && self.has_record(PARTS)? {
             bail!("is being made in parts: end these with --finish, or begin anew with --part and --restart");
@@ -136,7 +133,6 @@ impl BucketTarget {
             if draft.with_objects(|objects| objects.remove(*mark).is_some())? {
                 let mark = self.root.join(mark);
                 self.client.delete(&mark)?;
-                // With the seal, the chunks of both stores would look like one store.
                 ensure!(self.client.head(&mark)?.is_none(), "{mark} cannot be removed");
             }
         }
@@ -156,10 +152,9 @@ impl BucketTarget {
 #[derive(Debug)]
 struct BucketDraft<'a> {
     target: &'a BucketTarget,
-    /// The objects by key; listed at the first use, because a list costs less than a request for each.
+    /// Listed at the first use, because a list costs less than a request for each.
     objects: Mutex<Option<HashMap<String, StoredObject>>>,
-    /// Whether a seal may exist, of this or another process. Then the values stay, since a store without them would be
-    /// full of fill values.
+    /// Whether a seal may exist. Then the values stay, since a store without them would be full of fill values.
     may_be_sealed: AtomicBool,
 }
 
@@ -203,7 +198,6 @@ impl BucketDraft<'_> {
         self.remove_all(below, &last)
     }
 
-    /// Puts the waiting seals, the outermost one with `mark` and a sum over the store.
     fn put_seals(&self, mark: Option<u64>) -> Result<()> {
         let BucketTarget { client, root, .. } = self.target;
         let listed = client.list(&self.target.beside().join(SEALS), ListedNames::All)?.objects;
@@ -233,7 +227,6 @@ impl BucketDraft<'_> {
         Ok(())
     }
 
-    /// The mark and the sum, if parts made the store.
     fn mark(&self) -> Result<Option<[u64; 2]>> {
         let version = self.target.client.head(&self.target.root.join(self.target.seal()))?;
         let parse = |mark: String| {
@@ -257,7 +250,7 @@ impl BucketDraft<'_> {
 
 impl StoreDraft for BucketDraft<'_> {
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
-        // A request that failed may have been carried out.
+        // A failed request may have been carried out.
         if let Some(objects) = &mut *locked(&self.objects) {
             objects.insert(key.to_owned(), StoredObject { size: bytes.len() as u64, is_own: true });
         }
@@ -307,12 +300,10 @@ pub struct BucketOutput<'a> {
 }
 
 impl BucketOutput<'_> {
-    /// The store for values.
     pub fn store(&self) -> &dyn StoreDraft {
         &self.draft
     }
 
-    /// Removes the remains of the older store and puts the seals.
     pub fn finish(&self) -> Result<()> {
         let target = self.draft.target;
         let finish = || {
@@ -323,7 +314,6 @@ impl BucketOutput<'_> {
         self.draft.remove_beside().with_context(|| format!("{}: cannot be removed", target.beside()))
     }
 
-    /// The keys of this process's objects, or those of all others.
     fn keys(&self, are_own: bool) -> Result<Vec<String>> {
         let keys = |objects: &mut HashMap<String, StoredObject>| {
             objects.iter().filter(|(_, object)| object.is_own == are_own).map(|(key, _)| key.clone()).collect()
@@ -377,7 +367,7 @@ impl PartsPlace for BucketDraft<'_> {
 
     fn publish(&self, mark: u64) -> Result<()> {
         let published = self.put_seals(Some(mark));
-        // Of two finishing processes, either may be first at each step.
+        // Either of two finishing processes may be first at each step.
         if published.is_err() && self.is_marked(mark)? {
             return Ok(());
         }

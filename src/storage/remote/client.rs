@@ -1,4 +1,4 @@
-//! [`Client`]: sends requests with signatures, redirects and retries.
+//! [`Client`]: requests with signatures, redirects and retries.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,17 +19,16 @@ use crate::error::{Error, Result, ensure, malformed};
 use crate::parallel::{locked, wait};
 use crate::storage::requests::{AskedAgain, RequestEvent, RequestOptions, tell};
 
-/// The default maximum wait for the next byte.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 
 const RETRIES: u32 = 5;
 
-/// Doubled for each further retry.
+/// Doubles with each retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
 const REDIRECTS: usize = 10;
 
-/// The maximum number of cached redirects: few of a store's many chunks are read twice.
+/// The maximum cached redirects: few of a store's many chunks are read twice.
 const MAX_TARGETS: usize = 1024;
 
 /// Each request has a new signature.
@@ -90,7 +89,6 @@ pub struct Client {
 }
 
 impl Client {
-    /// Returns the process's client for these options.
     pub fn shared(options: RequestOptions) -> Result<Arc<Self>> {
         static CLIENTS: Mutex<Vec<(RequestOptions, Arc<Client>)>> = Mutex::new(Vec::new());
         let mut clients = locked(&CLIENTS);
@@ -163,11 +161,10 @@ impl Client {
         unreachable!("the last attempt returns")
     }
 
-    /// Makes one attempt; `None` if the object does not exist.
+    /// `None` if the object does not exist.
     pub(super) fn answer(&self, ask: &Ask<'_>) -> Result<Option<Response>, RequestFailure> {
         let target = self.target(ask)?;
         let (url, is_signed) = (target.url.clone(), target.is_signed);
-        // The target of a redirect is valid for some time.
         let known = if ask.reads() { locked(&self.targets).get(url.as_str()).cloned() } else { None };
         let response = match known {
             None => self.send_on(ask, target)?,
@@ -267,7 +264,6 @@ impl Client {
         })
     }
 
-    /// The first URL, signed now.
     pub(super) fn target(&self, ask: &Ask<'_>) -> Result<RequestTarget> {
         match ask.address {
             Address::Web(url) => Ok(RequestTarget {
@@ -320,7 +316,6 @@ impl Client {
 
     /// The host, with the port if there is one, without secrets.
     fn host(&self, address: &Address) -> String {
-        // A list may be of the whole bucket.
         let ask = Ask { list: Some(Default::default()), ..Ask::new(Method::GET, address) };
         self.target(&ask).map_or_else(|_| String::new(), |target| host(&target.url).to_owned())
     }

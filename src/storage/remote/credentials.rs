@@ -84,10 +84,8 @@ impl HubAccess {
 const UNREAD: [&str; 6] =
     ["web_identity_token_file", "role_arn", "sso_session", "sso_start_url", "credential_process", "login_session"];
 
-/// The selected profile.
 #[derive(Default)]
 struct Profile {
-    /// The name in `AWS_PROFILE`.
     asked: Option<String>,
     values: HashMap<String, String>,
     /// The name, if neither file has the profile.
@@ -105,7 +103,6 @@ impl Profile {
         let asked = variable("AWS_PROFILE");
         let name = asked.as_deref().unwrap_or("default");
         let mut found = Vec::new();
-        // Headings are `profile NAME` in the one file and `NAME` in the other.
         if let Some(text) = file("AWS_CONFIG_FILE", "config") {
             found.extend(section(&text, |heading| {
                 heading == name && name == "default" || heading.strip_prefix("profile ").map(str::trim) == Some(name)
@@ -138,8 +135,7 @@ impl Profile {
     }
 }
 
-/// Returns the settings below a heading. Indented lines continue a value and are skipped, because these settings are
-/// short.
+/// Skips indented lines, which continue a value: these settings are short.
 fn section(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<HashMap<String, String>> {
     let (mut values, mut inside, mut is_there) = (HashMap::new(), false, false);
     for line in text.lines().filter(|line| !line.starts_with([' ', '\t', '#', ';'])) {

@@ -16,13 +16,11 @@ use crate::storage::read_at::{MemoryBytes, Part, ReadAt};
 use crate::storage::requests::{RequestEvent, tell};
 use crate::storage::source::fill_from;
 
-/// The maximum bytes from a server without ranges.
 const MAX_WHOLE: u64 = 1 << 28;
 
 /// The maximum in memory; larger ones go to an unnamed file.
 const MAX_IN_MEMORY: usize = 1 << 24;
 
-/// The content of the first answer.
 #[derive(Debug)]
 pub(super) struct FirstAnswer {
     pub version: Version,
@@ -76,7 +74,6 @@ impl Client {
         })
     }
 
-    /// Downloads all from a server without ranges.
     fn begin_whole(&self, response: Response, length: Option<u64>) -> Result<FirstAnswer, RequestFailure> {
         let headers = response.headers().clone();
         let too_long = |bytes: Option<u64>| {
@@ -222,7 +219,6 @@ impl Client {
         Ok(self.look(address)?.map(|begun| begun.version))
     }
 
-    /// Like [`head`](Self::head), with any bytes that arrived.
     pub(super) fn look(&self, address: &Address) -> Result<Option<FirstAnswer>> {
         let told = self.repeat(address, || {
             let Some(response) = self.answer(&Ask::new(Method::HEAD, address))? else { return Ok(None) };

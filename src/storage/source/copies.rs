@@ -1,5 +1,4 @@
-//! Copies of all items of a source, for other access: streams in any order, long rows of chunks in C order, repeated
-//! reads from a server. A copy is made once, in memory or in an unnamed file.
+//! Copies of all items of a source for other access, made once, in memory or in an unnamed file.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -28,7 +27,6 @@ pub enum Keep {
     File,
 }
 
-/// Reads a window in C order. The buffer is reused.
 type ReadWindow<'a> = dyn Fn(&Window, &mut [u8], &mut Buffer) -> Result<()> + Sync + 'a;
 
 /// An access pattern that [`Source::hold`] prepares by a copy.
@@ -36,7 +34,7 @@ type ReadWindow<'a> = dyn Fn(&Window, &mut [u8], &mut Buffer) -> Result<()> + Sy
 pub enum Hold {
     /// Any order, repeatedly. Copies streams.
     Seekable,
-    /// Windows in C order. Copies chunks in rows so long that windows would read each chunk repeatedly.
+    /// Windows in C order. Copies chunks in rows so long that windows would read them repeatedly.
     COrder,
     /// All items in C order by several threads. Also copies remote chunks in [so few rows](few_rows) that most threads
     /// would be idle.
@@ -49,7 +47,6 @@ pub enum Hold {
     Memory,
 }
 
-/// A copy that a [`Hold`] needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldCopy {
     pub keep: Keep,
@@ -78,8 +75,7 @@ impl Source {
         Ok(())
     }
 
-    /// [`hold`](Self::hold) with [`Hold::Local`] for a source that is shared already. Only items by position are
-    /// copied.
+    /// [`hold`](Self::hold) with [`Hold::Local`] for a shared source of items by position.
     pub fn bring_near(&self, threads: Threads) -> Result<()> {
         if self.is_read_by_position()
             && let Some(kind) = self.copy_to_hold(Hold::Local, threads)
@@ -90,7 +86,6 @@ impl Source {
         Ok(())
     }
 
-    /// Returns the copy that [`hold`](Self::hold) would make.
     pub fn copy_to(&self, hold: Hold, threads: Threads) -> Option<HeldCopy> {
         let keep = match self.copy_to_hold(hold, threads)? {
             CopyKind::AsStored(keep) => keep,
@@ -134,7 +129,6 @@ impl Source {
         }
     }
 
-    /// Windows in C order would read each chunk repeatedly.
     fn is_in_long_rows(&self, chunks: &Arc<dyn Chunked>) -> bool {
         let row = Windows::on_grid(self.shape(), 1, chunks.grid()).largest();
         row.saturating_mul(self.dtype().itemsize()) > MAX_ROW
