@@ -41,6 +41,7 @@ impl Cost {
     }
 }
 
+/// The order in which an operand is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandReading {
     /// In the order of the output, or of a scan's windows.
@@ -55,6 +56,7 @@ pub enum OperandReading {
     AsItComes,
 }
 
+/// The reads of an operand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OperandReads {
     pub label: String,
@@ -79,6 +81,7 @@ impl OperandReads {
     }
 }
 
+/// One planner for each way to read the operands.
 #[derive(Debug)]
 pub struct Planners<'a>(Vec<Planner<'a>>);
 
@@ -89,6 +92,7 @@ impl<'a> Planners<'a> {
         Self(ways.into_iter().map(|way| Planner::new(fill, limits, way)).collect())
     }
 
+    /// Returns the best plan.
     pub fn plan(&self, sink: SinkKind<'_>) -> Plan {
         self.ways(sink).swap_remove(0).0
     }

@@ -6,6 +6,7 @@ use crate::item::meta::Meta;
 use crate::layout::window::Windows;
 use crate::ops::fill::Region;
 
+/// The regions of an output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cut {
     /// The items that begin in each block of a file.

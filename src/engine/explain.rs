@@ -59,6 +59,7 @@ pub struct Explanation {
 }
 
 impl Planners<'_> {
+    /// Explains the best plan.
     pub fn explain(&self, sink: SinkKind<'_>) -> Explanation {
         let mut ways = self.ways(sink).into_iter();
         let (plan, cost) = ways.next().expect("there is a way to make an output");

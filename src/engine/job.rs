@@ -66,6 +66,7 @@ impl Job {
         Planners::new(&*self.fill, self.limits, self.way)
     }
 
+    /// Returns the best plan.
     pub fn plan(&self, sink: SinkKind<'_>) -> Plan {
         self.planners().plan(sink)
     }

@@ -17,6 +17,7 @@ pub struct Readings {
 }
 
 impl Planner<'_> {
+    /// Returns how often windows read the data.
     pub fn readings(&self, windows: &Windows) -> Option<Readings> {
         let alone = readings(&self.meta.shape, windows.sides(), &self.grain()?);
         Some(Readings { all: self.slabs(windows).map_or(alone.min(DIRECT), |slabs| slabs.readings), alone })

@@ -14,6 +14,7 @@ use crate::layout::window::{ItemRuns, Windows};
 use crate::ops::access::Holding;
 use crate::ops::fill::Region;
 
+/// How an output is made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The way to read operands.
@@ -25,6 +26,7 @@ pub struct Plan {
     pub threads: usize,
 }
 
+/// A step before the first window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
     /// Copies an operand.
@@ -36,6 +38,7 @@ pub enum Before {
     Clone,
 }
 
+/// The destination of the regions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     /// To a file in any order.
@@ -52,6 +55,7 @@ pub enum Route {
     InPlace,
 }
 
+/// The regions that are made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Steps {
     /// All regions, one by one.
@@ -81,6 +85,7 @@ impl Steps {
         }
     }
 
+    /// In items.
     pub fn largest(&self) -> usize {
         match self {
             Self::Each(cut) => cut.largest(),
@@ -119,6 +124,7 @@ impl Steps {
         if let Self::Runs(runs) = self { Some(runs) } else { None }
     }
 
+    /// The sides of the slabs.
     pub fn held(&self) -> Option<&[usize]> {
         if let Self::Slabs { slabs, .. } = self { Some(slabs.sides()) } else { None }
     }
@@ -133,6 +139,7 @@ impl Steps {
     }
 }
 
+/// The sink, as far as plans depend on it.
 #[derive(Clone, Copy, Debug)]
 pub enum SinkKind<'a> {
     File {

@@ -27,6 +27,7 @@ const WINDOWS_EACH: usize = 8;
 /// The maximum number of listed pages of an edit: 32 MiB.
 const MAX_PAGES: usize = 1 << 22;
 
+/// The operator's accesses and the limits.
 #[derive(Debug)]
 pub struct Planner<'a> {
     pub(super) fill: &'a dyn Fill,
@@ -160,6 +161,7 @@ impl<'a> Planner<'a> {
         Ok(Plan { way: self.way, before: self.copies(), route: Route::InPlace, steps, threads })
     }
 
+    /// Plans the windows that contain `items`.
     pub fn plan_range(&self, items: &Range<usize>) -> Result<Plan> {
         let (windows, mut numbers) = (self.windows(), Vec::new());
         if !items.is_empty() {
@@ -351,7 +353,7 @@ impl<'a> Planner<'a> {
         sides
     }
 
-    /// The boxes in which threads read a slab. Panics without a grain.
+    /// Threads read a slab by these boxes. Panics without a grain.
     pub fn units(&self) -> Windows {
         let grain = self.grain().expect("there are slabs only where there are grains");
         Windows::boxes(&self.meta.shape, &self.suited(grain))
@@ -397,6 +399,7 @@ impl<'a> Planner<'a> {
         strips(&self.meta.shape, &self.suited(grain), most.map(|bytes| bytes / self.widest().max(1)))
     }
 
+    /// The bytes that a window reads, as far as known.
     pub fn bytes_read(&self, window: &Window) -> u64 {
         match &self.reads[..] {
             // Updates replace items of the data and are not counted.

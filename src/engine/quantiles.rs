@@ -51,6 +51,7 @@ const FEW: usize = 1 << 16;
 /// The width of a guess on each side, in standard deviations of a sample's rank.
 const SPREAD: f64 = 5.0;
 
+/// A type of items with keys.
 pub trait Key: Copy {
     /// The bits of a key; higher bits are 0.
     const BITS: u32;
@@ -206,6 +207,7 @@ impl Ranges {
     }
 }
 
+/// The counters of a thread in a pass.
 #[derive(Clone, Debug)]
 pub struct PassCounts {
     /// One array of [`BUCKETS`] counters per range.
@@ -262,6 +264,7 @@ impl Search {
         }
     }
 
+    /// The maximum number of passes.
     #[must_use]
     pub fn most_passes(bits: u32, items: usize) -> usize {
         if items <= FEW { 1 } else { bits.div_ceil(BUCKETS.ilog2()) as usize }
@@ -340,6 +343,7 @@ impl Search {
         }
     }
 
+    /// Counts zero keys without seeing them, in the first pass only.
     pub fn count_zeros(&self, counts: &mut PassCounts, keys: usize) {
         match &self.pass {
             Pass::KeepAll => {

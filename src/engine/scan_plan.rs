@@ -30,6 +30,7 @@ const LINE: u64 = 64;
 /// From memory each piece is read by itself.
 const BY_LINES: GatherRule<'static> = GatherRule { most: usize::MAX, gaps: Gaps::Counted(&|_| 0) };
 
+/// A part of a tensor in the order of a scan.
 #[derive(Clone, Debug)]
 pub struct ScannedPart<'a> {
     pub source: &'a Source,
@@ -85,6 +86,7 @@ impl<'a> ScannedPart<'a> {
     }
 }
 
+/// The kind of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShownAs {
     /// In order. Several threads read only from servers.
@@ -95,7 +97,7 @@ pub enum ShownAs {
     Boxes,
 }
 
-/// A tensor that is read into memory before the scan.
+/// A tensor in memory during the scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resident {
     pub part: usize,
@@ -103,6 +105,7 @@ pub struct Resident {
     pub boxes: Option<Windows>,
 }
 
+/// A way to scan parts.
 #[derive(Clone, Debug)]
 pub struct ScanWay {
     /// The parts in memory.

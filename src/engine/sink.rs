@@ -31,6 +31,7 @@ impl<F: Fn(&Region, &[u8]) -> Result<()> + Sync> WindowSink for F {
     }
 }
 
+/// Returns the packed chunks of a window, if they can be reused.
 pub type GetStored<'a> = dyn Fn() -> Result<Option<StoredWindow<'a>>> + 'a;
 
 /// Observes writes to a file.
@@ -39,6 +40,7 @@ pub trait Written: Debug + Sync {
     fn add(&self, bytes: &[u8], at: u64);
 }
 
+/// A file with the items of an output in C order.
 #[derive(Debug)]
 pub struct FileSink<'a> {
     file: &'a File,

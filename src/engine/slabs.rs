@@ -22,6 +22,7 @@ const TRIED: usize = 1 << 16;
 /// Slabs are tried only if bytes would be read more often than this.
 pub const DIRECT: f64 = 1.05;
 
+/// Sides of slabs, and how often bytes are read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlabSides {
     pub sides: Vec<usize>,

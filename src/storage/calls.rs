@@ -93,6 +93,7 @@ impl CallCounter {
         done.map(|()| calls)
     }
 
+    /// Returns whether reads are only counted.
     pub fn is_rehearsal(&self) -> bool {
         self.is_rehearsal.load(Ordering::Relaxed)
     }

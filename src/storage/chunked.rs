@@ -73,6 +73,7 @@ pub trait Chunked: Debug + Send + Sync {
     fn edit(&self) -> Result<Box<dyn WritableStore>>;
 }
 
+/// A packed unit and its key.
 #[derive(Debug)]
 pub struct PackedUnit {
     pub key: String,

@@ -52,6 +52,7 @@ impl Conversion {
         self.from == self.to
     }
 
+    /// Swaps items that keep their width.
     pub fn swap(&self, items: &mut [u8]) {
         Swap::apply_all(&self.swaps, items, self.to);
     }
@@ -65,6 +66,7 @@ impl Conversion {
         item.get(self.to..).is_none_or(|rest| rest.iter().all(|&byte| byte == 0))
     }
 
+    /// Reads and converts the items of `view`.
     pub fn read(&self, source: &Source, view: &View, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         if self.from == self.to {
             source.read(view, out, scratch)?;

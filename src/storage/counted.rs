@@ -13,6 +13,7 @@ struct CountedBytes {
     counter: Arc<CallCounter>,
 }
 
+/// Counts the reads of `bytes`, if there is a counter.
 pub fn counted(bytes: Arc<dyn ReadAt>, counter: Option<&Arc<CallCounter>>) -> Arc<dyn ReadAt> {
     match counter {
         Some(counter) => Arc::new(CountedBytes { bytes, counter: Arc::clone(counter) }),

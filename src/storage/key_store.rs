@@ -15,6 +15,7 @@ use super::read_at::{Identity, Part, ReadAt, Section, Stamp};
 use crate::error::{Result, ensure};
 use crate::memory;
 
+/// A store that can be read and listed.
 pub trait KeyStore: Debug + Send + Sync {
     /// Opens a value; `None` if it does not exist. A folder is an error.
     fn open(&self, key: &str) -> Result<Option<Arc<dyn ReadAt>>>;
@@ -66,6 +67,7 @@ pub trait KeyStore: Debug + Send + Sync {
     fn edit(&self, prefix: &str) -> Result<Box<dyn WritableStore>>;
 }
 
+/// A store that can be written.
 pub trait WritableStore: Debug + Send + Sync {
     /// Writes a value so that only the commit remains. A commit that is dropped leaves nothing behind.
     fn prepare(&self, key: &str, bytes: &[u8]) -> io::Result<Commit>;
@@ -83,6 +85,7 @@ pub trait WritableStore: Debug + Send + Sync {
 /// Publishes a prepared value, replacing any old one.
 pub type Commit = Box<dyn FnOnce() -> io::Result<()> + Send>;
 
+/// A lock, held until the last clone is dropped.
 pub type Lock = Arc<dyn Any + Send + Sync>;
 
 pub fn join(prefix: &str, name: &str) -> String {

@@ -10,6 +10,7 @@ use super::read_at::{Identity, ReadAt, Stamp};
 use super::stage::{self, Stage};
 use crate::error::{Result, bail};
 
+/// A folder whose files are values.
 #[derive(Debug)]
 pub struct LocalStore {
     folder: PathBuf,

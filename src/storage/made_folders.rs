@@ -37,6 +37,7 @@ impl MadeFolders {
         }
     }
 
+    /// Keeps the folders, which hold a complete output.
     pub fn keep(&mut self) {
         self.missing.clear();
     }

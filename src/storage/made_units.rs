@@ -9,6 +9,7 @@ use super::parts::Ledger;
 use crate::error::Result;
 use crate::parallel::locked;
 
+/// The state of a finished unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MadeUnit {
     File(u64),
@@ -41,6 +42,7 @@ impl<'a> MadeUnits<'a> {
         Self { ledger, part, first: own.start, found: Mutex::new(FoundUnits { units, empty, noted: empty }) }
     }
 
+    /// `None` if the unit may not exist.
     pub fn get(&self, number: usize) -> Option<MadeUnit> {
         locked(&self.found).units[number - self.first]
     }

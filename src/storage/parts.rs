@@ -30,6 +30,7 @@ const MAX_RECORD: u64 = 1 << 26;
 /// In bytes, for some 40 million units.
 const MAX_LIST: u64 = 1 << 30;
 
+/// An output that is made in parts.
 #[derive(Debug)]
 pub struct Parts<'a> {
     pub(super) label: &'a str,
@@ -38,6 +39,7 @@ pub struct Parts<'a> {
     pub ledger: Ledger,
 }
 
+/// The place of such an output: a disk or a bucket.
 pub trait PartsPlace: Debug {
     fn is_marked(&self, mark: u64) -> Result<bool>;
 
@@ -122,6 +124,7 @@ impl Ledger {
         self.reader.size(&self.key(part, "")).is_ok_and(|size| size.is_some())
     }
 
+    /// Records a part as done, with the list of its units.
     pub fn set_done(&self, part: usize, made: &str) -> io::Result<()> {
         self.writer.put(&self.key(part, ""), made.as_bytes())
     }
@@ -132,6 +135,7 @@ impl Ledger {
         text("").or_else(|| text(".made")).unwrap_or_default()
     }
 
+    /// Records units of an unfinished part.
     pub fn set_made(&self, part: usize, made: &str) -> io::Result<()> {
         self.writer.put(&self.key(part, ".made"), made.as_bytes())
     }
@@ -163,6 +167,7 @@ impl Ledger {
 }
 
 impl<'a> Parts<'a> {
+    /// Fails for streams and devices.
     pub fn new(target: &'a Target, record: Record) -> Result<Self> {
         match target {
             Target::File(file) => local::parts(file, false, record),
@@ -179,6 +184,7 @@ impl<'a> Parts<'a> {
         self.place.is_marked(self.ledger.hash())
     }
 
+    /// Discards the parts.
     pub fn restart(&self) -> Result<()> {
         self.place.begin_anew(self.ledger.hash())?;
         self.place.forget()

@@ -24,10 +24,12 @@ pub use self::unix::*;
 #[cfg(windows)]
 pub use self::windows::*;
 
+/// Returns whether two names are of one file.
 pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
     file_number(a) == file_number(b)
 }
 
+/// Returns whether an open file is the one at a path.
 pub fn is_open_as(open: &File, found: io::Result<Metadata>) -> bool {
     open.metadata().is_ok_and(|open| found.is_ok_and(|found| same_file(&open, &found)))
 }

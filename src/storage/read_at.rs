@@ -56,6 +56,7 @@ pub trait ReadAt: Debug + Send + Sync {
     }
 }
 
+/// A part of an object of unknown size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     First(u64),
@@ -179,6 +180,7 @@ impl ReadAt for ReopenedFile {
     }
 }
 
+/// Bytes in memory, which do not change.
 #[derive(Debug)]
 pub struct MemoryBytes {
     bytes: Arc<Buffer>,

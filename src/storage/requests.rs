@@ -10,6 +10,7 @@ use crate::parallel::locked;
 /// Paths with these prefixes are addresses, even if such files exist.
 const SCHEMES: [&str; 4] = ["http://", "https://", "s3://", "hf://"];
 
+/// Options of requests to servers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestOptions {
     /// The maximum wait for the next byte; 30 seconds if `None`.
@@ -33,6 +34,7 @@ pub fn may_be_meant_as_address(path: &Path) -> bool {
     as_address(path).is_none() && (is_scheme && rest.starts_with("//") || is_known())
 }
 
+/// An event of a request.
 #[derive(Clone, Copy, Debug)]
 pub enum RequestEvent<'a> {
     Came(usize),
@@ -40,6 +42,7 @@ pub enum RequestEvent<'a> {
     AskedAgain(&'a AskedAgain<'a>),
 }
 
+/// A failed request that is repeated.
 #[derive(Clone, Copy, Debug)]
 pub struct AskedAgain<'a> {
     pub number: u32,

@@ -91,6 +91,7 @@ mod handlers {
         }
     }
 
+    /// Registers a callback for SIGHUP, SIGINT and SIGTERM.
     pub fn call_when_ended(last: impl Fn() + Send + 'static) {
         if !is_handled() {
             return;

@@ -36,6 +36,7 @@ use crate::parallel::{Threads, locked};
 /// memory of a thread; 1 MiB costs far more than the system call.
 pub(crate) const READ_AT_ONCE: usize = 1 << 20;
 
+/// A tensor that can be read in parts.
 #[derive(Debug)]
 pub struct Source {
     meta: Meta,
@@ -120,6 +121,7 @@ impl Source {
         Ok(Self { container, name_in_group, ..Self::new(self.meta.clone(), self.store.shared(), self.label.clone()) })
     }
 
+    /// Adds the container, with the tensor's number there.
     #[must_use]
     pub fn one_of(self, container: Arc<Container>, n: usize) -> Self {
         Self { container: Some((container, n)), ..self }
@@ -131,6 +133,7 @@ impl Source {
         Self { name_in_group: Some(name.into()), ..self }
     }
 
+    /// A group without metadata is not a [container](Self::container).
     pub fn name_in_group(&self) -> Option<&str> {
         self.name_in_group.as_deref()
     }
@@ -207,6 +210,7 @@ impl Source {
         bytes.spare(GapRun { at: start + gaps.at, ..gaps })
     }
 
+    /// Returns how many threads pay off for reading all items.
     pub fn threads(&self, allowed: Threads) -> usize {
         allowed.for_requests(self.costs_requests()).for_bytes(self.bytes())
     }
@@ -225,6 +229,7 @@ impl Source {
         if let Storage::Bytes { bytes, .. } = &self.store { bytes.counter() } else { None }
     }
 
+    /// See [`CallCounter::rehearse`].
     pub fn is_rehearsed(&self) -> bool {
         self.counter().is_some_and(|counter| counter.is_rehearsal())
     }
@@ -256,6 +261,7 @@ impl Source {
         Ok(own.is_some() && own == identity(other)?)
     }
 
+    /// The view of all items in storage.
     pub fn view(&self) -> View {
         self.meta.view()
     }
@@ -373,6 +379,7 @@ impl Source {
     }
 }
 
+/// The message for data of a wrong length.
 pub fn wrong_length(found: u64, expected: u64, meta: &Meta) -> String {
     format!("{found} bytes of data, expected {expected} ({} {:?})", meta.dtype.name(), meta.shape)
 }

@@ -29,6 +29,7 @@ const SHARED_NAMES: u32 = 8;
 /// The maximum bytes of a target's name in a stage's name.
 const MAX_NAME: usize = 200;
 
+/// A folder that is being made.
 #[derive(Debug)]
 pub struct Stage {
     path: PathBuf,
@@ -43,6 +44,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Returns `.NAME.REST` beside a target NAME.
 pub fn hidden_name(target: &Path, rest: &str) -> io::Result<PathBuf> {
     let name = target.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_string_lossy();
     let end = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= MAX_NAME).last();
@@ -195,6 +197,7 @@ impl Stage {
     }
 }
 
+/// A process's own folder in a shared stage, removed by the process or the next one of that name.
 #[derive(Debug)]
 pub struct OwnFolder {
     path: PathBuf,

@@ -34,6 +34,7 @@ pub struct OutputStream {
 }
 
 impl OutputStream {
+    /// `is_terminal` claims that a person reads.
     pub fn new(writer: impl Write + Send + 'static, is_terminal: bool) -> Self {
         Self { writer: Arc::new(Mutex::new(writer)), is_terminal }
     }

@@ -88,6 +88,7 @@ impl Target {
         Ok(Self::Folder(NamedTarget { label, path, existing: existing.map(Box::new), no_clobber, marks, missing }))
     }
 
+    /// Fails if the folder of the output is missing.
     pub fn in_existing_folder(self) -> Result<Self> {
         match &self {
             Target::File(target) | Target::Folder(target) if !target.missing.is_empty() => {
@@ -125,6 +126,7 @@ impl Target {
         Ok(behind.ok().map(|behind| folder.join(behind)))
     }
 
+    /// Returns whether an address is inside the output or contains it.
     #[cfg(feature = "remote")]
     pub fn overlaps(&self, address: &str) -> bool {
         let Target::Bucket(bucket) = self else { return false };
@@ -136,11 +138,13 @@ impl Target {
         false
     }
 
+    /// The metadata of the old file or folder.
     pub fn existing(&self) -> Option<&Metadata> {
         let (Target::File(target) | Target::Folder(target)) = self else { return None };
         target.existing.as_deref()
     }
 
+    /// The identity of the old output.
     pub fn identity(&self) -> Option<Identity> {
         match self {
             #[cfg(feature = "remote")]

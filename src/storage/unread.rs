@@ -59,6 +59,7 @@ impl UnreadArray {
         self.store.folder().map(|folder| folder.join(&self.prefix))
     }
 
+    /// The number of values, without metadata.
     pub fn values(&self) -> usize {
         self.keys.len()
     }

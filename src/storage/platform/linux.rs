@@ -39,6 +39,7 @@ pub fn allow_open_files(count: usize) -> bool {
         || setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok() && is_within(maximum)
 }
 
+/// Shares blocks (reflink), if the file system can.
 pub fn clone_file(from: &File, to: &File) -> bool {
     ioctl_ficlone(to, from).is_ok()
 }
@@ -86,6 +87,7 @@ pub fn exchange(a: &Path, b: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
 }
 
+/// Syncs the file system of a folder.
 pub fn sync_all_of(folder: &Path) -> io::Result<()> {
     Ok(syncfs(File::open(folder)?)?)
 }

@@ -95,6 +95,7 @@ impl Address {
         below
     }
 
+    /// Removes the last name of the path.
     #[must_use]
     pub fn parent(&self) -> Self {
         let mut above = self.clone();

@@ -52,6 +52,7 @@ impl From<Error> for RequestFailure {
     }
 }
 
+/// The version of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     pub size: u64,

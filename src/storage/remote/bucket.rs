@@ -38,6 +38,7 @@ const MAX_SEAL: u64 = 1 << 30;
 /// Removing objects one after the other takes as long as making them.
 const AT_ONCE: usize = 16;
 
+/// The name of a store in a bucket.
 #[derive(Debug)]
 pub struct BucketTarget {
     pub label: String,
@@ -304,6 +305,7 @@ impl BucketOutput<'_> {
         &self.draft
     }
 
+    /// Removes the old store's objects and puts the seals.
     pub fn finish(&self) -> Result<()> {
         let target = self.draft.target;
         let finish = || {

@@ -22,6 +22,7 @@ pub(super) enum PutCondition<'a> {
     Absent(Option<&'a str>),
 }
 
+/// The objects below a prefix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     pub objects: Vec<ListedObject>,

@@ -19,6 +19,7 @@ use crate::storage::read_at::request_window;
 /// The maximum bytes of a stream in memory. 16 MiB spare most operands a file, and every machine has them.
 const MEMORY_SPOOL: u64 = 1 << 24;
 
+/// The place of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Memory, filled by runs of equal length.
@@ -47,6 +48,7 @@ pub enum Hold {
     Memory,
 }
 
+/// A copy that a [`Hold`] needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldCopy {
     pub keep: Keep,
@@ -95,7 +97,7 @@ impl Source {
         Some(HeldCopy { keep, bytes_read: self.bytes_stored() })
     }
 
-    /// Returns the stored bytes of all items, 0 for memory.
+    /// Returns the copy that [`hold`](Self::hold) would make.
     pub fn bytes_stored(&self) -> u64 {
         match self.nearest() {
             Storage::Memory(_) | Storage::Item(_) => 0,
