@@ -41,7 +41,7 @@ impl Cost {
     }
 }
 
-/// The order in which an operand is read.
+/// The order of an operand's reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandReading {
     /// In the order of the output, or of a scan's windows.
@@ -86,7 +86,7 @@ impl OperandReads {
 pub struct Planners<'a>(Vec<Planner<'a>>);
 
 impl<'a> Planners<'a> {
-    /// `begun` is the way of operands that are already open for it.
+    /// `begun` is the way of a job that has begun.
     pub fn new(fill: &'a dyn Fill, limits: Limits, begun: Option<usize>) -> Self {
         let ways = begun.map_or_else(|| fill.ways(&limits), |way| vec![way]);
         Self(ways.into_iter().map(|way| Planner::new(fill, limits, way)).collect())

@@ -30,7 +30,7 @@ impl Cut {
         }
     }
 
-    /// The sides of the largest region as a box. The first side of a run is its rows.
+    /// The sides of the largest region as a box of a tensor of `shape`.
     pub fn sides(&self, shape: &[usize]) -> Vec<usize> {
         match self {
             Self::Blocks(_) => Windows::contiguous(shape, self.largest().max(1)),

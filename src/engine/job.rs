@@ -77,8 +77,8 @@ impl Job {
         Planner::new(&*self.fill, self.limits, self.way.unwrap_or_else(first))
     }
 
-    /// Does the steps before the first window, except downloads, which need a whole output. Later plans do not repeat
-    /// them.
+    /// Does the steps before the first window, except downloads, which [`run`](Self::run) makes. Later plans do not
+    /// repeat them.
     pub fn begin(&mut self, plan: &Plan) -> Result<()> {
         if self.way.is_some() {
             return Ok(());

@@ -145,7 +145,7 @@ pub enum SinkKind<'a> {
     File {
         /// The offset of the first item; `None` if items share bytes.
         base: Option<u64>,
-        /// Whether only a header precedes the items.
+        /// Whether the file has only a header besides the items.
         is_alone: bool,
     },
     /// All items in order.

@@ -191,7 +191,7 @@ struct Ranges {
     wanted: Vec<WantedKey>,
     /// The ranges of unknown keys, ascending and disjoint.
     ranges: Vec<(WantedKey, KeyBuckets)>,
-    /// The buckets over all ranges that contain keys of a range. Keys outside fall into some bucket too.
+    /// Buckets over all ranges, and which buckets have keys of a range. A key outside is in some bucket too.
     outline: KeyBuckets,
     is_near: Box<[bool; BUCKETS]>,
 }
@@ -239,7 +239,8 @@ impl Search {
         Self { bits, fractions: fractions.to_vec(), most_kept: KEPT, kept: Mutex::new(kept), pass }
     }
 
-    /// Begins with a sample of equal probability, which it reorders. Too many equal items prevent a guess.
+    /// Begins with a sample in which every key has the same probability, and reorders it. Too many equal items prevent
+    /// a guess.
     #[must_use]
     pub fn sampled(bits: u32, fractions: &[Fraction], items: usize, sample: &mut [u64]) -> Self {
         let search = Self::new(bits, fractions, items);
@@ -449,7 +450,7 @@ fn mark(marks: &mut [bool; BUCKETS], buckets: RangeInclusive<usize>) {
     marks.get_mut(buckets).into_iter().flatten().for_each(|mark| *mark = true);
 }
 
-/// Keys are missing if a file has changed between passes.
+/// Some keys are missing if a file has changed between passes.
 fn found(wanted: &[WantedKey], kept: &[u64]) -> Vec<u64> {
     let key = |one: &WantedKey| match one.is_known() {
         true => Some(one.least),
@@ -485,7 +486,6 @@ mod tests {
         })
     }
 
-    /// Three threads each see pieces of the keys; some zeros are only counted.
     fn search(mut search: Search, keys: &[u64], items: u64, zeros: u64) -> (Vec<u64>, usize) {
         for passes in 0.. {
             if let Some(found) = search.found() {
@@ -559,7 +559,6 @@ mod tests {
         check("zeros", [0.0, -0.0, 0.0, -0.0].into_iter().map(Some), 4);
     }
 
-    /// A good sample saves all passes except one, even if most keys equal an unwanted one.
     #[test]
     fn a_sample_spares_passes() {
         let n = 100_000;

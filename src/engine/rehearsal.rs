@@ -15,7 +15,7 @@ use crate::storage::chunked::MAX_ROW;
 /// The bytes of the rehearsed regions; the rest is extrapolated.
 const REHEARSED: usize = 1 << 26;
 
-/// The maximum of regions whose writes are counted.
+/// The maximum number of regions whose writes are counted.
 const COUNTED: usize = 1 << 16;
 
 impl Job {

@@ -1,7 +1,7 @@
 //! Plans of scans: the windows of tensors that are only inspected, and the threads.
 //!
-//! A [`Plan`] is a pure function of facts and limits, so tests need no file. For a tensor across the scan, windows,
-//! boxes and a copy in memory compete by cost.
+//! A [`Plan`] is a pure function of facts and limits, so tests need no file. For a tensor that is stored across the
+//! scan, windows, boxes and a copy in memory compete by cost.
 
 use super::cost::{Cost, OperandReading, OperandReads, reads_of};
 use super::cut::Cut;
@@ -108,7 +108,7 @@ pub struct Resident {
 /// A way to scan parts.
 #[derive(Clone, Debug)]
 pub struct ScanWay {
-    /// The parts in memory.
+    /// The parts that are copied to memory.
     pub resident: Vec<Resident>,
     pub plan: Plan,
     pub cost: Cost,
@@ -138,8 +138,8 @@ pub fn plan_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> P
     Scanned::new(parts, limits, shown).ways(&[Vec::new()]).swap_remove(0).plan
 }
 
-/// Returns the ways to scan, the cheapest first, with the cost of one pass. Tensors across may be copied to memory: as
-/// stored, or in C order by boxes with longer pieces.
+/// Returns the ways to scan, the cheapest first, with the cost of one pass. Tensors that are stored across the scan may
+/// be copied to memory: as stored, or in C order by boxes with longer pieces.
 pub fn ways_to_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> Vec<ScanWay> {
     let scanned = Scanned::new(parts, limits, shown);
     let in_files = || (0..parts.len()).filter(|&n| parts[n].is_in_file());
@@ -555,7 +555,6 @@ mod tests {
             (SMALL, &[InFile, InFile], 20, Runs, &[1, 16], 16, 8),
             (SMALL, &[InStream], 4, Runs, &[1, 16], 16, 1),
             (SMALL, &[InFile, InStream], 4, Runs, &[1, 16], 16, 1),
-            // large windows by several threads even in order, where a request costs more than a read
             (SMALL, &[OnServer], 4, Runs, &[3, 20], 3, 4),
             (SMALL, &[OnServer], 4, InOrder, &[3, 20], 3, 4),
             (SMALL, &[InChunks(&[3, 7])], 4, Runs, &[3, 20], 3, 4),

@@ -97,7 +97,7 @@ pub const READ_AGAIN: f64 = 3.0;
 const NEARLY: f64 = 1.02;
 
 /// Returns the chunks of a temporary store between grains and windows, of at most `chunk` items or the intersection of
-/// a grain and a window. `None` unless it saves over `direct` reads.
+/// a grain and a window. `None` unless that costs less than reading `direct` times.
 pub fn grid_between(
     shape: &[usize],
     window: &[usize],
@@ -230,7 +230,6 @@ mod tests {
         type Row = (&'static [usize], &'static [usize], &'static [usize], usize, &'static [usize], f64);
         let rows: [Row; 9] = [
             (&[64, 64], &[8, 64], &[4, 64], 1024, &[8, 64], 1.0),
-            // rows to columns: all, half of the columns, a quarter
             (&[64, 64], &[64, 4], &[4, 64], 4096, &[64, 64], 1.0),
             (&[64, 64], &[64, 4], &[4, 64], 2048, &[64, 32], 2.0),
             (&[64, 64], &[64, 4], &[4, 64], 1100, &[64, 16], 4.0),

@@ -9,7 +9,6 @@ use crate::layout::view::View;
 use crate::layout::window::Windows;
 use crate::memory::Buffer;
 
-/// Converts items to another byte order or string width.
 #[derive(Clone, Debug)]
 pub struct Conversion {
     from: usize,

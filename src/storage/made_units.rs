@@ -42,7 +42,7 @@ impl<'a> MadeUnits<'a> {
         Self { ledger, part, first: own.start, found: Mutex::new(FoundUnits { units, empty, noted: empty }) }
     }
 
-    /// `None` if the unit may not exist.
+    /// `None` if the state is unknown.
     pub fn get(&self, number: usize) -> Option<MadeUnit> {
         locked(&self.found).units[number - self.first]
     }

@@ -3,7 +3,6 @@
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-/// A file or a folder that gets its name when it is complete.
 #[derive(Debug)]
 pub struct NamedTarget {
     pub label: String,

@@ -39,7 +39,7 @@ pub struct Parts<'a> {
     pub ledger: Ledger,
 }
 
-/// The place of such an output: a disk or a bucket.
+/// The place of an output in parts: a disk or a bucket.
 pub trait PartsPlace: Debug {
     fn is_marked(&self, mark: u64) -> Result<bool>;
 
@@ -59,8 +59,8 @@ pub trait PartsPlace: Debug {
 
     fn store(&self) -> &dyn StoreDraft;
 
-    /// Opens the file of all parts with `bytes` bytes. Calls `lost` with the length of a shorter file, under a lock if
-    /// possible.
+    /// Opens the file of all parts and extends it to `bytes` bytes. Calls `lost` with the length of a shorter file,
+    /// under a lock if possible.
     fn file(&self, _bytes: u64, _lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File> {
         unreachable!("an output that is one file is on a disk")
     }
@@ -89,7 +89,7 @@ impl Ledger {
         Self { reader, writer, record, done: DONE.to_owned() }
     }
 
-    /// Puts the hash of the record into the keys, because slow processes of a removed record may still write theirs.
+    /// Puts the hash of the record into the keys: slow processes of a removed record may still write their own keys.
     #[cfg(feature = "remote")]
     pub(super) fn noting_by_record(self) -> Self {
         let done = format!("{DONE}/{:016x}", self.hash());
@@ -154,8 +154,8 @@ impl Ledger {
         self.writer.put(&self.key(part, ".units"), units.to_string().as_bytes())
     }
 
-    /// Two finishing processes that exchange names would restore the old output. `None` before the first part, or
-    /// without locks.
+    /// Locks the output for the finishing process: two processes that exchange names would restore the old output.
+    /// `None` before the first part, or without locks.
     pub fn lock(&self) -> Option<Lock> {
         self.reader.lock(LOCK, false).ok()
     }
@@ -236,7 +236,6 @@ mod tests {
     use super::*;
     use crate::storage::key_store::tests::MemoryStore;
 
-    /// The entries: `out` with all of one part, and the hidden files beside it.
     fn parts(folder: &Path, is_folder: bool, check: impl Fn(&Parts<'_>, &dyn Fn() -> Vec<String>)) {
         let name = folder.join("out");
         let target = match is_folder {

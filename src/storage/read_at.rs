@@ -41,7 +41,7 @@ pub trait ReadAt: Debug + Send + Sync {
     }
 
     /// Returns whether each read is a request to a server. Then sequential readers read [`READ_AHEAD`] bytes at once,
-    /// and others nothing needless.
+    /// and others avoid needless bytes.
     fn costs_requests(&self) -> bool {
         false
     }

@@ -127,7 +127,7 @@ impl Source {
         Self { container: Some((container, n)), ..self }
     }
 
-    /// The user named the group, so that outputs are groups too.
+    /// Adds the tensor's name in the group that the user named; outputs are then groups too.
     #[must_use]
     pub fn in_group(self, name: &str) -> Self {
         Self { name_in_group: Some(name.into()), ..self }
@@ -196,7 +196,7 @@ impl Source {
         self.near.get().unwrap_or(&self.store)
     }
 
-    /// Then several threads pay off for little data too.
+    /// Returns whether each read is a request. Then several threads pay off for little data too.
     pub fn costs_requests(&self) -> bool {
         match self.nearest() {
             Storage::Bytes { bytes, .. } => bytes.costs_requests(),

@@ -94,7 +94,7 @@ impl Stage {
         Err(io::Error::other("too many outputs of that name are being written"))
     }
 
-    /// A stage that several processes share, with synced files. A process must call
+    /// A stage that several processes share, with synced files. One process must call
     /// [`make_folders`](Self::make_folders).
     pub fn shared(path: PathBuf) -> Self {
         Self { new: path.join(NEW), path, lock: None, is_synced: true }
@@ -197,7 +197,7 @@ impl Stage {
     }
 }
 
-/// A process's own folder in a shared stage, removed by the process or the next one of that name.
+/// A process's own folder in a shared stage, removed by the process or its successor of the same name.
 #[derive(Debug)]
 pub struct OwnFolder {
     path: PathBuf,

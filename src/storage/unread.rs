@@ -10,7 +10,6 @@ use super::store_draft::StoreDraft;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::parallel::{Threads, share};
 
-/// An array that is copied without decoding.
 #[derive(Clone, Debug)]
 pub struct UnreadArray {
     store: Arc<dyn KeyStore>,

@@ -253,7 +253,6 @@ fn unknown_host() -> RequestFailure {
     RequestFailure::lasting(io::ErrorKind::NotFound, "the host is not known")
 }
 
-/// `told` has the text of the TLS library.
 fn insecure(kind: io::ErrorKind, told: &str) -> RequestFailure {
     let message = match told {
         _ if told.contains("InvalidContentType") => {

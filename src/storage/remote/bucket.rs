@@ -25,7 +25,7 @@ use crate::storage::record::Record;
 use crate::storage::stage::{Stage, hash_of};
 use crate::storage::store_draft::StoreDraft;
 
-/// Of an output by one process; parts use another key.
+/// The key of the record if one process makes the output.
 const WHOLE: &str = "whole";
 
 const PARTS: &str = "command";

@@ -31,7 +31,7 @@ const REDIRECTS: usize = 10;
 /// The maximum cached redirects: few of a store's many chunks are read twice.
 const MAX_TARGETS: usize = 1024;
 
-/// Each request has a new signature.
+/// The validity of a signature; each request has a new one.
 const SIGNED_FOR: Duration = Duration::from_secs(900);
 
 pub(super) struct Ask<'a> {

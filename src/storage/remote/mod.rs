@@ -1,8 +1,8 @@
 //! Objects on servers, read by ranges, and stores of objects.
 //!
 //! An [`Address`] names an object, a [`Client`] requests it, and a [`RemoteObject`] holds its bytes. Requests block
-//! their thread. Every answer is checked for the requested range, the size and the version of the first answer, and
-//! encoding, since servers may stall, end early or ignore headers. Other answers are retried or end the run.
+//! their thread. Servers may stall, end early or ignore headers, so every answer must have the requested range, the
+//! size and version of the first answer, and no encoding. Other answers are retried or end the run.
 
 mod address;
 mod answer;

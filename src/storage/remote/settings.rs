@@ -8,7 +8,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, parse_pem};
 
 use crate::error::{Context, Result, ensure, malformed};
 
-/// The certificates in SSL_CERT_FILE and SSL_CERT_DIR, variables of OpenSSL, instead of the built-in ones of Mozilla,
+/// The certificates in SSL_CERT_FILE and SSL_CERT_DIR (variables of OpenSSL), or else the built-in ones of Mozilla,
 /// which serve containers without any.
 pub(super) fn certificates() -> Result<RootCerts> {
     let file = std::env::var_os("SSL_CERT_FILE").filter(|name| !name.is_empty()).map(PathBuf::from);

@@ -88,6 +88,7 @@ impl Source {
         Ok(())
     }
 
+    /// Returns the copy that [`hold`](Self::hold) would make.
     pub fn copy_to(&self, hold: Hold, threads: Threads) -> Option<HeldCopy> {
         let keep = match self.copy_to_hold(hold, threads)? {
             CopyKind::AsStored(keep) => keep,
@@ -97,7 +98,7 @@ impl Source {
         Some(HeldCopy { keep, bytes_read: self.bytes_stored() })
     }
 
-    /// Returns the copy that [`hold`](Self::hold) would make.
+    /// The stored bytes of all items, 0 in memory.
     pub fn bytes_stored(&self) -> u64 {
         match self.nearest() {
             Storage::Memory(_) | Storage::Item(_) => 0,
