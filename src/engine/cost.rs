@@ -65,7 +65,6 @@ pub struct OperandReads {
     pub in_chunks: bool,
     /// The bytes per read; `None` if an index tensor decides.
     pub piece: Option<u64>,
-    /// The needed bytes.
     pub bytes: u64,
     /// Average reads of each byte, with gaps.
     pub times: f64,

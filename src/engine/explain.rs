@@ -14,7 +14,6 @@ use crate::storage::calls::Calls;
 /// The purpose of the reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To make an output.
     Output,
     /// To inspect windows; nothing is written.
     Scan,

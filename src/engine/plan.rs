@@ -58,7 +58,6 @@ pub enum Route {
 /// The regions that are made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Steps {
-    /// All regions, one by one.
     Each(Cut),
     /// Some windows, by ascending numbers.
     Some {
