@@ -1,8 +1,5 @@
-//! The one type of error: [`Error`] has a kind, a subject, and one line of text that says what was found and what was
-//! expected.
-//!
-//! The text never names an option of the command line, because users of the library have none. A program adds its own words
-//! to it, which it chooses by the [`Subject`], the [`ErrorKind`] or the [`Advice`].
+//! The error type. Its text never names a command-line option: the program adds its own words by [`Subject`],
+//! [`ErrorKind`] and [`Advice`].
 
 use std::fmt;
 use std::io;
@@ -10,28 +7,27 @@ use std::io;
 /// The result of most functions of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The kind of an [`Error`], for callers that act on it.
+/// The kind of an [`Error`], for callers that match on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// An operator refuses an argument or an operand; [`Error::subject`] tells which.
+    /// An operator rejects an argument or an operand; [`Error::subject`] names it.
     Argument,
-    /// The content is invalid: it is no tensor, the file is damaged, or an item is none of its dtype's values.
+    /// The content is invalid: not a tensor, damaged, or an item out of range for its dtype.
     Malformed,
-    /// A format, a dtype or a file cannot do what was asked, although nothing is wrong with it: a format cannot hold the
-    /// dtype, or does not have the choice, or cannot be changed in place.
+    /// The format, dtype or file does not support a valid request.
     Unsupported,
-    /// A file has no tensor of that name, or has several and none was named.
+    /// No tensor has this name, or the caller named none of several.
     Member,
-    /// A file was changed while it was read.
+    /// The file changed while it was read.
     Changed,
     /// There is not enough memory.
     Memory,
-    /// The system refused to read, write or open; a file or a folder that does not exist is `Io(NotFound)`.
+    /// A system call failed; a missing file is `Io(NotFound)`.
     Io(io::ErrorKind),
 }
 
-/// The operand or the argument that an [`Error`] is about.
+/// The operand or argument at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Subject {
@@ -41,17 +37,17 @@ pub enum Subject {
     Indices,
     /// The `updates` tensor.
     Updates,
-    /// An operand by its number from 0, of those that are read together.
+    /// An operand by its position, counted from 0.
     Operand(usize),
-    /// The one value that stands in place of `updates`.
+    /// The value that replaces `updates`.
     Fill,
-    /// The list of the slices' starts.
+    /// The slice starts.
     Start,
-    /// The list of the slices' stops.
+    /// The slice stops.
     Stop,
-    /// The list of the slices' steps.
+    /// The slice steps.
     Step,
-    /// The list of the slices' axes.
+    /// The slice axes.
     Axes,
     /// Slices in NumPy's notation.
     At,
@@ -63,9 +59,9 @@ pub enum Subject {
     Opset,
     /// A dtype.
     Dtype,
-    /// The tensor to be written.
+    /// The output tensor.
     Output,
-    /// An argument that one operator has alone, by the name of the specification, with `-` between words.
+    /// An argument of a single operator, by its name in the specification.
     Argument(&'static str),
     /// A file, its content, or a tensor in it.
     File,
@@ -79,85 +75,78 @@ impl fmt::Display for Subject {
         if let Subject::Argument(name) = self {
             return f.write_str(name);
         }
-        // every other variant is called by its own name
         f.write_str(&format!("{self:?}").to_lowercase())
     }
 }
 
-/// What a user could do about an [`Error`]. The text of the error leaves it out, because each program reads and writes
-/// tensors in its own way, and says so in the words that its users type.
+/// A remedy for an [`Error`]; each program words it for its own users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Advice {
-    /// Write the tensor as `.npy`, which holds every dtype.
+    /// Write `.npy`, which holds every dtype.
     WriteNpy,
-    /// Read the bits as the other dtype, since values are not cast to it.
+    /// Read the bits as the other dtype; values are not cast.
     ReadBits,
-    /// Say which dtype the items are of, since the file only has their bits: this many bytes for each.
+    /// Name the dtype of items with this many bytes.
     NameItems(usize),
-    /// Write the tensor as `.npy`, or say which dtype the items are of, which have this many bytes each.
+    /// Write `.npy`, or name the dtype of items with this many bytes.
     WriteOrName(usize),
-    /// Pass a tensor, where text or nothing was passed.
+    /// Pass a tensor instead of text or nothing.
     PassTensor,
-    /// Change the option that the message begins with, a field of [`Options`](crate::diff::Options).
+    /// Change the option that begins the message, a field of [`Options`](crate::diff::Options).
     ChangeOption,
-    /// Read the text as CSV, which it looks like.
+    /// Read the text as CSV.
     ReadAsCsv {
-        /// The delimiter of its cells; a blank means any number of blanks.
+        /// The delimiter; a blank matches any number.
         delimiter: char,
-        /// Whether its first line seems to be headings, which are to be skipped.
+        /// Whether the first line looks like headings.
         headings: bool,
     },
-    /// Read cells that are divided by another character, which are numbers then.
+    /// Split cells at another delimiter.
     DelimitBy {
-        /// The delimiter; a blank means any number of blanks.
+        /// The delimiter; a blank matches any number.
         delimiter: char,
-        /// The number of lines at the beginning to skip, which seem to be headings.
+        /// The number of leading lines to skip.
         skip: usize,
     },
-    /// Say which value the cells of a table that have none are read as.
+    /// Choose a value for empty cells.
     ReadMissing,
-    /// Convert the store of Zarr to version 3, which can be written.
+    /// Convert the Zarr store to version 3.
     ConvertStore,
-    /// Ask for a public object without the credentials that are given.
+    /// Request a public object without credentials.
     AskUnsigned,
-    /// Write the tensor to a file of its own, and put it into the container from there, which keeps the other tensors.
+    /// Insert the tensor into the container, which keeps the other tensors.
     KeepOthers,
-    /// Skip this number of lines at the beginning of a text, which seem to be headings.
+    /// Skip this many leading lines.
     SkipRows(usize),
 }
 
-/// An error, with one line of text that says what was found and what was expected.
+/// An error with one line of text.
 ///
-/// The text begins with the file (`weights.npz:conv1: …`) or, if the operator knows no files, with the operand
-/// (`updates: …`).
+/// The text begins with the file (`weights.npz:conv1: …`) or, without a file, with the operand (`updates: …`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     kind: ErrorKind,
     subject: Subject,
-    /// The file and the tensor that it happened in, outermost first.
     place: Option<String>,
     message: String,
     advice: Option<Advice>,
 }
 
 impl Error {
-    /// Makes an [`ErrorKind::Argument`] about an operand or an argument.
     pub(crate) fn new(subject: Subject, message: impl Into<String>) -> Self {
         Self { subject, ..Self::from_kind(ErrorKind::Argument, message) }
     }
 
-    /// Makes an error of a kind about [`Subject::File`].
     pub(crate) fn from_kind(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, subject: Subject::File, place: None, message: message.into(), advice: None }
     }
 
-    /// Makes the error that a number of an index tensor or list is too large for int64.
     pub(crate) fn beyond_int64(number: &impl fmt::Display) -> Self {
         Self::new(Subject::Indices, format!("{number} is beyond int64"))
     }
 
-    /// Returns the error with `place`, such as a file, put before the places that its text names already.
+    /// Prepends a place, such as a file.
     #[must_use]
     pub fn within(self, place: impl Into<String>) -> Self {
         let outer = place.into();
@@ -165,24 +154,21 @@ impl Error {
         Self { place, ..self }
     }
 
-    /// Returns the error with another kind.
     #[cfg(feature = "files")]
     pub(crate) fn with_kind(self, kind: ErrorKind) -> Self {
         Self { kind, ..self }
     }
 
-    /// Returns the error with advice.
     pub(crate) fn advising(self, advice: Advice) -> Self {
         Self { advice: Some(advice), ..self }
     }
 
-    /// Returns the error with [`Subject::File`] in place of its subject.
     #[cfg(feature = "files")]
     pub(crate) fn about_file(self) -> Self {
         Self { subject: Subject::File, ..self }
     }
 
-    /// Returns the error with what would have been needed, if a disk or the size of a file that a process may write is full.
+    /// Adds the required space if the disk, a quota or the file size limit is exhausted.
     #[must_use]
     pub(crate) fn needing(self, what: impl FnOnce() -> String) -> Self {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
@@ -199,17 +185,17 @@ impl Error {
         self.kind
     }
 
-    /// Returns the operand or the argument that is wrong; [`Subject::File`] if it is none.
+    /// Returns the operand or argument at fault, or [`Subject::File`].
     pub fn subject(&self) -> Subject {
         self.subject
     }
 
-    /// Returns what a user could do about it, if there is advice that a program can give.
+    /// Returns the remedy, if known.
     pub fn advice(&self) -> Option<Advice> {
         self.advice
     }
 
-    /// Returns the line of text without the file or operand at its beginning.
+    /// Returns the text without the leading place.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -229,7 +215,6 @@ impl std::error::Error for Error {}
 
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
-        // an error of this crate may have passed through a reader or writer of the standard library
         match error.downcast::<Self>() {
             Ok(own) => own,
             Err(error) => Self::from_kind(ErrorKind::Io(kind(&error)), error.to_string()),
@@ -237,15 +222,14 @@ impl From<io::Error> for Error {
     }
 }
 
-/// Returns the kind of a system's error. The standard library has no kind for Windows' error that nobody is connected to a
-/// pipe, which Windows returns for named pipes and wine for all: here it is a broken pipe, since whoever read it has gone.
+/// Maps Windows' error 233 to a broken pipe. Windows reports it for named pipes, wine for every pipe whose reader has
+/// gone, and the standard library has no kind for it.
 pub(crate) fn kind(error: &io::Error) -> io::ErrorKind {
     const PIPE_NOT_CONNECTED: i32 = 233;
     let gone = cfg!(windows) && error.raw_os_error() == Some(PIPE_NOT_CONNECTED);
     if gone { io::ErrorKind::BrokenPipe } else { error.kind() }
 }
 
-/// Converts the error that a number, such as a length in a file, is too large for the addresses of this machine.
 impl From<std::num::TryFromIntError> for Error {
     fn from(error: std::num::TryFromIntError) -> Self {
         Self::from_kind(ErrorKind::Malformed, error.to_string())
@@ -264,14 +248,12 @@ impl From<Error> for io::Error {
     }
 }
 
-/// Returns a number with the noun for as many things, for a message.
 pub(crate) fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
     format!("{count} {}", if count == N::from(1) { one } else { many })
 }
 
-/// Names the place of an error where it is passed on.
 pub(crate) trait Context<T> {
-    /// Puts `place` before the text of an error. For an `Option` that is `None` it is the text.
+    /// On an `Option`, `place` is the whole text.
     fn context(self, place: impl Into<String>) -> Result<T>
     where
         Self: Sized,
@@ -279,7 +261,6 @@ pub(crate) trait Context<T> {
         self.with_context(|| place)
     }
 
-    /// Does what [`context`](Self::context) does with a text that is made only if there is an error.
     fn with_context<P: Into<String>>(self, place: impl FnOnce() -> P) -> Result<T>;
 }
 
@@ -295,17 +276,14 @@ impl<T> Context<T> for Option<T> {
     }
 }
 
-/// Makes an [`ErrorKind::Malformed`] with a formatted message.
 macro_rules! malformed {
     ($($text:tt)*) => { $crate::error::Error::from_kind($crate::error::ErrorKind::Malformed, format!($($text)*)) };
 }
 
-/// Returns an error that [`malformed!`] makes.
 macro_rules! bail {
     ($($text:tt)*) => { return Err($crate::error::malformed!($($text)*)) };
 }
 
-/// Returns an error that [`malformed!`] makes unless a condition holds.
 macro_rules! ensure {
     ($condition:expr, $($text:tt)*) => { if !$condition { $crate::error::bail!($($text)*); } };
 }

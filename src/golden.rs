@@ -1,4 +1,4 @@
-//! Golden files in Rust tests: tensors are compared, and a test that fails says how they differ.
+//! Golden files in Rust tests: a failing test reports how the tensors differ.
 //!
 //! ```
 //! use tensorop::assert_tensor_eq;
@@ -17,8 +17,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! [`tensor_eq`] is a predicate for bytes, too, which stands in a test with assert_cmd where text would, and goes together
-//! with other predicates. A predicate for paths is [`for_path`](TensorEq::for_path).
+//! [`tensor_eq`] is also a predicate for bytes; [`for_path`](TensorEq::for_path) makes one for paths.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -33,15 +32,14 @@
 //! assert!(tensor_eq("golden.npy").ulp(2).and(tensor_eq("other.npy").not()).eval(&output.stdout));
 //! ```
 //!
-//! What is compared may be in any format that is read, and in another one than the golden file. Plain JSON and CSV take the
-//! dtype of the other tensor, as `tensorop diff` reads them; two such texts get a common dtype by their content.
+//! The two tensors may have different formats. Plain JSON and CSV take the dtype of the other tensor, as in
+//! `tensorop diff`.
 //!
 //! # New golden files
 //!
-//! With the environment variable [`UPDATE`] set to `1`, `true` or `yes` a tensor that does not pass becomes the golden one,
-//! written in the golden file's format over a file that is there and into folders that are made, and a line on standard error
-//! says so. Look at the changes before you commit them. With `0`, `false`, `no` or an empty value nothing is written; with
-//! any other value every assertion fails.
+//! If the environment variable [`UPDATE`] is `1`, `true` or `yes`, a tensor that fails replaces the golden file, in its
+//! format, and a line on standard error reports this. Missing folders are created. Review the changes before you commit
+//! them. With `0`, `false`, `no` or an empty value nothing is written; with any other value every assertion fails.
 
 use std::fmt;
 use std::fs;
@@ -65,14 +63,13 @@ use crate::ops::fill::Limits;
 use crate::parallel::Threads;
 use crate::storage::source::{Hold, Source};
 
-/// Compares a tensor with a golden file, and panics with the report of their differences if it does not pass.
+/// Compares a tensor with a golden file and panics with a report of the differences.
 ///
-/// The golden file is a path or a [`tensor_eq`](crate::golden::tensor_eq) with tolerances; the tensor is anything that
-/// is [`Compared`](crate::golden::Compared): a path, the bytes of a file, or a reference to an `ndarray` array or view. More
-/// arguments are a message, as in `assert_eq!`, and the panic begins with it.
+/// The golden file is a path or a [`tensor_eq`](crate::golden::tensor_eq) with tolerances; the tensor is any
+/// [`Compared`](crate::golden::Compared). Further arguments are a message, as in `assert_eq!`.
 ///
 /// # Panics
-/// If the tensors differ, or one of them cannot be read.
+/// If the tensors differ, or one cannot be read.
 #[macro_export]
 macro_rules! assert_tensor_eq {
     ($golden:expr, $actual:expr $(,)?) => {
@@ -87,10 +84,6 @@ macro_rules! assert_tensor_eq {
     };
 }
 
-/// Implements [`assert_tensor_eq!`](crate::assert_tensor_eq).
-///
-/// # Panics
-/// If the tensors differ, or one of them cannot be read.
 #[doc(hidden)]
 #[track_caller]
 pub fn assert_golden<A: Compared + ?Sized>(golden: &TensorEq, actual: &A, message: Option<fmt::Arguments<'_>>) {
@@ -100,69 +93,65 @@ pub fn assert_golden<A: Compared + ?Sized>(golden: &TensorEq, actual: &A, messag
     }
 }
 
-/// Returns a predicate for bytes that hold the same tensor as the golden file. The path is relative to the folder
-/// in which the test runs (that of the crate, under `cargo test`) and may name a member, as `golden.npz:member`.
+/// Returns a predicate for bytes that hold the golden tensor. The path is relative to the test's working directory (the
+/// crate's folder under `cargo test`) and may name a member: `golden.npz:member`.
 pub fn tensor_eq(golden: impl Into<PathBuf>) -> TensorEq {
     TensorEq { golden: golden.into(), options: Options::default() }
 }
 
-/// What [`tensor_eq`] returns: a predicate for bytes, such as what a program printed. [`eval`](Self::eval) takes paths and
-/// arrays, too, and [`for_path`](Self::for_path) makes it a predicate for paths.
+/// A predicate for bytes, from [`tensor_eq`].
 #[derive(Clone, Debug)]
 pub struct TensorEq {
     golden: PathBuf,
     options: Options,
 }
 
-/// The predicate for paths that [`TensorEq::for_path`] returns.
+/// A predicate for paths, from [`TensorEq::for_path`].
 #[derive(Clone, Debug)]
 pub struct PathTensorEq(TensorEq);
 
 impl TensorEq {
-    /// Lets elements pass that differ by no more than this, plus [`rtol`](Self::rtol) times the golden value.
+    /// Accepts differences up to this value plus [`rtol`](Self::rtol) times the golden value.
     #[must_use]
     pub fn atol(self, atol: f64) -> Self {
         Self { options: self.options.with_atol(atol), ..self }
     }
 
-    /// Lets elements pass that differ by no more than this times the golden value, plus [`atol`](Self::atol).
+    /// Accepts differences up to this factor times the golden value plus [`atol`](Self::atol).
     #[must_use]
     pub fn rtol(self, rtol: f64) -> Self {
         Self { options: self.options.with_rtol(rtol), ..self }
     }
 
-    /// Lets elements pass that are no more than `ulp` representable values away.
+    /// Accepts differences up to `ulp` representable values.
     #[must_use]
     pub fn ulp(self, ulp: u64) -> Self {
         Self { options: self.options.with_ulp(ulp), ..self }
     }
 
-    /// Makes NaN of different bits differ.
+    /// Treats NaNs with different bits as different.
     #[must_use]
     pub fn nan_differs(self) -> Self {
         Self { options: self.options.with_nan_differs(true), ..self }
     }
 
-    /// Compares values, even if the dtypes differ.
+    /// Compares values even if the dtypes differ.
     #[must_use]
     pub fn ignore_dtype(self) -> Self {
         Self { options: self.options.with_ignore_dtype(true), ..self }
     }
 
-    /// Returns whether bytes, a file or an array hold the tensor of the golden file. With [`UPDATE`] what does not becomes the
-    /// golden file.
+    /// Returns whether `actual` equals the golden tensor; with [`UPDATE`], replaces the golden file otherwise.
     pub fn eval<A: Compared + ?Sized>(&self, actual: &A) -> bool {
         self.check(&actual.compared()).is_none()
     }
 
-    /// Returns the same predicate for the path of a file, which stands where other predicates for paths do:
-    /// `predicates::path::exists().and(tensor_eq("golden.npy").for_path())`.
+    /// Returns the predicate for paths.
     #[must_use]
     pub fn for_path(self) -> PathTensorEq {
         PathTensorEq(self)
     }
 
-    /// Returns `None`, or why the tensor is not that of the golden file.
     fn check(&self, actual: &Actual<'_>) -> Option<String> {
         let updates = match rewrite::updates_golden(std::env::var_os(UPDATE).as_deref()) {
             Ok(updates) => updates,
@@ -180,7 +169,6 @@ impl TensorEq {
         format!("golden file {}", self.golden.display())
     }
 
-    /// Opens the tensor of the golden file and the actual one, typed together.
     fn open(&self, actual: &Actual<'_>) -> Result<[Source; 2]> {
         let golden = OpenOptions::new(self.label()).open(&Located::from_path(&self.golden)).map_err(|error| {
             let missing = error.kind() == ErrorKind::Io(io::ErrorKind::NotFound);
@@ -195,19 +183,17 @@ impl TensorEq {
         diff::compare_sources(&mut golden, &mut actual, &self.options, Effort::default(), &|_| {})
     }
 
-    /// Replaces the golden file by the actual tensor.
     fn update(&self, actual: &Actual<'_>) -> Result<()> {
         let label = self.label();
-        // the tensor keeps the dtype of the golden file, if it has no other and its items fit
+        // Keeps the golden file's dtype if the text has none and its items fit.
         let mut source = match self.open(actual) {
             Ok([_, actual]) => actual,
             Err(_) => actual.source()?,
         };
-        // a truncated input must not become a golden file
+        // A truncated input must not become a golden file.
         source.hold(Hold::Seekable, Threads::default())?;
         let located = Located::from_path(&self.golden);
         let (path, member) = located.output();
-        // a damaged file is replaced, but not if it is a container with other tensors
         let old = match rewrite::existing(path, &label) {
             Err(error) if member.is_some() => return Err(error),
             old => old.ok().flatten(),
@@ -241,7 +227,7 @@ impl TensorEq {
     }
 }
 
-/// The tensor that is compared with the golden file.
+/// The tensor to compare with the golden file.
 #[derive(Debug)]
 pub struct Actual<'a>(ActualKind<'a>);
 
@@ -253,7 +239,6 @@ enum ActualKind<'a> {
 }
 
 impl Actual<'_> {
-    /// Opens the tensor, and calls `take` with it.
     fn with_source<T>(&self, take: impl FnOnce(TensorOrText<'_>) -> Result<T>) -> Result<T> {
         let input = match &self.0 {
             ActualKind::Bytes(bytes) => {
@@ -268,16 +253,15 @@ impl Actual<'_> {
         take(TensorOrText::new(&input, input.chosen()?, Subject::Operand(1))?)
     }
 
-    /// Opens the tensor, which is typed alone.
     fn source(&self) -> Result<Source> {
         self.with_source(typed)
     }
 }
 
-/// What a golden file is compared with: a path (`str`, `Path` and what owns them), the bytes of a file in any format that
-/// is read, or an `ndarray` array or view of any [`Element`], in its logical order.
+/// A tensor to compare: a path, the bytes of a file in any readable format, or an `ndarray` array or view of any
+/// [`Element`], in logical order.
 pub trait Compared {
-    /// Returns the tensor to be compared.
+    /// Returns the tensor to compare.
     fn compared(&self) -> Actual<'_>;
 }
 
@@ -311,8 +295,8 @@ impl<P: Into<PathBuf>> From<P> for TensorEq {
     }
 }
 
-/// The predicate for bytes alone: where it would be one for paths, too, nothing would tell assert_cmd's `.stdout(...)` and
-/// `.and(...)` of predicates which of the two is meant.
+/// Implemented for bytes only: an implementation for paths would make assert_cmd's `.stdout(...)` and the predicates'
+/// `.and(...)` ambiguous.
 impl Predicate<[u8]> for TensorEq {
     fn eval(&self, bytes: &[u8]) -> bool {
         self.eval(bytes)

@@ -1,4 +1,4 @@
-//! Tensors in files, and the tensor operators of OpenVINO and ONNX, exactly as these specify them.
+//! Tensors in files, and the tensor operators of OpenVINO and ONNX, exactly as specified.
 //!
 //! # Read, change, write
 //!
@@ -35,107 +35,105 @@
 //! # Ok::<(), tensorop::Error>(())
 //! ```
 //!
-//! Files are `.npy`, `.npz`, `.safetensors` and indexes of these, Zarr stores, ONNX `.pb`, JSON, CSV and TSV, and bytes
-//! without a header whose dtype and shape the path says; what NumPy prints is written only.
+//! Files are `.npy`, `.npz`, `.safetensors` and their indexes, Zarr stores, ONNX `.pb`, JSON, CSV and TSV, and raw
+//! bytes whose dtype and shape the path states; NumPy's printed text is write-only.
 //!
 //! - [`read`], [`read_all`] and [`read_bytes`] read whole tensors into memory as a [`Tensor`] of any dtype.
-//! - [`open`] and [`open_bytes`] give an [`Opened`], which describes tensors and reads them, or slices of them, by name;
-//!   [`describe`] describes all of a file.
-//! - [`write`](write()), [`write_all`] and, with more choices, [`WriteOptions`] write them; [`patch`] changes a slice of a file
-//!   in place.
-//! - [`diff::compare`] says how two tensors differ; [`golden`] has assertions for tests.
+//! - [`open`] and [`open_bytes`] return an [`Opened`], which describes and reads tensors and slices by name;
+//!   [`describe`] describes a whole file.
+//! - [`write`](write()), [`write_all`] and [`WriteOptions`] write tensors; [`patch`] changes a slice of a file in
+//!   place.
+//! - [`diff::compare`] compares two tensors; [`golden`] has assertions for tests.
 //!
-//! Every error is an [`Error`], whose [kind](error::ErrorKind) can be matched, and whose text names file and tensor.
+//! Every error is an [`Error`] with a [kind](error::ErrorKind) and a text that names file and tensor.
 //!
 //! # The operators
 //!
 //! [`slice()`] (OpenVINO Slice-8), [`slice_scatter()`] (OpenVINO SliceScatter-15), [`scatter_update()`] (OpenVINO
-//! ScatterUpdate-3), [`scatter_nd()`] and [`scatter_nd_reduce()`] (ONNX ScatterND 11 to 18, OpenVINO ScatterNDUpdate-15),
-//! [`scatter_elements()`] and [`scatter_elements_reduce()`] (ONNX ScatterElements 11 to 18, OpenVINO
-//! ScatterElementsUpdate-12), [`gather()`] and [`gather_or_zero()`] (OpenVINO Gather-8, ONNX Gather-13), [`gather_nd()`]
-//! (ONNX GatherND-13, OpenVINO GatherND-8), [`gather_elements()`] (ONNX GatherElements-13, OpenVINO GatherElements-6),
-//! [`concat()`] and [`stack()`] (ONNX Concat 4 to 13, OpenVINO Concat-1, ONNX ConcatFromSequence), [`transpose()`] (ONNX
-//! Transpose, OpenVINO Transpose-1), [`reshape()`] (Reshape, Squeeze, Unsqueeze and Flatten of ONNX and OpenVINO), [`pad()`]
-//! (ONNX Pad 2 to 25, OpenVINO Pad-1 and -12), [`tile()`] (ONNX Tile, OpenVINO Tile-1), [`roll()`] (OpenVINO Roll-7),
-//! [`broadcast()`] (ONNX Expand, OpenVINO Broadcast-1 and -3) and [`split()`] (ONNX Split, OpenVINO Split-1 and
-//! VariadicSplit-1) take and return [`ndarray`] arrays of any layout. So does [`replace_where()`], which puts one value in
-//! the place of the items for which a [`Condition`] holds. [`SliceArgs`] are slices, parsed from NumPy's notation or built
+//! ScatterUpdate-3), [`scatter_nd()`] and [`scatter_nd_reduce()`] (ONNX ScatterND 11 to 18, OpenVINO
+//! ScatterNDUpdate-15), [`scatter_elements()`] and [`scatter_elements_reduce()`] (ONNX ScatterElements 11 to 18,
+//! OpenVINO ScatterElementsUpdate-12), [`gather()`] and [`gather_or_zero()`] (OpenVINO Gather-8, ONNX Gather-13),
+//! [`gather_nd()`] (ONNX GatherND-13, OpenVINO GatherND-8), [`gather_elements()`] (ONNX GatherElements-13, OpenVINO
+//! GatherElements-6), [`concat()`] and [`stack()`] (ONNX Concat 4 to 13, OpenVINO Concat-1, ONNX ConcatFromSequence),
+//! [`transpose()`] (ONNX Transpose, OpenVINO Transpose-1), [`reshape()`] (Reshape, Squeeze, Unsqueeze and Flatten of
+//! ONNX and OpenVINO), [`pad()`] (ONNX Pad 2 to 25, OpenVINO Pad-1 and -12), [`tile()`] (ONNX Tile, OpenVINO Tile-1),
+//! [`roll()`] (OpenVINO Roll-7), [`broadcast()`] (ONNX Expand, OpenVINO Broadcast-1 and -3), [`split()`] (ONNX Split,
+//! OpenVINO Split-1 and VariadicSplit-1) and [`replace_where()`] (one value for all items that meet a [`Condition`])
+//! take and return [`ndarray`] arrays of any layout. [`SliceArgs`] are slices, parsed from NumPy's notation or built
 //! axis by axis.
 //!
 //! # Features
 //!
-//! | feature | what it adds |
+//! | feature | content |
 //! | --- | --- |
-//! | `cli` (default) | the program `tensorop`; it includes `files` |
+//! | `cli` (default) | the program `tensorop`; includes `files` |
 //! | `files` | files: `read`, `write`, `open`, `diff` and all formats except Zarr |
 //! | `remote` | addresses: `http://`, `https://`, `s3://`, `hf://` |
-//! | `zarr` (default) | Zarr stores; it includes `files` |
-//! | `predicates` (default) | `golden`: golden files in tests, `assert_tensor_eq!`; it includes `files` |
+//! | `zarr` (default) | Zarr stores; includes `files` |
+//! | `predicates` (default) | `golden`: golden files in tests, `assert_tensor_eq!`; includes `files` |
 //!
-//! Without any of them (`default-features = false`) the operators and [`Tensor`] are left, on 20 packages.
+//! Without features (`default-features = false`), the crate has the operators and [`Tensor`], and depends on 20
+//! packages.
 //!
 //! # How the source is organised
 //!
-//! Every operator is **resolved, then applied**. Resolving makes every check and returns only numbers in range; applying
-//! cannot fail. So nothing is written before the last refusal, and an operator runs on a whole tensor or on one window of it,
-//! from memory or from a file, by the same code. Operators that only move items know their size alone, so they serve every
-//! dtype and alter no bit; only reductions know numbers.
+//! Every operator is **resolved, then applied**. Resolving checks everything and returns only numbers in range;
+//! applying cannot fail. So all refusals precede the first write, and the same code runs an operator on a whole tensor
+//! or on a window, in memory or in a file. Operators that only move items know the item size, not the dtype, and
+//! preserve every bit; only reductions compute with numbers.
 //!
-//! Each row of this table may import the rows below it that it names, and what those may import; `tests/cli/map.rs` checks
-//! every file.
+//! A row may import the rows that its last column names, and their imports; `tests/cli/map.rs` checks every file.
 //!
 //! | row | content | imports |
 //! | --- | --- | --- |
 //! | `main.rs` | calls `command` | `command` |
-//! | `command/` | (feature `cli`) a file for each sub-command, with its arguments and its run; `options/` has those that several share | all rows below |
-//! | `conformance/` | (feature `cli`) tests of operators as data: cases, vectors, ONNX's tests, what ONNX and OpenVINO specify, the outputs of other runtimes, verdicts on all of them | `diff` |
+//! | `command/` | (feature `cli`) a file per sub-command, with its arguments and its run; `options/` has shared arguments | all rows below |
+//! | `conformance/` | (feature `cli`) operator tests as data: cases, vectors, ONNX's tests, the specifications, outputs of other runtimes, verdicts | `diff` |
 //! | `golden.rs` | (feature `predicates`) golden files in tests | `diff` |
 //! | `diff/`, `info/` | comparisons and statistics | `format`, `report` |
 //! | `picture/` | (feature `cli`) tensors as pictures: heat maps, half blocks, PNG | `engine` |
-//! | `format/` | a file or a folder for each format, and its row in `rows.rs`; `located` says what a path means; `open` and `write/`, on which `files` and `opened` (the functions of this page), `collection` and `rewrite` stand; `values/` has text whose items have no dtype yet | `engine` |
-//! | `engine/` | plans of how an output is cut, read and held, and what they cost; the window loop that carries them out: jobs, sinks, scans, slabs of windows that are filled together; quantiles in bounded memory | `ops` |
-//! | `ops/` | a file for each operator, with its checks, its kernel and the windows that it fills; `call` has all of them as values, with their arguments; `indexed/` reads index tensors and has the kernels of scatters and gathers | `storage` |
-//! | `storage/` | bytes by position and values by key, in files or in memory; sources of items; attachments, which are the content of a container beside its tensors; targets and stages, so that a file or folder is complete or does not exist; parts; `remote/` (feature `remote`) asks servers, and `platform/` has the system calls | `item` |
+//! | `format/` | a file or folder per format, and their table `rows.rs`; `located` parses paths; `files`, `opened` (the functions of this page), `collection` and `rewrite` build on `open` and `write/`; `values/` has text without a dtype | `engine` |
+//! | `engine/` | plans and their costs; the window loop: jobs, sinks, scans, slabs; quantiles in bounded memory | `ops` |
+//! | `ops/` | a file per operator: checks, kernel and windows; `call` has all operators as values; `indexed/` has index tensors, scatters and gathers | `storage` |
+//! | `storage/` | bytes by position, values by key; sources of items; attachments (container content beside the tensors); targets and stages for atomic output; parts; `remote/` (feature `remote`) requests; `platform/` system calls | `item` |
 //! | `report/` | JSON, JUnit XML, tables and colour for `diff`, `info` and `check` | `item` |
 //! | `item/` | dtypes, tensors, and the values, texts and casts of items | `layout` |
-//! | `layout/` | axes, views of storage, windows, segments of axes, the loop that copies, gathering | `parallel` |
-//! | `parallel.rs` | threads, which start nowhere else | `memory` |
-//! | `memory.rs` | allocations that return an error where there is no memory | `error` |
-//! | `error.rs` | the one type of error | |
+//! | `layout/` | axes, views of storage, windows, segments of axes, the copy loop, gathering | `parallel` |
+//! | `parallel.rs` | all threads | `memory` |
+//! | `memory.rs` | fallible allocation | `error` |
+//! | `error.rs` | the error type | |
 //!
-//! - A **format** is a row of the table in `format/rows.rs` with a `Reader` and a `Writer`. Nothing else asks which format
-//!   something is in.
-//! - An **operator** with its arguments is a [`Call`](ops::call::Call), whoever asks for it. Linked to its operands it is a
-//!   [`Fill`](ops::fill::Fill): it states how it takes the items of each operand, an
-//!   [`Access`](ops::access::Access), and fills any window of its output. The engine knows no operator by name.
-//! - A **plan** says what is done before the first window, which way the output goes, which regions are made, and by how many
-//!   threads. It is a pure function of what the operator states, of what takes the output, and of the limits:
-//!   [`Planners`](engine::cost::Planners) compare the plans for all ways to read the operands. A [`Job`](engine::job::Job) carries
-//!   it out, and `--explain` prints it.
-//! - A **sink** takes windows: a file at an offset, a stream, memory, a folder of chunks. Windows are contiguous in C order,
-//!   or boxes of a grid if the output is stored in chunks or made from them. A job takes a range of windows, so a share of
-//!   the work is an argument.
-//! - The order of storage is decided once, in the [`Selection`](ops::selection::Selection) that an operator reads through.
+//! - A **format** is a row of the table in `format/rows.rs` with a `Reader` and a `Writer`. No other code depends on
+//!   the format.
+//! - An **operator** with its arguments is a [`Call`](ops::call::Call). Linked to its operands it is a
+//!   [`Fill`](ops::fill::Fill): it states an [`Access`](ops::access::Access) per operand and fills any window of its
+//!   output. The engine names no operator.
+//! - A **plan** states preparation, output path, regions and threads, as a pure function of operator, sink and limits.
+//!   [`Planners`](engine::cost::Planners) compare all ways to read the operands. A [`Job`](engine::job::Job) executes
+//!   the plan; `--explain` prints it.
+//! - A **sink** takes windows: a file at an offset, a stream, memory, a folder of chunks. Windows are contiguous in C
+//!   order, or boxes of a grid for chunked inputs and outputs.
+//! - The [`Selection`](ops::selection::Selection) that an operator reads through decides the storage order.
 //!
-//! What words mean in `engine/`, `ops/`, `layout/` and `storage/`:
+//! Words in `engine/`, `ops/`, `layout/` and `storage/`:
 //!
 //! | word | meaning |
 //! | --- | --- |
-//! | operand | a tensor that an operator takes; its items come from a source |
-//! | source | what gives the items of a tensor: a file, a server, chunks, memory or a stream |
-//! | sink | what takes the windows of an output |
+//! | operand | an input tensor of an operator |
+//! | source | the origin of items: a file, a server, chunks, memory or a stream |
+//! | sink | the receiver of the output's windows |
 //! | box | a range of places on each axis of a tensor |
-//! | window | a box of the output that is filled and handed to a sink at a time |
-//! | segment | some places of an axis of an output: places of an axis of the data in either direction, one of them several times, or places that are filled |
-//! | region | what an operator fills at a time: a window, or a run of items that may begin and end within rows |
-//! | unit | a box that is stored as one value under one key, such as a chunk, or a shard of many chunks |
-//! | grain | the smallest box that can be read: a chunk that is unpacked as a whole, or a page of a file |
-//! | slab | a box of several windows that is held in memory as a whole, so that its grains are read once |
-//! | piece | items or bytes that lie one after the other in storage, and are read or written by one call |
-//! | tile | a box of items that lie in another order in storage, with sides for which pieces are long both where it is read and where it is written |
-//! | sweep | one pass over an index tensor, of which only the entries for a range of places are kept |
+//! | window | a box of the output that is filled and sent to a sink at once |
+//! | segment | places of an output axis: a range of data places in either direction, one repeated place, or filled places |
+//! | region | the unit of filling: a window, or a run of items that may start and end within rows |
+//! | unit | a box stored as one value under one key: a chunk or a shard of chunks |
+//! | grain | the smallest readable box: a decoded chunk, or a page of a file |
+//! | slab | a box of several windows held in memory, so that its grains are read once |
+//! | piece | items or bytes contiguous in storage, read or written by one call |
+//! | tile | a box in another storage order, with sides that make both read and written pieces long |
+//! | sweep | one pass over an index tensor that keeps the entries for a range of places |
 //!
-//! CONTRIBUTING.md lists the files that a new operator, format or option touches.
+//! CONTRIBUTING.md lists the files to touch for a new operator, format or option.
 
 #![forbid(unsafe_code)]
 
@@ -207,13 +205,13 @@ pub use ops::split::{SplitInto, split};
 pub use ops::tile::tile;
 pub use ops::transpose::transpose;
 
-/// What a [`DType`] is made of: the kind of its items, the fields of structured ones, units of time.
+/// The parts of a [`DType`]: item kinds, fields of structured dtypes, time units.
 pub mod dtype {
     pub use crate::item::dtype::{Field, Kind, Narrow, Struct};
     pub use crate::item::time_unit::{TimeBase, TimeUnit};
 }
 
-/// README and the pages on the library and on golden files, so that their Rust examples are compiled and run.
+/// Compiles and runs the Rust examples of README and docs.
 #[cfg(all(doctest, feature = "predicates"))]
 #[doc = include_str!("../README.md")]
 #[doc = include_str!("../docs/golden.md")]

@@ -1,4 +1,4 @@
-//! The program `tensorop`. All of it is [`tensorop::command`], so that it sees what the library keeps to itself.
+//! The program `tensorop`, implemented by [`tensorop::command`].
 
 #![forbid(unsafe_code)]
 

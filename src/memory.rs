@@ -1,11 +1,11 @@
-//! Memory for what grows with the input: where there is not enough, that is an error, not the end of the program by a signal.
+//! Fallible allocation.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use crate::error::{Context, Error, ErrorKind};
 
-/// There is no memory for this many bytes. It becomes an [`Error`] or the text of a message where it is passed on.
+/// The number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfMemory(pub(crate) usize);
 
@@ -27,25 +27,22 @@ impl From<OutOfMemory> for Error {
     }
 }
 
-/// Makes room for `more` more items. A vector that grows again and again gets ever more room at once.
 #[cold]
 fn grow<T>(vec: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     if vec.try_reserve(more).is_ok() {
         return Ok(());
     }
-    // where it cannot become twice as large, a little more may be enough
+    // If doubling fails, an eighth may fit.
     let least = more.max(vec.len() / 8);
     let bytes = vec.len().saturating_add(least).saturating_mul(size_of::<T>());
     vec.try_reserve_exact(least).map_err(|_| OutOfMemory(bytes))
 }
 
-/// Makes room for `more` more items, if there is none.
 #[inline]
 pub(crate) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     if vec.capacity() - vec.len() < more { grow(vec, more) } else { Ok(()) }
 }
 
-/// Appends an item.
 #[inline]
 pub(crate) fn push<T>(vec: &mut Vec<T>, item: T) -> Result<(), OutOfMemory> {
     reserve(vec, 1)?;
@@ -53,7 +50,6 @@ pub(crate) fn push<T>(vec: &mut Vec<T>, item: T) -> Result<(), OutOfMemory> {
     Ok(())
 }
 
-/// Appends items.
 #[cfg(any(test, feature = "files"))]
 #[inline]
 pub(crate) fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<(), OutOfMemory> {
@@ -62,58 +58,49 @@ pub(crate) fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<(), OutOf
     Ok(())
 }
 
-/// Returns an empty vector with room for `items` items.
 pub(crate) fn with_capacity<T>(items: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut vec = Vec::new();
     vec.try_reserve_exact(items).map_err(|_| OutOfMemory(items.saturating_mul(size_of::<T>())))?;
     Ok(vec)
 }
 
-/// Returns `bytes` zeros.
 pub(crate) fn zeros(bytes: usize) -> Result<Vec<u8>, OutOfMemory> {
     let mut vec = with_capacity(bytes)?;
     vec.resize(bytes, 0);
     Ok(vec)
 }
 
-/// The bytes of a line of the cache. The memory of a [`Buffer`] begins at one, as that of vectors of bytes does not. What the
-/// system copied from a cached page of a file to memory across lines took 1.25 times as long.
+/// The bytes of a cache line. System copies from the page cache to unaligned memory took 1.25 times as long.
 const LINE: usize = 64;
 
-/// Bytes that are filled again and again, or picked from here and there.
+/// A reusable byte buffer that begins on a cache line.
 ///
-/// Many of them lie in huge pages where the system gives such to who asks, as Linux does: an item that is picked then costs no
-/// walk through tables of pages, and memory that is touched for the first time a fifth. To gather or scatter 10 million items
-/// of 4 bytes, of 40 MB, took 0.89 to 0.94 of the time on the clock.
+/// On Linux, large buffers use huge pages: random access needs no page table walk, and the first touch costs a fifth.
+/// Gathers and scatters of 10 million 4-byte items took 0.89 to 0.94 of the wall-clock time.
 pub struct Buffer {
-    /// A vector, or pages of the system.
     memory: Box<dyn DerefMut<Target = [u8]> + Send + Sync>,
-    /// The bytes before the first line.
     start: usize,
     len: usize,
 }
 
 impl Buffer {
-    /// Returns `bytes` zeros. Where there are many, the system has not made them yet: whoever writes to them first touches the
-    /// memory, so that several threads that fill them share the cost.
+    /// Large buffers are untouched pages: threads that fill a buffer together share the cost of the first touch.
     pub(crate) fn zeros(bytes: usize) -> Result<Self, OutOfMemory> {
-        /// Fewer are not worth a call of the system, and of huge pages the last may be half of all.
+        /// Below this size the last huge page may be half of the buffer.
         #[cfg(all(target_os = "linux", feature = "files"))]
         const LARGE: usize = 1 << 22;
         #[cfg(all(target_os = "linux", feature = "files"))]
         if bytes >= LARGE {
             let pages = memmap2::MmapMut::map_anon(bytes).map_err(|_| OutOfMemory(bytes))?;
-            // a system that has no huge pages has others
             let _ = pages.advise(memmap2::Advice::HugePage);
             return Ok(Self { memory: Box::new(pages), start: 0, len: bytes });
         }
         let heap = zeros(bytes.saturating_add(LINE - 1))?;
-        // a machine that does not say where memory lies has it begin anywhere
+        // `align_offset` may return `usize::MAX`; the buffer is then unaligned.
         let start = heap.as_ptr().align_offset(LINE).min(LINE - 1);
         Ok(Self { memory: Box::new(heap), start, len: bytes })
     }
 
-    /// Makes it `bytes` bytes long, and returns them; its content is lost.
     pub(crate) fn room(&mut self, bytes: usize) -> Result<&mut [u8], OutOfMemory> {
         if bytes > self.memory.len() - self.start {
             *self = Self::zeros(bytes)?;
@@ -122,10 +109,7 @@ impl Buffer {
         Ok(self)
     }
 
-    /// Makes it `bytes` bytes long; its content is lost. `label` is what messages call the operand it is for.
-    ///
-    /// # Errors
-    /// Not enough memory.
+    /// Sets the length and discards the content. `label` names the operand in the error.
     pub(crate) fn resize(&mut self, bytes: usize, label: &str) -> Result<(), Error> {
         self.room(bytes).map(drop).context(label)
     }
@@ -137,7 +121,6 @@ impl Default for Buffer {
     }
 }
 
-/// Takes bytes from where they are, which may be across lines.
 impl<T: Into<Vec<u8>>> From<T> for Buffer {
     fn from(bytes: T) -> Self {
         let heap = bytes.into();

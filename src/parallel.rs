@@ -1,7 +1,5 @@
-//! The threads that share one piece of work. Nothing else starts threads, except for the one that waits for signals, so that
-//! a limit on their number holds everywhere, and a limit of one means that none is started.
-//!
-//! The calling thread takes its share of each piece of work, and does all of it where the system gives no other thread.
+//! Threads that share work. Only the signal handler starts threads elsewhere, so a limit of 1 starts none. If the
+//! system refuses threads, the calling thread does all work.
 
 use std::convert::Infallible;
 use std::num::NonZero;
@@ -10,34 +8,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
-/// A thread is not worth its start for fewer bytes.
 const WORTH_A_THREAD: usize = 1 << 20;
 
-/// The most threads that share work unless a number of them is given. Items that are copied wait for memory and disks, which a
-/// few threads keep busy: a reversed slice of 256 MiB took 0.4 s of processor time by 2 threads on two cores, 0.6 s by 8 and 0.9 s
-/// by 64, and no less time on the clock. A number that is given is obeyed, since what waits for a server, or decodes chunks on
-/// many cores, gains from more.
+/// The default maximum. Copies wait for memory and disks: a reversed slice of 256 MiB took 0.4 s of processor time with
+/// 2 threads on two cores, 0.6 s with 8 and 0.9 s with 64, in the same wall-clock time. Servers and chunk decoding gain
+/// from more.
 pub const USUAL_THREADS: usize = 8;
 
-/// No system gives more threads: Linux numbers them up to 2^22.
+/// Linux numbers threads up to 2^22.
 const MAX_NUMBERED: usize = 1 << 22;
 
-/// Why no lock is poisoned: a panic of one thread becomes a panic of the thread that shares the work.
+/// The panic of a thread spreads to the thread that shares the work.
 pub const UNPOISONED: &str = "a thread that panics ends the program";
 
-/// Locks what threads share.
-///
-/// # Panics
-/// If a thread has panicked while it had the lock.
 pub fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect(UNPOISONED)
 }
 
-/// Returns the value of a slot, which `make` makes if there is none. If several threads make it at the same time, one value is
-/// kept.
-///
-/// # Errors
-/// Those of `make`; the slot stays empty.
+/// Initializes an empty slot. If several threads race, one value is kept.
 pub fn made_once<T, E>(slot: &OnceLock<T>, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
     if let Some(made) = slot.get() {
         return Ok(made);
@@ -46,19 +34,14 @@ pub fn made_once<T, E>(slot: &OnceLock<T>, make: impl FnOnce() -> Result<T, E>) 
     Ok(slot.get_or_init(|| made))
 }
 
-/// Returns what threads have shared, when they are done.
-///
-/// # Panics
-/// If a thread has panicked while it had the lock.
 pub fn unlocked<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().expect(UNPOISONED)
 }
 
-/// How many threads may share the work: a number, or one for each core up to [`USUAL_THREADS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threads {
     most: Option<NonZero<usize>>,
-    /// The bytes for which a thread is worth its start; with 0 it is worth it for any work.
+    /// The bytes that justify starting a thread; 0 for any amount.
     worth_a_thread: usize,
 }
 
@@ -69,27 +52,24 @@ impl Default for Threads {
 }
 
 impl Threads {
-    /// Allows `most` threads; one for each core, up to [`USUAL_THREADS`], if `None`.
     #[must_use]
     pub const fn new(most: Option<NonZero<usize>>) -> Self {
         Self { most, worth_a_thread: WORTH_A_THREAD }
     }
 
-    /// Returns the same limit with threads that are started for `bytes` each rather than for a mebibyte: for tests, which
-    /// have little for several threads to share. With 0 they are started for any work.
+    /// Starts a thread for every `bytes` bytes instead of every mebibyte: tests have little work to share.
     #[must_use]
     pub const fn started_for(self, bytes: usize) -> Self {
         Self { worth_a_thread: bytes, ..self }
     }
 
-    /// Returns the same limit for work that waits for a server, if it does: then any piece is worth a thread.
+    /// Starts threads for any amount of work if it waits for a server.
     #[must_use]
     pub const fn for_requests(self, asks: bool) -> Self {
         if asks { self.started_for(0) } else { self }
     }
 
-    /// Returns how many threads are worth their start for `bytes` bytes, 1 at least. (The cores are not counted where it is
-    /// one.)
+    /// Returns the number of threads for `bytes` bytes, at least 1.
     pub fn for_bytes(self, bytes: usize) -> usize {
         let worth = bytes.checked_div(self.worth_a_thread).unwrap_or(MAX_NUMBERED).min(MAX_NUMBERED);
         match self.most {
@@ -100,14 +80,12 @@ impl Threads {
     }
 }
 
-/// Returns how many of `threads` threads may hold `each` bytes at a time: all of them as long as they hold no more than `memory`
-/// together, and [`USUAL_THREADS`] whatever they hold. So a number of threads that suits short windows does not
-/// multiply long ones.
+/// Returns how many threads may hold `each` bytes: up to [`USUAL_THREADS`] in any case, more if they fit `memory`
+/// together.
 pub fn threads_holding(threads: usize, each: usize, memory: usize) -> usize {
     threads.min((memory / each.max(1)).max(USUAL_THREADS))
 }
 
-/// Starts a thread, if the system gives one.
 fn start<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
@@ -117,21 +95,19 @@ fn start<'scope, T: Send + 'scope>(
     Builder::new().spawn_scoped(scope, work).ok()
 }
 
-/// Calls `work` on up to `threads` threads, one of them the calling thread. It is compiled once, not for each kind of work.
+/// A `dyn Fn`, to be compiled once.
 fn on_each(threads: usize, work: &(dyn Fn() + Sync)) {
     thread::scope(|scope| {
-        // where the system gives no more threads, fewer do the work
         (1..threads).for_each(|_| drop(start(scope, work)));
         work();
     });
 }
 
-/// Calls `each(0..count)` on up to `threads` threads, each with a state that `begin` makes for it. Numbers are handed out in
-/// ascending order. False from `each` ends the work, and so does an error: if there are several, the error of the lowest
-/// number is returned, which does not depend on timing. The states are returned in no order.
+/// Calls `each(0..count)` in ascending order on up to `threads` threads, with a state per thread. `Ok(false)` or an
+/// error ends the work. The states come back in arbitrary order.
 ///
 /// # Errors
-/// The first of `each`.
+/// The error with the lowest number, independent of timing.
 pub fn share<S: Send, E: Send>(
     threads: usize,
     count: usize,
@@ -170,13 +146,12 @@ pub fn share<S: Send, E: Send>(
     }
 }
 
-/// Calls `make(0..count)` on up to `threads` threads as [`share`] does, and `take` with each number and the state that it was made
-/// in: one number after the other, in ascending order. So what takes its input from front to back reads ahead: while it takes
-/// one number, the other threads make the next ones. A thread keeps what it has made until its turn comes, so no more than one
-/// for each thread is in memory.
+/// Calls `make(0..count)` on up to `threads` threads, and `take` with each number and its state in strictly ascending
+/// order. Other threads make the next numbers during `take`. A thread waits for its turn, so memory holds one result
+/// per thread.
 ///
 /// # Errors
-/// That of the lowest number for which one of them fails; all numbers before it have been taken.
+/// The error with the lowest number; `take` has received all earlier numbers.
 pub fn share_in_order<S: Send, E: Send>(
     threads: usize,
     count: usize,
@@ -184,7 +159,7 @@ pub fn share_in_order<S: Send, E: Send>(
     make: impl Fn(usize, &mut S) -> Result<(), E> + Sync,
     take: impl FnMut(usize, &mut S) -> Result<bool, E> + Send,
 ) -> Result<(), E> {
-    // whose turn it is, and what takes it; no number has a turn once the work has ended
+    // The next number; `None` once the work has ended.
     let turn = Mutex::new((Some(0), take));
     let is_next = Condvar::new();
     let each = |number, state: &mut S| {
@@ -205,7 +180,7 @@ pub fn share_in_order<S: Send, E: Send>(
     share(threads, count, begin, each).map(drop)
 }
 
-/// Ends the work of [`share_in_order`] where its thread panics, so that no other waits for a turn that never comes.
+/// Ends the work if a thread panics; the others would wait forever.
 struct EndOfTurns<'a, F> {
     turn: &'a Mutex<(Option<usize>, F)>,
     is_next: &'a Condvar,
@@ -222,7 +197,6 @@ impl<F> Drop for EndOfTurns<'_, F> {
     }
 }
 
-/// Calls `work(0..count)` on as many threads, where the system gives them, and returns the results in order.
 pub fn on_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let Ok(done) = share(count, count, Vec::new, |n, done: &mut Vec<(usize, T)>| {
         done.push((n, work(n)));
@@ -233,14 +207,12 @@ pub fn on_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Ve
     done.into_iter().map(|(_, found)| found).collect()
 }
 
-/// Lets the calling thread wait, for a server to be ready again.
 #[cfg(feature = "remote")]
 pub fn wait(time: std::time::Duration) {
     std::thread::sleep(time);
 }
 
-/// Calls `there` on a thread of its own and `here` on the calling thread meanwhile, and returns both results. With one
-/// thread, or where the system gives no other, `there` is called first.
+/// Calls `there` on a new thread during `here`, or before it if no thread is available.
 pub fn beside<A: Send, B>(threads: usize, there: impl Fn() -> A + Sync, here: impl FnOnce() -> B) -> (A, B) {
     thread::scope(|scope| match (threads > 1).then(|| start(scope, &there)).flatten() {
         None => (there(), here()),
@@ -254,7 +226,7 @@ pub fn beside<A: Send, B>(threads: usize, there: impl Fn() -> A + Sync, here: im
 #[cfg(test)]
 pub(crate) use started::by as threads_started_by;
 
-/// Counts the threads that the calling thread starts: other threads run other tests.
+/// Counts per thread, because other tests run at the same time.
 #[cfg(test)]
 mod started {
     use std::cell::Cell;
@@ -267,7 +239,6 @@ mod started {
         COUNT.set(COUNT.get() + 1);
     }
 
-    /// Returns how many threads `work` starts, and what it returns.
     pub(crate) fn by<T>(work: impl FnOnce() -> T) -> (usize, T) {
         let before = COUNT.get();
         let done = work();
@@ -358,7 +329,7 @@ mod tests {
     #[test]
     fn numbers_are_taken_in_order_while_others_are_made() {
         for threads in [1, 2, 5] {
-            // ends, fails while it is made and fails while it is taken
+            // `take` ends the work; `make` fails; `take` fails
             for (ends, unmade, untaken) in [(99, 99, 99), (30, 99, 99), (99, 20, 40), (99, 40, 20), (99, 0, 99)] {
                 let (at_once, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
                 let mut taken = Vec::new();
@@ -392,7 +363,6 @@ mod tests {
         assert!(made.is_err());
     }
 
-    /// Files that start threads by themselves, in and below a folder.
     fn starters(folder: &Path, found: &mut Vec<String>) {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
@@ -412,7 +382,6 @@ mod tests {
         let mut found = Vec::new();
         starters(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
         found.sort();
-        // the program waits for signals in storage/signals.rs
         assert_eq!(found, ["parallel.rs", "signals.rs"]);
     }
 }

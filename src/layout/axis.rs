@@ -1,9 +1,8 @@
-//! Resolves the numbers that users give to numbers in range: axes, indices, start/stop/step. Nothing below this module sees
-//! a negative number.
+//! Resolves axes, indices and slices to numbers in range.
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
-/// Returns the axis that `axis` names in a tensor of that rank; `None` outside `[-rank, rank - 1]`.
+/// Returns the axis from 0; `None` outside `[-rank, rank - 1]`.
 ///
 /// ```
 /// use tensorop::layout::axis::resolve_axis;
@@ -19,87 +18,78 @@ pub fn resolve_axis(axis: i64, rank: usize) -> Option<usize> {
     axis.filter(|&axis| axis < rank)
 }
 
-/// How a list of integers treats one beyond int64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeyondInt64 {
-    /// The integer is an error.
     Refused,
-    /// The integer becomes the nearest int64. No axis has that many places, so a start or stop means the same as before.
+    /// Clamps to the nearest int64, which leaves starts and stops equivalent.
     Clamped,
 }
 
-/// Start, stop and step of one axis as the user gave them. A missing start or stop has Python's default: the end of the axis
-/// that makes the range the whole axis in the direction of the step.
+/// An unresolved slice of one axis, with Python's defaults for a missing start or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StepRange {
-    /// The first place, counted from the end if negative.
+    /// The first place; negative values count from the end.
     pub start: Option<i64>,
-    /// The place before which the range ends, counted from the end if negative.
+    /// The exclusive end; negative values count from the end.
     pub stop: Option<i64>,
-    /// The distance from one place to the next; not 0.
+    /// The step; not 0.
     pub step: i64,
 }
 
 impl StepRange {
-    /// Returns the same range with another step.
     #[must_use]
     pub fn by(self, step: i64) -> Self {
         Self { step, ..self }
     }
 }
 
-/// The whole axis.
 impl From<RangeFull> for StepRange {
     fn from(_: RangeFull) -> Self {
         Self { start: None, stop: None, step: 1 }
     }
 }
 
-/// The places from the start to before the end, with a step of 1.
 impl From<Range<i64>> for StepRange {
     fn from(range: Range<i64>) -> Self {
         Self { start: Some(range.start), stop: Some(range.end), step: 1 }
     }
 }
 
-/// The places from the start on, with a step of 1.
 impl From<RangeFrom<i64>> for StepRange {
     fn from(range: RangeFrom<i64>) -> Self {
         Self { start: Some(range.start), stop: None, step: 1 }
     }
 }
 
-/// The places before the end, with a step of 1.
 impl From<RangeTo<i64>> for StepRange {
     fn from(range: RangeTo<i64>) -> Self {
         Self { start: None, stop: Some(range.end), step: 1 }
     }
 }
 
-/// A resolved range: `len` places of an axis from `start` on, `step` apart, all of them on the axis.
-/// With fewer than two places the step is 1, with none the start is 0.
+/// A resolved range of places. With fewer than two places the step is 1; an empty range starts at 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
     /// The first place.
     pub start: usize,
-    /// The distance from one place to the next; negative if the range runs backwards.
+    /// The step; negative for a backward range.
     pub step: isize,
     /// The number of places.
     pub len: usize,
 }
 
-/// What becomes of the start of a range with a negative step that lies before the axis.
+/// How a backward range treats a start before the axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Clamping {
-    /// It stays there, so that the range is empty: Python's rule, which Slice-8 follows.
+    /// The range is empty, as in Python and Slice-8.
     #[default]
     Python,
-    /// It becomes the first place, which is then selected: ONNX clamps such a start to `[0, dim - 1]`.
+    /// ONNX clamps the start to `[0, dim - 1]`, which selects the first place.
     Onnx,
 }
 
 impl StepRange {
-    /// Returns the places that Python's `slice(start, stop, step).indices(dim)` gives; `None` if the step is 0.
+    /// Returns the places of Python's `slice(start, stop, step).indices(dim)`; `None` if the step is 0.
     ///
     /// ```
     /// use tensorop::layout::axis::{StepRange, Span};
@@ -110,13 +100,11 @@ impl StepRange {
         self.resolve_by(dim, Clamping::Python)
     }
 
-    /// Returns the places of the range by one rule or the other; `None` if the step is 0.
     pub(crate) fn resolve_by(self, dim: usize, clamping: Clamping) -> Option<Span> {
         let (dim, step) = (dim as i128, i128::from(self.step));
         if step == 0 {
             return None;
         }
-        // where a forward range lies: [0, dim]; a backward one: [-1, dim - 1]
         let (low, high) = if step > 0 { (0, dim) } else { (-1, dim - 1) };
         let place = |given: Option<i64>, default: i128| match given.map(i128::from) {
             None => default,
@@ -125,10 +113,9 @@ impl StepRange {
         };
         let (first, last) = if step > 0 { (low, high) } else { (high, low) };
         let (start, stop) = (place(self.start, first), place(self.stop, last));
-        // an axis without places has no first one
         let start = if clamping == Clamping::Onnx && dim > 0 { start.max(0) } else { start };
         let len = (stop - start + step - step.signum()) / step;
-        // start and stop lie on the axis or one beside it, so a positive len is at most dim
+        // Start and stop are at most one place beyond the axis.
         Some(match len.max(0) {
             0 => Span { start: 0, step: 1, len: 0 },
             1 => Span { start: start as usize, step: 1, len: 1 },
@@ -138,18 +125,16 @@ impl StepRange {
 }
 
 impl Span {
-    /// Returns the whole of an axis.
     pub fn whole(dim: usize) -> Self {
         Self { start: 0, step: 1, len: dim }
     }
 
-    /// Returns which of the span's places lie in `lo..hi`, as a range of their numbers.
+    /// Returns the positions whose places are in `lo..hi`.
     pub fn within(&self, lo: usize, hi: usize) -> std::ops::Range<usize> {
         if self.len == 0 || lo >= hi {
             return 0..0;
         }
         let step = self.step.unsigned_abs();
-        // the number of places before the axis place `at`, in the direction of the step
         let (from, to) = if self.step > 0 {
             (lo.saturating_sub(self.start).div_ceil(step), hi.saturating_sub(self.start).div_ceil(step))
         } else {
@@ -159,7 +144,7 @@ impl Span {
         from.min(to)..to
     }
 
-    /// Returns the place on the axis of the span's place number `i`, which must be less than `len`.
+    /// Returns the axis place at position `i`, which must be less than `len`.
     pub fn at(&self, i: usize) -> usize {
         self.start.wrapping_add_signed(self.step.wrapping_mul(i as isize))
     }
@@ -169,7 +154,6 @@ impl Span {
 mod tests {
     use super::*;
 
-    /// Python's rules as one would say them aloud: walk from start while stop is ahead.
     fn walked(range: StepRange, dim: usize) -> Vec<usize> {
         let dim = dim as i128;
         let step = i128::from(range.step);
@@ -225,7 +209,6 @@ mod tests {
     #[test]
     fn a_start_before_the_axis() {
         let range = |start, stop, step| StepRange { start: Some(start), stop: Some(stop), step };
-        // range, dim, places by ONNX
         let rows: [(_, _, &[usize]); 7] = [
             (range(-9, i64::MIN, -1), 3, &[0]),
             (range(-9, i64::MIN, -1), 0, &[]),

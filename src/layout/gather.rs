@@ -1,68 +1,58 @@
-//! Gathers items from storage that is read by position.
+//! Gathers items from storage with positional reads.
 
 use super::view::View;
 use super::walk::{CopyWalk, Step, copy_bytes};
 use crate::memory::{Buffer, OutOfMemory};
 use std::cmp::Reverse;
 
-/// A gap of at most this many bytes is read through, which costs less than another system call and looking up another page of the
-/// file. Pieces of 64 bytes to 4 KiB between gaps of 4 KiB took 0.55 to 0.8 of the time so, and break even at about 7 KiB.
+/// Reading a gap of at most this many bytes costs less than another system call. Pieces of 64 bytes to 4 KiB with gaps
+/// of 4 KiB took 0.55 to 0.8 of the time; the break-even is about 7 KiB.
 pub(crate) const GAP: usize = 4096;
 
-/// Pieces of this many bytes or more are joined only over gaps of up to [`SHORT_GAP`], or a sixteenth of their own length, if
-/// gaps are [wanted](Gaps::Wanted), since other windows read these gaps, too.
+/// If other windows also read the gaps, pieces from this many bytes on are joined only over gaps of up to [`SHORT_GAP`]
+/// or a sixteenth of their length.
 pub(crate) const LONG_PIECE: usize = 256;
 
-/// To read a gap of this many bytes costs less than another system call and another look-up of a page, however long the pieces
-/// are: rows of 312 bytes with gaps of 36, and rows of 536 with gaps of 552, took twice as long one by one.
+/// Always read gaps up to this size: rows of 312 bytes with gaps of 36, and rows of 536 with gaps of 552, took twice as
+/// long one by one.
 const SHORT_GAP: usize = 1024;
 
-/// How storage is read when items are gathered from it.
 #[derive(Clone, Copy)]
 pub struct GatherRule<'a> {
-    /// The most bytes that are read at once, unless one item has more.
+    /// Maximum bytes per read, unless one item is larger.
     pub most: usize,
-    /// What it costs to read the gap between two pieces, so that they are read together.
     pub gaps: Gaps<'a>,
 }
 
-/// The cost of a gap between two pieces that are wanted.
 #[derive(Clone, Copy)]
 pub enum Gaps<'a> {
-    /// Nothing in them is wanted, and a short one costs less than another call of the system.
+    /// Nobody needs the gap.
     Unwanted,
-    /// What lies in them is wanted for other windows, which read it, too.
+    /// Other windows read the gap too.
     Wanted,
-    /// Bytes come from a server, and what is read in vain is bounded. This returns how many of some gaps may be read.
+    /// A server sends the bytes, and wasted bytes are limited. Returns the number of gaps to read.
     Counted(&'a dyn Fn(GapRun) -> usize),
 }
 
-/// Gaps between pieces that are wanted, in the order in which they are come by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GapRun {
-    /// The byte that the first one begins at.
     pub at: u64,
-    /// The bytes from one to the next.
     pub stride: i64,
-    /// The bytes of each.
     pub bytes: usize,
     pub count: usize,
 }
 
 impl GapRun {
-    /// Iterates over the bytes that they begin at.
     pub fn begins(self) -> impl Iterator<Item = u64> {
         (0..self.count as i64).map(move |n| self.at.wrapping_add_signed(n * self.stride))
     }
 }
 
 impl GatherRule<'_> {
-    /// Reads of at most `most` bytes, through gaps whose bytes may be wanted for other windows.
     pub const fn of(most: usize) -> Self {
         Self { most, gaps: Gaps::Wanted }
     }
 
-    /// Returns whether pieces of `extent` bytes, which begin `stride` bytes apart, are read together with the gaps between them.
     fn are_joined(self, extent: usize, stride: usize) -> bool {
         let most = match (self.gaps, extent) {
             (Gaps::Counted(_), _) => extent / 16,
@@ -72,7 +62,6 @@ impl GatherRule<'_> {
         stride <= extent + most
     }
 
-    /// Returns what is read by one call of a walk [as stored](as_stored).
     fn call(self, steps: &[Step], itemsize: usize) -> ReadCall {
         let (mut outer, mut extent) = (steps.len(), itemsize);
         while let Some(step) = outer.checked_sub(1).map(|axis| steps[axis]) {
@@ -91,26 +80,22 @@ impl GatherRule<'_> {
     }
 }
 
-/// What [`gather`] reads by one call.
 struct ReadCall {
-    /// How many axes of a walk, beginning with the first, have one place in a call each. All places of the others are in it.
+    /// The leading axes with one place per call.
     outer: usize,
-    /// How many places of the last outer axis are in a call, nevertheless.
+    /// Places of the last outer axis per call, as an exception.
     chunk: usize,
-    /// The bytes from the first to behind the last item of the other axes.
     extent: usize,
 }
 
-/// Returns the walk through the items that `view` shows and a tensor of them in C order, whose last axis is the one along which
-/// items lie the nearest in storage.
+/// The walk from `view` to C order, with the axis of the shortest storage stride last.
 fn as_stored(view: &View) -> Option<CopyWalk> {
     let mut walk = CopyWalk::new(view, &View::c_order(&view.shape()))?;
     walk.steps.sort_by_key(|step| Reverse(step.from.abs()));
     Some(walk)
 }
 
-/// Returns how many calls [`gather`] makes for the items that `view` shows, and how many bytes these read, the gaps that are
-/// read through among them.
+/// The number of calls that [`gather`] makes, and their bytes, gaps included.
 pub(crate) fn calls(view: &View, itemsize: usize, reads: GatherRule<'_>) -> [usize; 2] {
     let Some(walk) = as_stored(view) else { return [0, 0] };
     let ReadCall { outer, chunk, extent } = reads.call(&walk.steps, itemsize);
@@ -121,18 +106,12 @@ pub(crate) fn calls(view: &View, itemsize: usize, reads: GatherRule<'_>) -> [usi
     [rows.saturating_mul(of_row), rows.saturating_mul(of_row * extent + joined)]
 }
 
-/// The bytes of a tile: short pieces are read one beside the other until they fill it, and then copied to their places
-/// together. A piece by itself would touch a line of the output for each of its items, and the next piece the same lines
-/// again, when the cache has long given them up: that took four times as long to transpose. A tile fits the cache with
-/// room for what it is copied to.
+/// The bytes of a tile: short pieces are collected and copied to the output together. Single pieces would touch an
+/// output cache line per item, and again after its eviction, which made a transpose take four times as long.
 const TILE: usize = 1 << 18;
 
-/// Gathers the items of `itemsize` bytes that `view` shows into `out`, in C order, reading storage by
-/// `read(bytes, position in bytes)`: whole runs straight to their place, scattered items through `scratch`, as
-/// `reads` says.
-///
-/// # Errors
-/// Those of `read`.
+/// Copies the items of `view` to `out` in C order. `read(bytes, position in bytes)` reads contiguous runs directly into
+/// `out`.
 pub(crate) fn gather<E: From<OutOfMemory>>(
     view: &View,
     itemsize: usize,
@@ -149,7 +128,7 @@ pub(crate) fn gather<E: From<OutOfMemory>>(
     let neighbours = blocks.steps.last().copied();
     let chunked = neighbours.filter(|_| chunk > 1);
     let is_counted = matches!(reads.gaps, Gaps::Counted(_));
-    // where pieces are long enough by themselves, or lie in the output as they lie in storage, tiles would gain nothing
+    // Tiles gain nothing for long pieces, or if the output order equals storage order.
     if neighbours.is_some() && chunked.is_none() && !is_counted && !lies_as_stored(within) && extent <= TILE / 2 {
         return gather_tiles(blocks, within, extent, itemsize, out, scratch, read);
     }
@@ -157,7 +136,6 @@ pub(crate) fn gather<E: From<OutOfMemory>>(
         let low = from.wrapping_add_signed(backwards(steps));
         let bytes = (steps.iter().map(|s| (s.dim - 1) * s.from.unsigned_abs()).sum::<usize>() + 1) * itemsize;
         let position = (low * itemsize) as u64;
-        // a block that lies in the output as it lies in storage needs no second copy
         if lies_as_stored(steps) {
             return read(&mut out[to * itemsize..][..bytes], position);
         }
@@ -167,7 +145,6 @@ pub(crate) fn gather<E: From<OutOfMemory>>(
         copy_bytes(scratch, &from, out, &to, itemsize);
         Ok(())
     };
-    // reads `count` places of an axis together, from place `at` on
     let mut places = |axis: Step, [from, to]: [usize; 2], at: usize, count: usize| {
         let from = from.wrapping_add_signed(axis.from * at as isize);
         let to = to.wrapping_add_signed(axis.to * at as isize);
@@ -207,25 +184,21 @@ pub(crate) fn gather<E: From<OutOfMemory>>(
     }
 }
 
-/// Returns how far before the first item the lowest one lies in storage, as a number of items that is not positive.
 fn backwards(steps: &[Step]) -> isize {
     steps.iter().filter(|s| s.from < 0).map(|s| s.from * (s.dim - 1) as isize).sum()
 }
 
-/// Returns whether items lie one after the other both in storage and in the output.
 fn lies_as_stored(steps: &[Step]) -> bool {
     let dense = |next: isize, s: &Step| (s.from == next && s.to == next).then(|| next * s.dim as isize);
     steps.iter().rev().try_fold(1, dense).is_some()
 }
 
-/// Returns views of the same items in storage and in the output, the first of which lies at `from` and at `to`.
 fn views(from: usize, to: usize, steps: &[Step]) -> (View, View) {
     let from = View { offset: from, axes: steps.iter().map(|s| (s.dim, s.from)).collect() };
     (from, View { offset: to, axes: steps.iter().map(|s| (s.dim, s.to)).collect() })
 }
 
-/// Gathers pieces of `extent` bytes several at a time, by [tiles](TILE). `outer` is the walk along the axes on which pieces lie,
-/// of which there is one at least, and `within` has the axes of a piece.
+/// Gathers pieces of `extent` bytes by [tiles](TILE), along the axes `outer` between pieces and `within` a piece.
 fn gather_tiles<E: From<OutOfMemory>>(
     mut outer: CopyWalk,
     within: &[Step],
@@ -235,7 +208,6 @@ fn gather_tiles<E: From<OutOfMemory>>(
     scratch: &mut Buffer,
     mut read: impl FnMut(&mut [u8], u64) -> Result<(), E>,
 ) -> Result<(), E> {
-    // neighbours in the output make whole lines of it
     let along = (0..outer.steps.len()).min_by_key(|&axis| outer.steps[axis].to).expect("pieces lie along an axis");
     let axis = outer.steps.remove(along);
     let (piece, stack) = (extent / itemsize, (TILE / extent).min(axis.dim));
@@ -290,12 +262,11 @@ mod tests {
 
     #[test]
     fn reads_so_many_gaps_as_are_allowed() {
-        // the bytes that may be read in vain, the number of reads, and the bytes that they have
+        // allowed wasted bytes, reads, bytes read
         for (allowed, reads, bytes) in [(0, 100, 200), (7, 99, 206), (59, 91, 254), (594, 1, 794), (9999, 1, 794)] {
             for span in [span(0, 1, 100), span(99, -1, 100)] {
                 let (view, left) = (View::c_order(&[100, 8]).select(&[span, span_of_two()]), Cell::new(allowed));
                 let may_read = |gaps: GapRun| {
-                    // a gap is what lies between the fourth place of a row and the third of the next one
                     assert!(gaps.bytes == 6 && gaps.begins().all(|at| at % 8 == 4 && at < 792), "{gaps:?}");
                     let count = gaps.count.min(left.get() / gaps.bytes);
                     left.set(left.get() - count * gaps.bytes);
@@ -316,7 +287,6 @@ mod tests {
         }
     }
 
-    /// The third and the fourth place of an axis.
     fn span_of_two() -> Span {
         span(2, 1, 2)
     }
@@ -335,8 +305,7 @@ mod tests {
 
     #[test]
     fn pieces_near_each_other_are_read_at_once() {
-        // the bytes of a row, those of it that are wanted, and how many reads ten rows are where other windows want the gaps,
-        // and where none does
+        // the bytes of a row, the selected bytes, the reads of ten rows with `Wanted` and `Unwanted`
         let rows = [
             (348, 312, [1, 1]),
             (1088, 536, [1, 1]),

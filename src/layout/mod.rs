@@ -1,4 +1,4 @@
-//! Describes where items lie: axes, dims, views of storage and windows; copies items from one view to another.
+//! Axes, dims, views of storage and windows; copies of items between views.
 
 pub mod axis;
 mod block;

@@ -1,26 +1,20 @@
-//! The numbers that items have in C order, where they are visited in another order.
+//! C-order item numbers during a visit in another order.
 
 use std::ops::Range;
 
 use super::shape::coordinates;
 
-/// Computes the number, in C order of their tensor, of items that are visited in another order of its axes, such as that of
-/// storage.
-///
-/// A tensor in Fortran order is read several times faster in the order of storage than in C order; but the first of several
-/// equal items is the first in C order to users, whatever the storage.
+/// Computes C-order item numbers while items are visited in another order. A tensor in Fortran order reads several
+/// times faster in storage order, but users expect the first of equal items in C order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemNumbers {
-    /// The number of the item that is visited first.
     first: usize,
-    /// The dim of each axis, in the order in which they are visited (the last runs fastest), and how far apart the numbers of
-    /// neighbours are. Axes that continue each other are one.
+    /// Dim and number step of each axis, innermost last.
     axes: Vec<(usize, usize)>,
 }
 
 impl ItemNumbers {
-    /// Describes items the first of which has that number. For each axis, the outermost first, `axes` has its dim, which is
-    /// not 0, and how far apart the numbers of neighbours along it are.
+    /// `axes` has dim (not 0) and number step, outermost first.
     pub fn new(first: usize, axes: impl Iterator<Item = (usize, usize)>) -> Self {
         let mut merged: Vec<(usize, usize)> = Vec::new();
         for (dim, step) in axes.filter(|(dim, _)| *dim != 1) {
@@ -32,17 +26,15 @@ impl ItemNumbers {
         Self { first, axes: merged }
     }
 
-    /// Returns whether items are visited in the order of their numbers.
     pub fn ascend(&self) -> bool {
         self.axes.windows(2).all(|pair| pair[0].1 >= pair[1].0 * pair[1].1)
     }
 
-    /// Returns the runs along the last axis of the items that are visited as `start..start + len`: for each its range of
-    /// `0..len`, and the number of its first item. From one item of a run to the next, numbers are [`step`](Self::step) apart.
+    /// Splits the items visited as `start..start + len` into runs along the last axis: a range of `0..len`, and the
+    /// number of its first item. Numbers within a run are [`step`](Self::step) apart.
     pub fn runs(&self, start: usize, len: usize) -> impl Iterator<Item = (Range<usize>, usize)> {
         let (dim, step) = self.last();
         let outer = self.axes.split_last().map_or(&[][..], |(_, outer)| outer);
-        // where the run that `start` lies in is, on each axis but the last
         let mut at = coordinates(start / dim, &outer.iter().map(|axis| axis.0).collect::<Vec<_>>());
         let mut number = self.first + at.iter().zip(outer).map(|(place, (_, step))| place * step).sum::<usize>();
         let (mut inside, mut from) = (start % dim, 0);
@@ -63,18 +55,16 @@ impl ItemNumbers {
         })
     }
 
-    /// Returns how far apart the numbers of neighbours in a [run](Self::runs) are.
     pub fn step(&self) -> usize {
         self.last().1
     }
 
-    /// Returns the last axis. No axis is one of a single item.
     fn last(&self) -> (usize, usize) {
         self.axes.last().copied().unwrap_or((1, 1))
     }
 
-    /// Returns the smallest number below `below` of the items that `find` finds among those visited as `start..start + len`,
-    /// and its place in `0..len`. `find` gets a range of `0..len` in which numbers ascend, and returns the first place in it.
+    /// Returns the smallest number below `below` among the items visited as `start..start + len` that `find` selects,
+    /// and its position. `find` returns the first match in a range of `0..len` with ascending numbers.
     pub fn least(
         &self,
         start: usize,
@@ -101,7 +91,6 @@ impl ItemNumbers {
 mod tests {
     use super::*;
 
-    /// The number of each item in the order in which it is seen.
     fn all(first: usize, axes: &[(usize, usize)]) -> Vec<usize> {
         axes.iter().fold(vec![first], |all, &(dim, step)| {
             all.iter().flat_map(|number| (0..dim).map(move |place| number + place * step)).collect()

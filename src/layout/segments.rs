@@ -1,8 +1,7 @@
-//! Segments: an axis of an output as a list of places of another axis, and of places that hold one item. The places are taken
-//! forwards, backwards, or one of them again and again, and a list can be gone through any number of times.
+//! Segments: an output axis as a cycle of data places (forwards, backwards or repeated) and filled places.
 //!
-//! A slice is one segment of each axis. A pad has segments that are filled or repeat a place before and behind it, a tile goes
-//! through the whole axis several times, and a roll begins in the middle of it.
+//! A slice has one segment per axis, a pad adds segments on both sides, a tile cycles through the whole axis, and a
+//! roll starts in the middle.
 
 use std::ops::Range;
 
@@ -11,17 +10,15 @@ use super::shape::coordinates;
 use super::view::View;
 use super::walk::{fill, repeat};
 
-/// A part of an axis of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// Places of an axis of the data. A span with a step of 0 has one place `len` times.
+    /// Data places; a step of 0 repeats one place `len` times.
     Run(Span),
-    /// This number of places, which the data does not feed.
+    /// This many places of the fill item.
     Fill(usize),
 }
 
 impl Segment {
-    /// Returns the number of its places.
     fn len(self) -> usize {
         match self {
             Self::Run(span) => span.len,
@@ -30,48 +27,39 @@ impl Segment {
     }
 }
 
-/// An axis of an output: a list of segments, gone through again and again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segments {
-    /// The segments, each of at least one place.
     list: Vec<Segment>,
-    /// The place of the list behind each segment.
     ends: Vec<usize>,
-    /// The place of the list at which the axis begins.
+    /// The list position of the first place.
     first: usize,
     len: usize,
 }
 
-/// Places of an axis of a window that are made alike.
+/// Window places with the same kind of content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The places of the window, counted from its beginning.
     pub places: Range<usize>,
     pub content: SegmentContent,
 }
 
-/// The content of some places of an axis of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SegmentContent {
-    /// These places of the data. The step is not 0.
+    /// Data places; the step is not 0.
     Read(Span),
-    /// The places of the window that come this number of places before.
+    /// A copy of the window places this distance before.
     Repeat(usize),
-    /// One item, everywhere.
+    /// The fill item.
     Fill,
 }
 
 impl Segments {
-    /// Makes an axis that goes through a list of segments once.
     pub fn once(list: &[Segment]) -> Self {
         let len = list.iter().map(|segment| segment.len()).sum();
         Self::cycle(list, 0, len)
     }
 
-    /// Makes an axis of `len` places that goes through a list of segments again and again, from place `first` of the list on.
-    ///
-    /// # Panics
-    /// If the list has no place, but the axis has one; if `first` is beyond the places of the list.
+    /// Makes an axis of `len` places that cycles through the list from position `first`.
     pub fn cycle(list: &[Segment], first: usize, len: usize) -> Self {
         let list: Vec<_> = list.iter().copied().filter(|segment| segment.len() > 0).collect();
         let end = |end: &mut usize, segment: &Segment| {
@@ -84,55 +72,50 @@ impl Segments {
         Self { list, ends, first, len }
     }
 
-    /// Makes an axis of all places of an axis of the data.
     pub fn whole(dim: usize) -> Self {
         Self::once(&[Segment::Run(Span::whole(dim))])
     }
 
-    /// Returns the number of places of the axis.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Returns whether the axis has no place.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Returns the number of places of the list.
     fn period(&self) -> usize {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// Returns whether the axis is one place of the data several times.
+    /// Returns whether the axis broadcasts one place.
     pub fn repeats_one_place(&self) -> bool {
         self.len > 1 && matches!(self.list[..], [Segment::Run(Span { step: 0, .. })])
     }
 
-    /// Returns whether each place of the data is taken once at most, in ascending order, so that a stream can be read.
+    /// Returns whether a stream suffices: each data place at most once, in ascending order.
     pub fn is_forward(&self) -> bool {
         let mut runs = self.list.iter().filter(|segment| matches!(segment, Segment::Run(_)));
         let is_one = matches!((runs.next(), runs.next()), (None | Some(Segment::Run(Span { step: 1.., .. })), None));
         is_one && self.first + self.len <= self.period()
     }
 
-    /// Returns how many places of the data are read for the whole axis, as far as none is read twice for one window.
+    /// Returns the number of data places read for the whole axis.
     pub fn places_read(&self) -> usize {
         self.pieces(&(0..self.len)).iter().fold(0, |read, piece| match piece.content {
             SegmentContent::Read(span) => read + span.len,
-            // a period that is longer than a window is read for each of its repetitions
             SegmentContent::Repeat(period) if period > 1 => read + piece.places.len(),
             SegmentContent::Repeat(_) | SegmentContent::Fill => read,
         })
     }
 
-    /// Returns how many places of the axis the data feeds. What is filled counts, too, if the list is gone through again.
+    /// Returns the number of places that come from the data, including the filled places of repetitions.
     pub fn places_fed(&self) -> usize {
         let fed = self.pieces(&(0..self.len)).into_iter().filter(|piece| piece.content != SegmentContent::Fill);
         fed.map(|piece| piece.places.len()).sum()
     }
 
-    /// Returns whether all of `dim` places of the data are read in ascending order, and none of them again, for the whole axis.
+    /// Returns whether all `dim` places are read once, in ascending order.
     pub fn reads_whole(&self, dim: usize) -> bool {
         let pieces = self.pieces(&(0..self.len));
         let mut reads = pieces.iter().filter(|piece| matches!(piece.content, SegmentContent::Read(_)));
@@ -140,7 +123,6 @@ impl Segments {
             && reads.next().is_none()
     }
 
-    /// Returns the pieces of a range of the axis, in order.
     pub fn pieces(&self, range: &Range<usize>) -> Vec<Piece> {
         let (period, len) = (self.period(), range.len());
         if len == 0 {
@@ -177,8 +159,7 @@ impl Segments {
     }
 }
 
-/// Returns the boxes of the data that are read for the pieces of each axis of a window: the places of the data, and those of the
-/// window. Together with what repeats and is filled they are the whole window.
+/// Returns the boxes to read, as data spans and window ranges.
 pub fn boxes_read(axes: &[Vec<Piece>]) -> impl Iterator<Item = (Vec<Span>, Vec<Range<usize>>)> + use<> {
     let read = |pieces: &Vec<Piece>| -> Vec<(Span, Range<usize>)> {
         let of = |piece: &Piece| {
@@ -194,13 +175,8 @@ pub fn boxes_read(axes: &[Vec<Piece>]) -> impl Iterator<Item = (Vec<Span>, Vec<R
     })
 }
 
-/// Makes `out` the items of a window whose axes have these pieces. An item is as many values as `item` has, which is the one
-/// that fills. `read(places, place, out)` copies a box of the data to the places of `out` that a view shows.
-///
-/// Every item is written once: by `read`, or, axis by axis from the last one on, as a copy of items of the window or of `item`.
-///
-/// # Errors
-/// Those of `read`.
+/// Fills a window. `item` is the fill item, whose length is the number of values per item. `read(places, view, out)`
+/// copies a box of data. Each item is written once: by `read` or, from the last axis to the first, as a copy.
 pub fn arrange<T: Copy, E>(
     axes: &[Vec<Piece>],
     item: &[T],
@@ -215,7 +191,6 @@ pub fn arrange<T: Copy, E>(
     for (places, ranges) in boxes_read(axes) {
         read(&places, &whole.part(&ranges), out)?;
     }
-    // the values at one place of an axis
     let mut block = item.len();
     for (axis, pieces) in axes.iter().enumerate().rev() {
         let row = dims[axis] * block;
@@ -240,7 +215,6 @@ pub fn arrange<T: Copy, E>(
     Ok(())
 }
 
-/// Calls `each` with the number, in C order, of every place of some axes that is read. `number` is that of the axes before them.
 fn each_read_place(axes: &[Vec<Piece>], dims: &[usize], number: usize, each: &mut impl FnMut(usize)) {
     let Some((pieces, rest)) = axes.split_first() else { return each(number) };
     for piece in pieces.iter().filter(|piece| matches!(piece.content, SegmentContent::Read(_))) {
@@ -258,7 +232,6 @@ mod tests {
     use super::super::walk::copy;
     use super::*;
 
-    /// The place of the data at each place of an axis; `None` for one that is filled.
     fn places(segments: &Segments) -> Vec<Option<usize>> {
         let list: Vec<_> = segments
             .list
@@ -271,7 +244,6 @@ mod tests {
         list.iter().copied().cycle().skip(segments.first).take(segments.len).collect()
     }
 
-    /// Axes of each kind over data of 5 places.
     fn axes() -> Vec<Segments> {
         let run = |start, step, len| Segment::Run(span(start, step, len));
         vec![
@@ -322,7 +294,6 @@ mod tests {
         }
     }
 
-    /// Some ranges of an axis of that length: all of it, its ends, and a few in the middle.
     fn ranges(len: usize) -> Vec<Range<usize>> {
         let ends = (1..len).flat_map(|at| [0..at, at..len]);
         let middle = (1..len.saturating_sub(2)).map(|at| at..at + 2);

@@ -1,16 +1,15 @@
-//! What the tests of several modules use.
+//! Helpers for the tests of several modules.
 
 use super::axis::Span;
 use super::view::View;
 
-/// Every index of a shape, in C order.
 fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
     shape
         .iter()
         .fold(vec![vec![]], |all, &dim| all.iter().flat_map(|i| (0..dim).map(|d| [&i[..], &[d]].concat())).collect())
 }
 
-/// The places in storage of all items, in C order.
+/// The storage offsets of all items, in C order.
 pub(super) fn places(view: &View) -> Vec<usize> {
     let at = |i: &Vec<usize>| {
         i.iter().zip(&view.axes).fold(view.offset as isize, |at, (&i, &(_, stride))| at + i as isize * stride) as usize
@@ -18,12 +17,11 @@ pub(super) fn places(view: &View) -> Vec<usize> {
     indices(&view.shape()).iter().map(at).collect()
 }
 
-/// A span, by its fields.
 pub(super) fn span(start: usize, step: isize, len: usize) -> Span {
     Span { start, step, len }
 }
 
-/// Views of 60 items or so, with every kind of stride.
+/// Views of about 60 items with every kind of stride.
 pub(super) fn views() -> Vec<View> {
     let c = View::c_order(&[3, 4, 5]);
     let f = View::fortran_order(&[3, 4, 5]);

@@ -1,16 +1,13 @@
-//! Boxes for what is stored across the order in which it is wanted.
+//! Tiles: boxes for data whose storage order differs from the output.
 
-/// How many times as long as the pieces that are read those are that are written, in the boxes that are tried. A write takes
-/// longer than a read; and where rows are short, a box that is written as one piece may cost less than one with longer pieces to
-/// read.
+/// Ratios of written to read piece lengths. A write takes longer than a read, but with short rows a box written in one
+/// piece may be the cheapest.
 const RATIOS: [usize; 4] = [1, 8, 64, usize::MAX];
 
-/// Returns the sides of boxes of about `items` items of an output of that shape whose items are stored along the axes `stored`,
-/// beginning with the one along which they lie side by side: one box for each ratio of the pieces that are written to those that
-/// are read. Both are made as long as they can be: the former along the last axes of the output, the latter along the first of
-/// `stored`. So a box of 4 MiB of float32 is read in pieces of 1 KiB and written in pieces of 8 KiB, where one that is contiguous
-/// in the output, with a row of 64 KiB, would be read in pieces of 1 KiB, a system call each. Axes that come last in both orders
-/// are taken whole, and those that are short make all of a box one piece.
+/// Returns the sides of boxes of about `items` items, one per ratio of written to read pieces. Written pieces grow
+/// along the last output axes, read pieces along the first of `stored`, the axes in storage order, innermost first.
+///
+/// A 4 MiB box of float32 is thus read in pieces of 1 KiB and written in pieces of 8 KiB.
 pub fn tiles(shape: &[usize], stored: &[usize], items: usize) -> Vec<Vec<usize>> {
     let seen: Vec<usize> = (0..shape.len()).rev().collect();
     let grown = |times: usize| {
@@ -30,33 +27,30 @@ pub fn tiles(shape: &[usize], stored: &[usize], items: usize) -> Vec<Vec<usize>>
                 None => break,
             }
         }
-        // as many boxes along each axis, none of them much smaller than the others
         let even = |(&side, &dim): (&usize, &usize)| dim.div_ceil(dim.div_ceil(side).max(1)).max(1);
         sides.iter().zip(shape).map(even).collect()
     };
     RATIOS.into_iter().map(grown).collect()
 }
 
-/// Returns the sides of that one of the [boxes](tiles) which takes the fewest calls, if a write takes as long as 8 reads.
+/// Returns the [tile](tiles) with the fewest calls, if a write costs as much as 8 reads.
 pub fn tile(shape: &[usize], stored: &[usize], items: usize) -> Vec<usize> {
     tile_by(shape, stored, items, |[read, written]| 1.0 / read as f64 + 8.0 / written as f64)
 }
 
-/// Returns the sides of that one of the [boxes](tiles) which costs the least. `cost` is that of an item, by how many items lie
-/// together in storage and in the output.
+/// Returns the cheapest [tile](tiles); `cost` maps contiguous items in storage and output to a cost per item.
 pub fn tile_by(shape: &[usize], stored: &[usize], items: usize, cost: impl Fn([usize; 2]) -> f64) -> Vec<usize> {
     let cost = |sides: &Vec<usize>| cost(pieces(sides, shape, stored));
     let best = tiles(shape, stored, items).into_iter().min_by(|one, other| cost(one).total_cmp(&cost(other)));
     best.expect("there are ratios")
 }
 
-/// Returns how many items of a box of these sides lie together in storage, and how many in the output.
+/// Returns the contiguous items of a box in storage and in the output.
 pub fn pieces(sides: &[usize], shape: &[usize], stored: &[usize]) -> [usize; 2] {
     let seen: Vec<usize> = (0..shape.len()).rev().collect();
     [stored, &seen].map(|axes| piece(sides, shape, axes).0)
 }
 
-/// Returns how many items of a box lie together along the axes, which begin with the nearest, and the axis along which they end.
 fn piece(sides: &[usize], shape: &[usize], axes: &[usize]) -> (usize, Option<usize>) {
     let mut piece = 1;
     let end = axes.iter().copied().find(|&axis| {
@@ -85,21 +79,18 @@ mod tests {
 
     #[test]
     fn sides_of_tiles() {
-        // shape, axes as they are stored, items, the ratio, sides
+        // shape, stored axes, items, ratio, sides
         type Row = (&'static [usize], &'static [usize], usize, usize, &'static [usize]);
         let rows: [Row; 14] = [
             (&[1024, 1024], &[0, 1], 1024, 8, &[16, 64]),
             (&[1024, 1024], &[0, 1], 1024, 1, &[32, 32]),
             (&[1024, 1024], &[0, 1], 1024, usize::MAX, &[1, 1024]),
             (&[1000, 1000], &[0, 1], 1024, 8, &[16, 63]),
-            // a short axis leaves its share to the others
             (&[1000, 3], &[0, 1], 100, 8, &[33, 3]),
             (&[3, 1000], &[0, 1], 100, 8, &[3, 33]),
-            // all that is read or written lies together
             (&[6, 5, 139_810], &[0, 1, 2], 131_072, 8, &[6, 5, 4237]),
             (&[5, 14463, 58], &[2, 0, 1], 131_072, 8, &[5, 439, 58]),
             (&[50, 3, 20, 20], &[1, 3, 2, 0], 2400, 8, &[2, 3, 20, 20]),
-            // rows that are short where they are read: all of a box is one piece where it is written
             (&[678, 94, 522], &[2, 0, 1], 262_144, usize::MAX, &[5, 94, 522]),
             (&[4, 4], &[0, 1], 100, 8, &[4, 4]),
             (&[5, 1, 7], &[0, 2, 1], 14, 8, &[2, 1, 7]),

@@ -1,12 +1,11 @@
-//! Views: where the items of a tensor lie in storage.
+//! Views: strided layouts of tensors in storage.
 
 use std::ops::Range;
 
 use super::axis::Span;
 use super::shape::coordinates;
 
-/// Where the items of a tensor, or of a part of it, lie in storage: the first item, and a dim and a stride for each axis. All
-/// numbers count items.
+/// An offset, and a dim and a stride per axis, in items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     pub(super) offset: usize,
@@ -14,7 +13,6 @@ pub struct View {
 }
 
 impl View {
-    /// Returns the view of a whole tensor in C order.
     pub fn c_order(shape: &[usize]) -> Self {
         let (mut axes, mut stride) = (Vec::with_capacity(shape.len()), 1);
         for &dim in shape.iter().rev() {
@@ -25,7 +23,6 @@ impl View {
         Self { offset: 0, axes }
     }
 
-    /// Returns the view of a whole tensor in Fortran order.
     pub fn fortran_order(shape: &[usize]) -> Self {
         let reversed: Vec<usize> = shape.iter().rev().copied().collect();
         let mut view = Self::c_order(&reversed);
@@ -33,7 +30,6 @@ impl View {
         view
     }
 
-    /// Returns the part that one span an axis selects.
     pub fn select(&self, spans: &[Span]) -> Self {
         let mut offset = self.offset;
         let axes = self.axes.iter().zip(spans).map(|(&(_, stride), span)| {
@@ -44,26 +40,24 @@ impl View {
         Self { offset, axes }
     }
 
-    /// Returns the part in a box of one range an axis.
     pub fn part(&self, ranges: &[Range<usize>]) -> Self {
         let spans: Vec<_> = ranges.iter().map(|r| Span { start: r.start, step: 1, len: r.len() }).collect();
         self.select(&spans)
     }
 
-    /// Returns the view of the same items with the axes in another order.
     pub fn with_axes(&self, order: &[usize]) -> Self {
         Self { offset: self.offset, axes: order.iter().map(|&axis| self.axes[axis]).collect() }
     }
 
-    /// Returns the view of the same items along these of its axes, and along new ones of one place, which are `None`. Axes of one
-    /// place may be left out. A new axis is the outermost in storage.
+    /// Permutes the axes and inserts axes of length 1 for `None`, outermost in storage. Axes of length 1 may be left
+    /// out.
     pub fn along(&self, axes: &[Option<usize>]) -> Self {
         let outermost = (1, self.extent().end as isize + 1);
         let axes = axes.iter().map(|axis| axis.map_or(outermost, |axis| self.axes[axis])).collect();
         Self { offset: self.offset, axes }
     }
 
-    /// Returns how many items lie one after the other, in the order of the view, from its first place on.
+    /// Returns the number of contiguous items from the first in view order.
     pub fn run(&self) -> usize {
         let mut run = 1;
         for &(dim, stride) in self.axes.iter().rev().filter(|(dim, _)| *dim != 1) {
@@ -75,12 +69,12 @@ impl View {
         run
     }
 
-    /// Returns where the first item lies, if all items lie one after the other in storage.
+    /// Returns the offset if all items are contiguous in view order.
     pub fn as_run(&self) -> Option<usize> {
         (self.run() == self.items()).then_some(self.offset)
     }
 
-    /// Returns where each item lies in storage, in C order of the view.
+    /// Returns the storage offset of each item in view order.
     pub fn places(&self) -> Vec<usize> {
         self.axes.iter().fold(vec![self.offset], |places, &(dim, stride)| {
             let along = |place: usize| (0..dim as isize).map(move |at| place.wrapping_add_signed(at * stride));
@@ -88,7 +82,7 @@ impl View {
         })
     }
 
-    /// Returns the range from the first to behind the last of the items in storage.
+    /// Returns the storage range from the first to the last item.
     pub fn extent(&self) -> Range<usize> {
         if self.items() == 0 {
             return 0..0;
@@ -102,35 +96,32 @@ impl View {
         first..last + 1
     }
 
-    /// Returns whether the items lie one after the other from the beginning of storage.
     pub fn is_c_order(&self) -> bool {
         self.as_run() == Some(0)
     }
 
-    /// Returns whether the items, taken in C order, lie in storage from front to back.
+    /// Returns whether storage offsets ascend in view order.
     pub fn is_forward(&self) -> bool {
         let mut strides = self.axes.iter().filter(|(dim, _)| *dim != 1).map(|&(_, stride)| stride);
         let mut before = strides.next().unwrap_or(1);
         before > 0 && strides.all(|stride| stride > 0 && stride < std::mem::replace(&mut before, stride))
     }
 
-    /// Returns the axis along which neighbours lie the nearest in storage, and how many items they are apart. A view with fewer
-    /// than two axes of several places has none: along a single axis all items are neighbours.
+    /// Returns the axis with the smallest stride and this stride; `None` with fewer than two axes longer than 1.
     pub fn nearest(&self) -> Option<(usize, usize)> {
         let long = || self.axes.iter().enumerate().filter(|(_, (dim, _))| *dim > 1);
         let nearest = long().map(|(axis, (_, stride))| (axis, stride.unsigned_abs())).min_by_key(|axis| axis.1);
         nearest.filter(|_| long().count() > 1)
     }
 
-    /// Returns the axes in the order of storage: first the one along which neighbours lie the nearest.
+    /// Returns the axes in storage order, innermost first.
     pub fn axes_as_stored(&self) -> Vec<usize> {
         let mut axes: Vec<usize> = (0..self.axes.len()).rev().collect();
         axes.sort_by(|&a, &b| self.axes[a].1.unsigned_abs().cmp(&self.axes[b].1.unsigned_abs()));
         axes
     }
 
-    /// Returns the length in storage, in items, of the longest run before the order of the axes differs from that of storage.
-    /// `None` if the axes are stored in the order of the view.
+    /// Returns the storage length of the longest run before axis and storage order differ; `None` if they agree.
     pub fn crossing(&self) -> Option<usize> {
         let is_long = |axis: &usize| self.axes[*axis].0 > 1;
         let (seen, stored) =
@@ -146,16 +137,13 @@ impl View {
         None
     }
 
-    /// Returns whether the order of the axes crosses that of storage so soon that what follows each other in both has fewer than
-    /// `bytes` bytes, at `itemsize` bytes an item.
+    /// Returns whether runs contiguous in both orders have fewer than `bytes` bytes.
     pub fn crosses_within(&self, bytes: usize, itemsize: usize) -> bool {
         self.crossing().is_some_and(|items| items.saturating_mul(itemsize) < bytes)
     }
 
-    /// Returns this view as a selection from a tensor in C order of that shape: the places of each axis of the tensor, and
-    /// for each axis of the view the axis of the tensor that it runs along. If one has more axes than the other, these differ by
-    /// axes of one place, and only those of several places are told. `None` if the view is no such selection, which views made by
-    /// [`select`](Self::select), [`with_axes`](Self::with_axes) and [`along`](Self::along) always are.
+    /// Returns the selection from a C-order tensor that makes this view: a span per tensor axis, and the tensor axis of
+    /// each view axis. If the ranks differ by axes of length 1, lists only longer axes.
     pub fn as_selection(&self, shape: &[usize]) -> Option<(Vec<Span>, Vec<usize>)> {
         let at = coordinates(self.offset, shape);
         let mut places: Vec<Option<Span>> = vec![None; shape.len()];
@@ -165,7 +153,7 @@ impl View {
             if dim == 0 {
                 return None;
             }
-            // the outermost axis whose stride divides this one
+            // The outermost axis whose stride divides this one.
             let fits = |&(len, step): &(usize, isize)| len > 1 && stride != 0 && stride % step == 0;
             let axis = strides.iter().position(|axis| fits(axis) && axis.1.unsigned_abs() <= stride.unsigned_abs())?;
             let step = stride / strides[axis].1;
@@ -176,7 +164,6 @@ impl View {
             places[axis] = Some(Span { start: at[axis], step, len: dim });
             along[number] = Some(axis);
         }
-        // axes of one place run along the axes that are left
         let are_as_many = self.axes.len() == shape.len();
         let mut free = (0..shape.len()).filter(|&axis| are_as_many && places[axis].is_none());
         let along = along.into_iter().filter_map(|axis| axis.or_else(|| free.next())).collect();
@@ -184,22 +171,19 @@ impl View {
         Some((places.into_iter().zip(at).map(span).collect(), along))
     }
 
-    /// Returns for each axis how many items neighbours are apart.
     pub fn strides(&self) -> impl ExactSizeIterator<Item = isize> {
         self.axes.iter().map(|&(_, stride)| stride)
     }
 
-    /// Returns the number of items.
     pub fn items(&self) -> usize {
         self.axes.iter().map(|&(dim, _)| dim).product()
     }
 
-    /// Returns the dims.
     pub fn shape(&self) -> Vec<usize> {
         self.axes.iter().map(|&(dim, _)| dim).collect()
     }
 
-    /// Returns this view of items of `words` words each as a view of words, with one more axis.
+    /// Views each item as a row of `words` words.
     pub(super) fn with_words(&self, words: usize) -> Self {
         let size = words as isize;
         let axes = self.axes.iter().map(|&(dim, stride)| (dim, stride * size)).chain([(words, 1)]);
@@ -218,10 +202,8 @@ mod tests {
             (View::c_order(&[3, 4, 5]), None, &[2, 1, 0]),
             (View::c_order(&[3, 4, 5]).with_axes(&[2, 0, 1]), Some(1), &[0, 2, 1]),
             (View::fortran_order(&[3, 4, 5]), Some(1), &[0, 1, 2]),
-            // rows that stay as they are, and rows of every second item
             (View::c_order(&[3, 4, 5]).with_axes(&[1, 0, 2]), Some(5), &[2, 0, 1]),
             (View::c_order(&[3, 4]).select(&[span(2, -1, 3), span(0, 2, 2)]).with_axes(&[1, 0]), Some(1), &[0, 1]),
-            // an axis of one place is no neighbour of anything
             (View::fortran_order(&[1, 4, 5]), Some(1), &[1, 0, 2]),
             (View::fortran_order(&[3, 1, 1]), None, &[0, 2, 1]),
             (View::c_order(&[3, 4]).select(&[span(2, -1, 3), span(3, -1, 4)]), None, &[1, 0]),
@@ -269,7 +251,6 @@ mod tests {
     #[test]
     fn selections_with_other_axes_of_one_place() {
         let whole = View::c_order(&[5, 1, 7]);
-        // the axes of the view, and those of several places as axes of the tensor
         let rows: [(&[Option<usize>], &[usize]); 4] = [
             (&[None, Some(0), Some(1), Some(2)], &[0, 2]),
             (&[Some(0), Some(2), None, None], &[0, 2]),

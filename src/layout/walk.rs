@@ -1,4 +1,4 @@
-//! Copies items from one view to another, along the shortest walk through both.
+//! Copies items between views.
 
 use std::cmp::Reverse;
 use std::convert::Infallible;
@@ -6,7 +6,6 @@ use std::convert::Infallible;
 use super::block::{TransposeBlock, transpose_items, transpose_words};
 use super::view::View;
 
-/// An axis of a [`CopyWalk`]: its dim, and the strides of source and destination in items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub dim: usize,
@@ -14,8 +13,8 @@ pub(super) struct Step {
     pub to: isize,
 }
 
-/// A walk through two views of one shape at once, along as few axes as it needs: the destination runs forwards, axes of one
-/// place are left out, and axes that continue each other are merged. (Stepping along an axis of one item took 8 times as long.)
+/// A joint walk through two views: destination strides descend, axes of length 1 are dropped, and mergeable axes are
+/// merged. (Stepping along an axis of one item took 8 times as long.)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CopyWalk {
     pub from: usize,
@@ -24,10 +23,6 @@ pub(super) struct CopyWalk {
 }
 
 impl CopyWalk {
-    /// Makes the walk; `None` if there is no item.
-    ///
-    /// # Panics
-    /// If the views have different shapes.
     pub(super) fn new(from: &View, to: &View) -> Option<Self> {
         let mut walk = Self { from: from.offset, to: to.offset, steps: Vec::with_capacity(to.axes.len()) };
         for (&(dim, from), &(other, to)) in from.axes.iter().zip(&to.axes) {
@@ -60,7 +55,7 @@ impl CopyWalk {
         Some(walk)
     }
 
-    /// Returns the axis along which items lie the nearest in the source: the last one if all of that are one item.
+    /// The axis of the smallest source stride.
     fn nearest(&self) -> usize {
         let last = self.steps.len().saturating_sub(1);
         let is_apart = |&axis: &usize| axis < last && self.steps[axis].from != 0;
@@ -72,10 +67,6 @@ impl CopyWalk {
             .unwrap_or(last)
     }
 
-    /// Calls `row(from, to)` for the beginning of each row. A row is all places of the last `inner` axes.
-    ///
-    /// # Errors
-    /// The first of `row`, which ends the walk.
     pub(super) fn rows<E>(&self, inner: usize, mut row: impl FnMut(usize, usize) -> Result<(), E>) -> Result<(), E> {
         let outer = &self.steps[..self.steps.len() - inner];
         let mut at = vec![0; outer.len()];
@@ -101,20 +92,17 @@ impl CopyWalk {
     }
 }
 
-/// Returns whether it takes longer to begin a row than to copy it. What is contiguous in both views is one move.
+/// Whether starting a row costs more than copying it.
 fn is_short<T>(row: Step) -> bool {
     row.dim < 8 && ((row.from, row.to) != (1, 1) || row.dim * size_of::<T>() < 16)
 }
 
-/// How many short rows are copied together.
 const SHORT_ROW_ITEMS: usize = 512;
 
-/// Copies the items that `from` shows of `source` to where `to` shows them in `target`. The views have one shape.
 pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
     copy_by(source, from, target, to, transpose_items);
 }
 
-/// Does what [`copy`] does, with the way to transpose a block.
 fn copy_by<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View, transpose: TransposeBlock<T>) {
     let Some(walk) = CopyWalk::new(from, to) else { return };
     let nearest = walk.nearest();
@@ -122,7 +110,7 @@ fn copy_by<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View, tran
     match walk.steps[..] {
         [] => target[walk.to] = source[walk.from],
         [.., a, b] if is_short::<T>(b) && a.dim > b.dim && nearest + 1 >= last => {
-            // many short rows are a few long ones the other way, which are cut so that their items stay in the cache
+            // Copies along the other axis, in parts that stay in the cache.
             let Ok(()) = walk.rows(2, |from, to| -> Result<(), Infallible> {
                 for first in (0..a.dim).step_by(SHORT_ROW_ITEMS) {
                     let long = Step { dim: SHORT_ROW_ITEMS.min(a.dim - first), ..a };
@@ -142,7 +130,6 @@ fn copy_by<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View, tran
                 Ok(())
             });
         }
-        // blocks have some KiB
         _ if size_of::<T>() <= 2 => copy_blocks::<T, 64, { 64 * 64 }>(source, target, walk, nearest, transpose),
         _ => copy_blocks::<T, 32, { 32 * 32 }>(source, target, walk, nearest, transpose),
     }
@@ -153,7 +140,7 @@ fn copy_row<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, row
     let extent = (row.dim - 1) * stride + 1;
     let first = if row.from < 0 { from + 1 - extent } else { from };
     let (source, target) = (&source[first..][..extent], &mut target[to..][..(row.dim - 1) * step + 1]);
-    // each arm is a loop of its own, so that the compiler sees the strides of 1
+    // One loop per arm, so that the compiler sees strides of 1.
     match (row.from, step) {
         (1, 1) => target.copy_from_slice(source),
         (0, _) => target.iter_mut().step_by(step).for_each(|t| *t = source[0]),
@@ -171,22 +158,19 @@ fn set<'a, T: Copy + 'a>(target: impl Iterator<Item = &'a mut T>, source: impl I
     target.zip(source).for_each(|(t, s)| *t = *s);
 }
 
-/// One way through a block: along some axes of a walk, the nearest first.
+/// Places along axes of a walk, innermost first.
 struct BlockSide<const SIDE: usize> {
-    /// Where each place lies, from the first one on, in the source and in the destination.
+    /// The offset of each place in source and destination.
     from: [isize; SIDE],
     to: [isize; SIDE],
-    /// How many places there are.
     len: usize,
-    /// How many places there are at one place of the last axis, and how many places of that axis.
     inner: usize,
     part: usize,
-    /// The last axis, of which a block takes a part.
     last: Step,
 }
 
 impl<const SIDE: usize> BlockSide<SIDE> {
-    /// Takes axes as long as there is room for two places of the next one. There must be one at least.
+    /// Takes axes while at least two places of the next one fit.
     fn new(axes: impl IntoIterator<Item = Step>) -> (Self, usize) {
         let (mut axes, mut taken) = (axes.into_iter(), 1);
         let last = axes.next().expect("a block has two sides");
@@ -212,8 +196,7 @@ impl<const SIDE: usize> BlockSide<SIDE> {
         self.len = self.inner * self.part;
     }
 
-    /// Iterates over the parts of the last axis: how far each begins from the first in the source and in the destination, and how
-    /// many places of the side it has.
+    /// Source offset, destination offset and number of places of each part.
     fn parts(&self) -> impl Iterator<Item = (isize, isize, usize)> {
         (0..self.last.dim).step_by(self.part).map(|first| {
             let (at, count) = (first as isize, self.part.min(self.last.dim - first));
@@ -222,15 +205,13 @@ impl<const SIDE: usize> BlockSide<SIDE> {
     }
 }
 
-/// Returns how many places follow each other without a gap, from the first one on.
 fn run_of(places: &[isize]) -> usize {
     places.iter().zip(0..).take_while(|&(&place, at)| place == at).count()
 }
 
-/// Copies items along a walk whose axis `nearest`, along which the source runs, is not the last one, along which the destination
-/// does. Blocks of up to `SIDE` places of either are put together as they are stored, transposed, and put where they belong: so
-/// each line of the source and of the destination is touched once, even where they are a power of two apart and would drive each
-/// other out of the cache.
+/// Copies along a walk whose innermost source axis `nearest` is not the innermost destination axis. Blocks are read in
+/// storage order, transposed and written, so each cache line is touched once, even if power-of-two strides would evict
+/// it.
 fn copy_blocks<T: Copy, const SIDE: usize, const ITEMS: usize>(
     source: &[T],
     target: &mut [T],
@@ -241,7 +222,7 @@ fn copy_blocks<T: Copy, const SIDE: usize, const ITEMS: usize>(
     let (columns, taken) = BlockSide::<SIDE>::new(walk.steps[nearest + 1..].iter().rev().copied());
     walk.steps.truncate(walk.steps.len() - taken);
     let own = walk.steps[nearest];
-    // the axes along which the source goes next make rows of one block where an axis is short
+    // If axis `nearest` is short, the next source axes extend the rows.
     walk.steps.sort_by_key(|step| (step.from == 0, step.from.abs(), Reverse(step.to)));
     debug_assert_eq!(walk.steps[0], own, "the axis along which the source runs comes first");
     let (rows, taken) = BlockSide::<SIDE>::new(walk.steps.iter().copied());
@@ -261,7 +242,7 @@ fn copy_blocks<T: Copy, const SIDE: usize, const ITEMS: usize>(
                             let places = block.iter_mut().zip(&rows.from[..row_count]);
                             places.for_each(|(item, &row)| *item = source[from.wrapping_add_signed(row)]);
                         }
-                        // as many as the compiler knows take no call, and what is more than wanted is of no harm
+                        // A copy of constant length needs no call, and the surplus items are harmless.
                         _ if 2 * row_count > SIDE && source.len() - from >= SIDE => {
                             let whole = block.first_chunk_mut::<SIDE>().expect("a column of a block");
                             *whole = *source[from..].first_chunk().expect("as many items are left");
@@ -290,7 +271,6 @@ fn copy_blocks<T: Copy, const SIDE: usize, const ITEMS: usize>(
     });
 }
 
-/// Repeats the first `period` values of `out` until it is full.
 pub(crate) fn repeat<T: Copy>(out: &mut [T], period: usize) {
     let mut done = period;
     while done < out.len() {
@@ -300,7 +280,6 @@ pub(crate) fn repeat<T: Copy>(out: &mut [T], period: usize) {
     }
 }
 
-/// Fills `out` with copies of an item.
 pub(crate) fn fill<T: Copy>(out: &mut [T], item: &[T]) {
     if let (Some(first), true) = (out.get_mut(..item.len()), !item.is_empty()) {
         first.copy_from_slice(item);
@@ -308,9 +287,8 @@ pub(crate) fn fill<T: Copy>(out: &mut [T], item: &[T]) {
     }
 }
 
-/// Evaluates an expression in which `$N` is a number of bytes that items have, if such items are moved as whole words: those of
-/// up to 8, of 12 and of 16 bytes. For items of any other size another expression is evaluated. As rows of 3 words, items of 3
-/// bytes took three to four times as long as words of 3 bytes do.
+/// Evaluates `$body` with the item size as constant `$N` for items that move as words, else `$other`. Items of 3 bytes
+/// took three to four times as long as rows of 3 one-byte words.
 macro_rules! with_word {
     (among $($size:literal)+; $itemsize:expr, $N:ident => $body:expr, _ => $other:expr) => {
         match $itemsize {
@@ -327,13 +305,11 @@ macro_rules! with_word {
 }
 pub(crate) use with_word;
 
-/// Returns whether items of `itemsize` bytes are moved as words.
 pub(crate) fn is_word(itemsize: usize) -> bool {
     with_word!(itemsize, N => N > 0, _ => false)
 }
 
-/// Copies items of `itemsize` bytes, which are words, or rows of the largest words of a power of two that divide
-/// them. The views are in items.
+/// Copies items of `itemsize` bytes; the views count items. Items that are not words move as rows of words.
 pub fn copy_bytes(source: &[u8], from: &View, target: &mut [u8], to: &View, itemsize: usize) {
     fn words<const N: usize>(source: &[u8], from: &View, target: &mut [u8], to: &View) {
         copy_by(source.as_chunks::<N>().0, from, target.as_chunks_mut::<N>().0, to, transpose_words);
@@ -373,7 +349,6 @@ mod tests {
 
     #[test]
     fn items_stored_across_the_destination() {
-        // axes shorter and longer than a block, of which several make a side of one, and what is left of them
         let shapes: [&[usize]; 8] = [
             &[70, 45],
             &[130, 66],

@@ -1,5 +1,4 @@
-//! Windows: the boxes of a tensor that are read or written at a time. Most are contiguous in C order; the windows of an output
-//! that is stored in chunks, or made from a tensor in chunks, are chunks.
+//! Windows: boxes of a tensor to read or write at once. Most are contiguous in C order; chunked tensors have chunks.
 
 use std::ops::Range;
 
@@ -8,65 +7,55 @@ use super::shape::coordinates;
 use crate::error::Result;
 use crate::memory;
 
-/// A box of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The number of its first item, counted in C order of the tensor.
+    /// The C-order number of the first item.
     pub start: usize,
-    /// The places that it covers on each axis.
     pub ranges: Vec<Range<usize>>,
 }
 
 impl Window {
-    /// Returns the window that is the whole tensor.
     pub fn whole(shape: &[usize]) -> Self {
         Self { start: 0, ranges: shape.iter().map(|&dim| 0..dim).collect() }
     }
 
-    /// Returns a box of a tensor of that shape.
     pub fn new(ranges: Vec<Range<usize>>, shape: &[usize]) -> Self {
         let start = ranges.iter().zip(shape).fold(0, |at, (range, dim)| at * dim + range.start);
         Self { start, ranges }
     }
 
-    /// Returns the number of its items.
     pub fn items(&self) -> usize {
         self.ranges.iter().map(ExactSizeIterator::len).product()
     }
 
-    /// Returns the dims of the box.
     pub fn shape(&self) -> Vec<usize> {
         self.ranges.iter().map(ExactSizeIterator::len).collect()
     }
 
-    /// Returns the places that it covers on each axis, as spans.
     pub fn spans(&self) -> impl Iterator<Item = Span> {
         self.ranges.iter().map(|range| Span { start: range.start, step: 1, len: range.len() })
     }
 
-    /// Returns the index in the tensor of item number `item` of the box.
+    /// Returns the tensor index of an item of the box.
     pub fn index_of(&self, item: usize) -> Vec<usize> {
         let inside = coordinates(item, &self.shape());
         inside.iter().zip(&self.ranges).map(|(at, range)| range.start + at).collect()
     }
 
-    /// Returns the axis along which a contiguous piece of the box takes a range of places; it takes all places of the axes after
-    /// it, and one place of those before it.
+    /// The axis with a part in a contiguous piece; a piece has one place of each earlier axis.
     fn cut(&self, shape: &[usize]) -> usize {
         self.ranges.iter().zip(shape).rposition(|(range, &dim)| range.len() != dim).unwrap_or(0)
     }
 
-    /// Returns whether its items are contiguous in C order of a tensor of that shape.
     pub fn is_contiguous(&self, shape: &[usize]) -> bool {
         self.ranges[..self.cut(shape).min(self.ranges.len())].iter().all(|range| range.len() == 1)
     }
 
-    /// Returns how many [pieces](Self::pieces) it has, if it has an item.
     pub fn piece_count(&self, shape: &[usize]) -> usize {
         self.ranges[..self.cut(shape).min(self.ranges.len())].iter().map(ExactSizeIterator::len).product()
     }
 
-    /// Cuts it into boxes that are contiguous in C order of a tensor of that shape, and returns these in order.
+    /// Splits the box into contiguous pieces, in order.
     pub fn pieces(&self, shape: &[usize]) -> impl Iterator<Item = Window> {
         let cut = self.cut(shape).min(self.ranges.len());
         let (outer, inner) = (self.ranges[..cut].to_vec(), self.ranges[cut..].to_vec());
@@ -80,14 +69,13 @@ impl Window {
         })
     }
 
-    /// Returns the places of the tensor that a part of the box covers on each axis.
+    /// Returns the tensor places of a part of the box.
     pub fn places_of(&self, part: &Window) -> Vec<Range<usize>> {
         let places = |(whole, part): (&Range<usize>, &Range<usize>)| whole.start + part.start..whole.start + part.end;
         self.ranges.iter().zip(&part.ranges).map(places).collect()
     }
 
-    /// Cuts the items of the box, which all have the same number of bytes, by its [pieces](Self::pieces), and returns each piece
-    /// with its items.
+    /// Splits bytes by [pieces](Self::pieces).
     pub fn split<'a>(&self, shape: &[usize], items: &'a [u8]) -> impl Iterator<Item = (Window, &'a [u8])> {
         let (itemsize, mut rest) = (items.len() / self.items().max(1), items);
         self.pieces(shape).map(move |piece| {
@@ -97,14 +85,12 @@ impl Window {
     }
 }
 
-/// Cuts items `start..end` of a tensor of that shape, counted in C order, into contiguous boxes, and returns these in order:
-/// at most two for each axis.
+/// Splits the C-order items `start..end` into contiguous boxes, at most two per axis.
 pub fn boxes_of_run(shape: &[usize], start: usize, end: usize) -> Vec<Window> {
     let (mut boxes, mut at) = (Vec::new(), start);
     while at < end {
         let places = coordinates(at, shape).into_iter();
         let mut window = Window { start: at, ranges: places.map(|place| place..place + 1).collect() };
-        // the outermost axis of which a whole place begins here: as many places as there are make a box
         let inner = |axis: usize| shape[axis + 1..].iter().product::<usize>();
         if let Some(axis) = (0..shape.len()).find(|&axis| at.is_multiple_of(inner(axis)) && inner(axis) <= end - at) {
             let range = &mut window.ranges[axis];
@@ -117,10 +103,7 @@ pub fn boxes_of_run(shape: &[usize], start: usize, end: usize) -> Vec<Window> {
     boxes
 }
 
-/// Calls `fill` with each of some windows, and with its items of `out`, which holds those of all windows one after the other.
-///
-/// # Errors
-/// Those of `fill`.
+/// Calls `fill` with each window and its consecutive items of `out`.
 pub(crate) fn fill_each(
     windows: &[Window],
     itemsize: usize,
@@ -136,31 +119,25 @@ pub(crate) fn fill_each(
     Ok(())
 }
 
-/// A tensor cut into windows, which are numbered in C order. They are a grid of boxes of the same sides, except that those at
-/// the end of an axis may be smaller.
+/// A tensor cut into a grid of windows in C order; windows at the end of an axis may be smaller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Windows {
     shape: Vec<usize>,
-    /// The places of each axis in a window (fewer in the last).
     sides: Vec<usize>,
-    /// The number of windows along each axis.
     counts: Vec<usize>,
     count: usize,
-    /// The axes that are cut, without the leading ones along which a window has a single place.
+    /// The cut axes, from the first with several places per window.
     cut: Range<usize>,
-    /// The number of items at one place of the last axis that is cut.
     inner: usize,
 }
 
 impl Windows {
-    /// Cuts a tensor of that shape into windows of at most `items` items, each contiguous in C order. A tensor without items
-    /// has no window.
+    /// Cuts a tensor into contiguous windows of at most `items` items.
     pub fn new(shape: &[usize], items: usize) -> Self {
         Self::boxes(shape, &Self::contiguous(shape, items))
     }
 
-    /// Returns the sides of windows of at most `items` items: some places of one axis, one place of those before it, and all
-    /// places of those after it.
+    /// Returns the sides of contiguous windows of at most `items` items.
     pub fn contiguous(shape: &[usize], items: usize) -> Vec<usize> {
         let items = items.max(1);
         let mut inner = 1;
@@ -177,8 +154,8 @@ impl Windows {
         sides
     }
 
-    /// Cuts a tensor as [`new`](Self::new) does, but windows end where boxes of a grid end, whose sides are `grid`. So a window
-    /// is at least one whole row of boxes, even if that is more than `items` items, and each box is read for one window only.
+    /// Cuts a tensor as [`new`](Self::new) does, but at boundaries of a grid with sides `grid`, so that each box is
+    /// read for one window. A window has at least one row of boxes, even with more than `items` items.
     pub fn on_grid(shape: &[usize], items: usize, grid: &[usize]) -> Self {
         let mut sides = Self::contiguous(shape, items);
         let axis = sides.iter().zip(shape).rposition(|(side, dim)| side < dim);
@@ -187,7 +164,7 @@ impl Windows {
         if axis < first {
             return Self::boxes(shape, &sides);
         }
-        // places of this axis that lie in one box must lie in one window, and so must all places of the axes after it
+        // Places in one box belong to one window, as do all places of later axes.
         if axis > first {
             sides[first] = 1;
             (first + 1..shape.len()).for_each(|axis| sides[axis] = shape[axis].max(1));
@@ -197,7 +174,6 @@ impl Windows {
         Self::boxes(shape, &sides)
     }
 
-    /// Cuts a tensor into boxes of the given sides.
     pub fn boxes(shape: &[usize], sides: &[usize]) -> Self {
         let sides: Vec<usize> = sides.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
         let counts: Vec<usize> = shape.iter().zip(&sides).map(|(dim, &side)| dim.div_ceil(side)).collect();
@@ -208,34 +184,28 @@ impl Windows {
         Self { shape: shape.to_vec(), sides, counts, count, cut: begin..end, inner }
     }
 
-    /// Returns the shape of the tensor.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// Returns the places of each axis in a window (fewer in the last).
     pub fn sides(&self) -> &[usize] {
         &self.sides
     }
 
-    /// Returns the number of items of the largest window, which is the first.
     pub fn largest(&self) -> usize {
         self.sides.iter().zip(&self.shape).map(|(&side, &dim)| side.min(dim)).product()
     }
 
-    /// Returns the number of windows.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Returns window number `n`, which must be less than [`count`](Self::count).
     pub fn get(&self, n: usize) -> Window {
         let at = coordinates(n, &self.counts);
         let range = |((&at, &side), &dim): ((&usize, &usize), &usize)| at * side..dim.min((at + 1) * side);
         Window::new(at.iter().zip(&self.sides).zip(&self.shape).map(range).collect(), &self.shape)
     }
 
-    /// Returns the number of the window that holds item number `item`.
     pub fn number_of(&self, item: usize) -> usize {
         if self.count <= 1 {
             return 0;
@@ -247,15 +217,11 @@ impl Windows {
             windows *= self.counts[axis];
             rest /= dim;
         }
-        // each place of the axes before these has windows of its own
+        // Earlier axes have one place per window.
         number + rest * windows
     }
 
-    /// Calls `each` with ranges of numbers, which together are those of the windows that hold items `first..=last`, counted in
-    /// C order. A window may come more than once.
-    ///
-    /// # Errors
-    /// Those of `each`; more windows than there is memory for their numbers.
+    /// Calls `each` with number ranges that cover the windows of items `first..=last`. Windows may repeat.
     pub fn each_of_run(
         &self,
         first: usize,
@@ -272,17 +238,17 @@ impl Windows {
         Ok(())
     }
 
-    /// Returns in order the numbers of the windows that hold a place of the spans, of which there is one for each axis.
+    /// Returns the ascending numbers of the windows that overlap one span per axis.
     ///
     /// # Errors
-    /// More windows than there is memory for their numbers: a few bytes of metadata can make 2^40 chunks.
+    /// Not enough memory: a few bytes of metadata can declare 2^40 chunks.
     pub fn touched_by(&self, spans: &[Span]) -> Result<Vec<usize>> {
         if self.count == 0 || spans.iter().any(|span| span.len == 0) {
             return Ok(Vec::new());
         }
         let mut numbers = vec![0];
         for (axis, span) in spans[..self.cut.end].iter().enumerate() {
-            // the windows along the axis that the span reaches: by the span's places or by the windows, whichever are fewer
+            // Enumerates places or windows, depending on which are fewer.
             let side = self.sides[axis];
             let ends = [span.at(0) / side, span.at(span.len - 1) / side];
             let (first, last) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
@@ -301,25 +267,22 @@ impl Windows {
         Ok(numbers)
     }
 
-    /// Iterates over all windows.
     pub fn iter(&self) -> impl Iterator<Item = Window> + '_ {
         (0..self.count).map(|n| self.get(n))
     }
 }
 
-/// The runs of items of a tensor, counted in C order, that together are the items at some places of each axis, and no others. They
-/// come in C order.
+/// Runs of C-order items that cover selected places of each axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemRuns {
     shape: Vec<usize>,
-    /// The ranges of places of each axis. A run has one range of each.
     sides: Vec<Vec<Range<usize>>>,
 }
 
 impl ItemRuns {
-    /// Takes the items of a tensor of that shape at some places. `places` has ascending ranges for each axis, none of them empty.
+    /// `places` has ascending, non-empty ranges per axis.
     pub fn new(shape: &[usize], places: &[Vec<Range<usize>>]) -> Self {
-        // the last axis some of whose places are left out; each run has one place of the axes before it
+        // The last partly selected axis; runs have one place of earlier axes.
         let is_part = |(ranges, &dim): (&Vec<Range<usize>>, &usize)| ranges.len() != 1 || ranges[0] != (0..dim);
         let cut = places.iter().zip(shape).rposition(is_part).unwrap_or(0);
         let single =
@@ -329,27 +292,22 @@ impl ItemRuns {
         Self { shape: shape.to_vec(), sides }
     }
 
-    /// Returns the number of runs.
     pub fn count(&self) -> usize {
         self.sides.iter().map(Vec::len).product()
     }
 
-    /// Returns the number of items of all runs.
     pub fn items(&self) -> usize {
         self.shape().into_iter().product()
     }
 
-    /// Returns the shape of the tensor that the items make together.
     pub fn shape(&self) -> Vec<usize> {
         self.sides.iter().map(|ranges| ranges.iter().map(Range::len).sum()).collect()
     }
 
-    /// Returns the number of items of the longest run.
     pub fn largest(&self) -> usize {
         self.sides.iter().map(|ranges| ranges.iter().map(Range::len).max().unwrap_or(0)).product()
     }
 
-    /// Returns the run of a number below [`count`](Self::count).
     pub fn get(&self, number: usize) -> Range<usize> {
         let counts: Vec<usize> = self.sides.iter().map(Vec::len).collect();
         let at = coordinates(number, &counts);

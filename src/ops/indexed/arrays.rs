@@ -1,4 +1,4 @@
-//! Gathers and scatters by indices on arrays in memory, for items of any type.
+//! Gathers and scatters by indices on arrays in memory.
 
 use std::iter::repeat_n;
 use std::ops::Range;
@@ -14,14 +14,13 @@ use crate::ops::arrays::{items, standard};
 use crate::ops::tally::{Fold, Tally};
 
 impl TupleResolver {
-    /// Returns the items of `data` that each block of the updates, or of the output of a gather, stands for, in the order of
-    /// these blocks; `None` for a block whose tuple names no place. `named` has the places of all tuples, unless these have no
-    /// number and all name the one place there is.
+    /// The data range of each block in tuple order; `None` for a tuple that names no place. `named` is empty for tuples
+    /// without numbers, which all name place 0.
     fn blocks<'a>(&'a self, named: &'a [u64]) -> impl Iterator<Item = Option<Range<usize>>> + 'a {
         let (outer, block, places) = (self.outer, self.block, self.places);
         let (batches, tuples) = self.shapes.tuples.split_at(self.shapes.batch_dims);
         let (batches, tuples): (usize, usize) = (batches.iter().product(), tuples.iter().product());
-        // blocks without items may be more than can be counted
+        // Empty blocks may be too many to count.
         let rows = if self.shapes.updates.contains(&0) { 0 } else { outer };
         (0..rows).flat_map(move |row| {
             let first = row / (outer / batches) * tuples;
@@ -35,11 +34,6 @@ impl TupleResolver {
 }
 
 impl IndexSpec {
-    /// Copies `data`, and makes each item that a tuple names what `operation` makes of it and its update, in the order of the
-    /// tuples.
-    ///
-    /// # Errors
-    /// The first number that is out of range.
     pub(in crate::ops) fn scatter<T: Copy, D: Dimension>(
         self,
         data: &ArrayBase<impl Data<Elem = T>, D>,
@@ -58,11 +52,7 @@ impl IndexSpec {
         Ok(out)
     }
 
-    /// Does what [`scatter`](Self::scatter) does with a reduction that has to know what came before, for tuples that address
-    /// single items.
-    ///
-    /// # Errors
-    /// Those of [`scatter`](Self::scatter); not enough memory.
+    /// Like [`scatter`](Self::scatter) with a reduction that needs all updates of an item. Tuples address single items.
     pub(in crate::ops) fn fold<T: Element, D: Dimension>(
         self,
         data: &ArrayBase<impl Data<Elem = T>, D>,
@@ -82,11 +72,7 @@ impl IndexSpec {
         Ok(Array::from_shape_vec(data.raw_dim(), folded).expect("an item for each of the data"))
     }
 
-    /// Returns the blocks of `data` that the tuples name, in the order of the tuples. The block of a tuple that names no place is
-    /// made of `zero`, which there is where that is no error.
-    ///
-    /// # Errors
-    /// The first number that is out of range.
+    /// `zero` fills the blocks of tuples that name no place.
     pub(in crate::ops) fn gather<T: Copy>(
         self,
         data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,

@@ -1,7 +1,5 @@
-//! What a scatter that replaces items puts into each of several outer places: runs of neighbouring blocks, by ascending places.
-//!
-//! Of updates for one place only the last remains, so there are no more runs than places, and they can be put in any order: an
-//! outer place needs one walk through them, and of many short outer places each run is one copy from view to view.
+//! Runs of neighbouring blocks for a replacing scatter with several outer places. Only the last update of each place
+//! counts, so runs may be copied in any order, and a run fills many short outer places in one copy.
 
 use std::ops::Range;
 
@@ -11,33 +9,28 @@ use crate::layout::view::View;
 use crate::layout::walk::{copy_bytes, with_word};
 use crate::memory;
 
-/// Where the last update of each place is found.
+/// Where to find the last update of each place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lasts {
-    /// At its position.
     AtPositions,
-    /// All updates are one item, and all of them are as good.
+    /// All updates are one item.
     AreOneItem,
 }
 
-/// Neighbouring places and the neighbouring updates that they get; all three numbers are in blocks.
+/// Neighbouring places and their neighbouring updates, in blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockRun {
-    /// The first place.
     pub(super) to: u32,
-    /// The position of its update.
     pub(super) from: u32,
     pub(super) len: u32,
 }
 
 impl BlockRun {
-    /// Returns the place behind the last.
     pub(super) fn end(self) -> usize {
         self.to as usize + self.len as usize
     }
 
-    /// Returns the items of an outer place, with `block` items at each place, that the run has in the range `items`: which they
-    /// are, and the number of the item of the outer place's updates that goes to the first.
+    /// The items of the run in the range `items`, and the update item for the first.
     pub(super) fn within(self, block: usize, items: &Range<usize>) -> (Range<usize>, usize) {
         let first = self.to as usize * block;
         let inside = first.max(items.start)..items.end.min(self.end() * block);
@@ -46,43 +39,32 @@ impl BlockRun {
     }
 }
 
-/// The runs of an outer place.
 #[derive(Debug, Default)]
 pub(super) struct BlockRuns {
-    /// By ascending places, each of which occurs once.
+    /// Ascending and disjoint.
     runs: Vec<BlockRun>,
-    /// Whether positions ascend, too.
     ascends: bool,
 }
 
-/// Blocks of updates in memory, for neighbouring outer places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UpdateRows<'a> {
-    /// The position of the first block.
     pub(super) first: usize,
-    /// The blocks from one outer place to the next.
     pub(super) pitch: usize,
     pub(super) bytes: &'a [u8],
 }
 
-/// Outer places that are filled together, with what is put there, should take about this many bytes, which stay in a core's
-/// first cache: each run is one pass through them.
+/// The bytes of outer places and updates that stay in the first-level cache: each run is one pass through them.
 const TOGETHER: usize = 1 << 15;
 
-/// Fewer outer places are filled one by one: to begin a copy takes as long as some hundred blocks.
+/// Fewer outer places are filled one by one: starting a copy costs as much as about a hundred blocks.
 const MIN_TOGETHER: usize = 512;
 
-/// Stands for no position.
 const NONE: u32 = u32::MAX;
 
 impl BlockRuns {
-    /// Returns what remains of the entries of all parts of an index tensor, whose payloads are positions of 4 bytes.
-    /// Where all updates are one item, all positions are 0.
-    ///
-    /// # Errors
-    /// Not enough memory.
+    /// Payloads are 4-byte positions, or irrelevant if all updates are one item.
     pub(super) fn new(parts: &[Buckets], grid: BucketGrid, lasts: Lasts) -> Result<Self> {
-        /// Where an entry has more places than these in its bucket, entries are sorted: to look at all places takes longer.
+        /// Above this ratio of places to entries, sorting the entries costs less than a scan of all places.
         const SPARSE: usize = 64;
         let mut found = Self { runs: Vec::new(), ascends: true };
         let (mut last, mut sorted): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
@@ -124,7 +106,6 @@ impl BlockRuns {
         Ok(found)
     }
 
-    /// Adds a run behind the last.
     fn push(&mut self, run: BlockRun, lasts: Lasts) -> Result<()> {
         if let Some(before) = self.runs.last_mut() {
             let continues =
@@ -138,14 +119,13 @@ impl BlockRuns {
         memory::push(&mut self.runs, run).map_err(|why| Error::new(Subject::Indices, why))
     }
 
-    /// Returns the runs that have places in `lo..hi`; the first and the last may have others, too.
     pub(super) fn within(&self, lo: usize, hi: usize) -> &[BlockRun] {
         let first = self.runs.partition_point(|run| run.end() <= lo);
         let count = self.runs[first..].partition_point(|run| (run.to as usize) < hi);
         &self.runs[first..][..count]
     }
 
-    /// Returns the range of the positions of neighbouring runs, of which there is one, if it is known without a look at each.
+    /// The range of positions; `None` if it needs a look at each run.
     pub(super) fn positions(&self, runs: &[BlockRun]) -> Option<Range<usize>> {
         let (first, last) = (runs[0], runs[runs.len() - 1]);
         let is_known = self.ascends || runs.len() == 1;
@@ -153,7 +133,6 @@ impl BlockRuns {
     }
 }
 
-/// Puts runs of blocks of `size` bytes into neighbouring outer places, of which `out` has all items, at `pitch` blocks each.
 pub(super) fn put_in_all(runs: &[BlockRun], size: usize, from: UpdateRows<'_>, pitch: usize, out: &mut [u8]) {
     let outers = out.len() / (pitch * size).max(1);
     let together = (TOGETHER / ((pitch + from.pitch) * size).max(1)).min(outers);
@@ -177,8 +156,6 @@ pub(super) fn put_in_all(runs: &[BlockRun], size: usize, from: UpdateRows<'_>, p
     }
 }
 
-/// Puts runs of blocks, of which each has some items of some bytes, into a part of one outer place: the range `items`, which begins
-/// and ends anywhere.
 pub(super) fn put_in_part(
     runs: &[BlockRun],
     [block, itemsize]: [usize; 2],
@@ -190,7 +167,7 @@ pub(super) fn put_in_part(
     let mut put_cut = |run: BlockRun| {
         let (inside, at) = run.within(block, items);
         let bytes = inside.len() * itemsize;
-        // where a run is longer than what there is of updates, these are all one item, and any of them will do
+        // Only updates of a single item are shorter than a run.
         let at = ((at - from.first * block) * itemsize).min(from.bytes.len() - bytes);
         out[(inside.start - items.start) * itemsize..][..bytes].copy_from_slice(&from.bytes[at..][..bytes]);
     };
@@ -212,7 +189,6 @@ pub(super) fn put_in_part(
     put_in_one(whole, block * itemsize, from, first, &mut out[before..]);
 }
 
-/// Puts runs of blocks of `size` bytes into a part of one outer place, which begins with place `first` and has all of their places.
 fn put_in_one(runs: &[BlockRun], size: usize, from: UpdateRows<'_>, first: usize, out: &mut [u8]) {
     with_word!(size, N => put_words::<N>(runs, from, first, out), _ => for run in runs {
         let (from_block, to) = (run.from as usize - from.first, run.to as usize - first);
@@ -221,7 +197,7 @@ fn put_in_one(runs: &[BlockRun], size: usize, from: UpdateRows<'_>, first: usize
     });
 }
 
-/// [`put_in_one`] for blocks that are words of `N` bytes. A call for each word would take longer than to move it.
+/// A function call per word would cost more than the copy.
 #[inline(never)]
 fn put_words<const N: usize>(runs: &[BlockRun], from: UpdateRows<'_>, first: usize, out: &mut [u8]) {
     let (words, out) = (from.bytes.as_chunks::<N>().0, out.as_chunks_mut::<N>().0);

@@ -1,12 +1,8 @@
-//! Entries distributed by the neighbourhood of their places, in one pass.
+//! Groups entries by neighbouring places in one pass.
 //!
-//! A window wants its own entries together, and the entries of one place in the order in which they came. So places are cut
-//! into buckets of neighbours, about a window each, and every entry is appended to its bucket: its place within the bucket
-//! in 4 bytes, and its payload, which is the update itself if it is small, else the update's position. Buckets grow by
-//! segments of one arena, so nothing is counted before and nothing is moved afterwards.
-//!
-//! Carrying the update along is what makes millions of points fast: the pass reads indices and updates from front to
-//! back, and a window finds its updates one after the other, where fetching each by its position misses every cache.
+//! A window needs its entries together, and those of one place in input order. Buckets of neighbouring places, about a
+//! window each, grow by segments of one arena, without counting or moving. Small updates travel with the entries:
+//! fetching millions of updates by position would miss every cache.
 
 use std::ops::Range;
 
@@ -14,57 +10,43 @@ use crate::error::Result;
 use crate::layout::walk::with_word;
 use crate::memory::{self, Buffer};
 
-/// The entries of one part of an index tensor. How many bytes a payload has is known when it runs alone, so that all of this is
-/// compiled once but for the loops that move payloads.
+/// The entries of one part of an index tensor. Only the loops that move payloads are generic.
 #[derive(Debug)]
 pub(super) struct Buckets {
     grid: BucketGrid,
     segments: BucketSegments,
-    /// For each entry of the arena its payload.
     with: Buffer,
-    /// The bytes of a payload, which is a [word](with_word).
     payload: usize,
 }
 
-/// The segments of the arena, and the places of its entries.
 #[derive(Clone, Debug)]
 struct BucketSegments {
-    /// The entries of a segment.
     segment: usize,
-    /// For each bucket, where its next entry goes and where its last segment ends, in entries of the arena.
+    /// For each bucket, the next free entry and the end of its last segment, in the arena.
     heads: Vec<(usize, usize)>,
-    /// For each bucket the numbers of its first and its last segment.
+    /// The first and last segment of each bucket.
     chains: Vec<(u32, u32)>,
-    /// For each segment the number of the next one of its bucket.
     next: Vec<u32>,
-    /// For each entry of the arena its place within the bucket.
     at: Vec<u32>,
 }
 
-/// Stands for no segment.
 const NONE: u32 = u32::MAX;
 
-/// Takes entries of one bucket: the first place of the bucket, the places of the entries counted from there, and their payloads.
+/// The first place of a bucket, and the relative places and payloads of some entries.
 pub(super) type TakeEntries<'a> = dyn FnMut(usize, &[u32], &[u8]) + 'a;
 
-/// How places are cut into buckets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BucketGrid {
-    /// The first place.
     base: usize,
-    /// The number of places.
     places: usize,
-    /// The places of a bucket, 2 at least and fewer than 2^32.
     size: u64,
-    /// `2^64 / size`, rounded up: a multiplication by it divides exactly what has 32 bits, in a tenth of the time.
+    /// `2^64 / size`, rounded up: multiplying by it divides 32-bit numbers exactly, in a tenth of the time.
     inverse: u64,
-    /// How many buckets there are.
     pub(super) count: usize,
 }
 
 impl BucketGrid {
-    /// Cuts a range of places that has `entries` entries, and of which about `group` neighbours are changed together. There
-    /// are not many more buckets than entries: the heads of the buckets would take more memory than the entries.
+    /// The number of buckets is limited by that of entries, because bucket heads take memory too.
     pub(super) fn new(places: Range<usize>, entries: usize, group: usize) -> Self {
         let (base, places) = (places.start, places.len());
         let size = group.max(places / (entries / 16 + 1)).clamp(2, 1 << 31);
@@ -72,7 +54,6 @@ impl BucketGrid {
         Self { base, places, size: size as u64, inverse: u64::MAX / size as u64 + 1, count }
     }
 
-    /// Returns the number of the bucket of a place, which is counted from the first.
     #[inline(always)]
     fn bucket(self, place: u64) -> u64 {
         match place >> 32 {
@@ -81,32 +62,29 @@ impl BucketGrid {
         }
     }
 
-    /// Returns the place behind the last.
     pub(super) fn end(self) -> usize {
         self.base + self.places
     }
 
-    /// Returns the places of a bucket.
     pub(super) fn places(self, bucket: usize) -> Range<usize> {
         let begin = |bucket: usize| self.base + bucket * self.size as usize;
         begin(bucket)..begin(bucket + 1)
     }
 
-    /// Returns how many bytes entries with payloads of `payload` bytes take, with the segments that are not full.
+    /// Includes segments that are not full.
     pub(super) fn bytes(self, entries: usize, payload: usize) -> usize {
         let segment = self.segment(entries);
         let segments = entries / segment + self.count.min(entries);
         segments.saturating_mul(segment * (4 + payload) + 4).saturating_add(self.count * 24)
     }
 
-    /// Returns the entries of a segment: so few that at most a quarter of all room is not filled.
+    /// Leaves at most a quarter of the room empty.
     fn segment(self, entries: usize) -> usize {
         (entries / (4 * self.count)).clamp(4, 1024)
     }
 }
 
 impl BucketSegments {
-    /// Gives a bucket another segment.
     #[cold]
     fn grow(&mut self, bucket: usize) {
         let (number, begin) = (self.next.len() as u32, self.at.len());
@@ -123,10 +101,6 @@ impl BucketSegments {
 }
 
 impl Buckets {
-    /// Makes room for `entries` entries with payloads of `payload` bytes, which are a [word](with_word).
-    ///
-    /// # Errors
-    /// Not enough memory.
     pub(super) fn new(grid: BucketGrid, entries: usize, payload: usize) -> Result<Self> {
         let segment = grid.segment(entries);
         let most = (entries / segment + grid.count.min(entries)) * segment;
@@ -144,8 +118,6 @@ impl Buckets {
         })
     }
 
-    /// Adds an entry for each of `places` that is a place of the grid, with a payload for each of `places`; in all not more
-    /// entries than [`new`](Self::new) has made room for.
     pub(super) fn extend(&mut self, places: &[u64], payloads: &[u8]) {
         with_word!(self.payload, N => {
             let entries = places.iter().zip(payloads.as_chunks::<N>().0);
@@ -153,7 +125,6 @@ impl Buckets {
         }, _ => unreachable!("a payload is a word"));
     }
 
-    /// Does what [`extend`](Self::extend) does for places with their payloads of `N` bytes.
     pub(super) fn extend_words<const N: usize>(&mut self, entries: impl Iterator<Item = (usize, [u8; N])>) {
         let Self { grid, segments, with: words, .. } = self;
         let words = words.as_chunks_mut::<N>().0;
@@ -173,10 +144,8 @@ impl Buckets {
         }
     }
 
-    /// Calls `each` for the entries of all buckets that have a place in `lo..hi`, in the order in which they came. Some of
-    /// their places may lie outside of `lo..hi`, which may be beyond the buckets.
+    /// Visits the entries of all buckets that overlap `lo..hi`, in input order; some may be outside.
     pub(super) fn near(&self, lo: usize, hi: usize, each: &mut TakeEntries<'_>) {
-        // what lies before the first bucket is in none
         let (lo, hi) = (lo.saturating_sub(self.grid.base), hi.saturating_sub(self.grid.base));
         if lo >= hi {
             return;
@@ -232,7 +201,7 @@ mod tests {
                         at.iter().zip(with.as_chunks().0).map(|(&at, with)| (first as u64 + u64::from(at), *with));
                     found.extend(inside.filter(|(place, _)| (lo..hi).contains(place)));
                 });
-                found.sort_by_key(|(place, _)| *place); // stable: the order of each place is kept
+                found.sort_by_key(|(place, _)| *place); // stable, which keeps the order at each place
                 let inside = all.iter().copied().zip(with.iter().copied());
                 let mut expected: Vec<_> = inside.filter(|(place, _)| (lo..hi).contains(place)).collect();
                 expected.sort_by_key(|(place, _)| *place);

@@ -1,5 +1,5 @@
-//! Elements along an axis that is not the last, or is the first one of data in Fortran order: boxes of the output that take few
-//! places of the other axes, and all of that axis, so that each is picked from a box of `data` that is read at once.
+//! Gathers elements along an axis that is not the innermost in storage: output boxes take few places of the other axes,
+//! and each is picked from one contiguous read of `data`.
 
 use super::places::PlacesOnDemand;
 use super::resolve::{IndexSpec, TupleResolver};
@@ -14,32 +14,24 @@ use crate::memory::Buffer;
 use crate::ops::fill::Scratch;
 use crate::storage::source::Source;
 
-/// The numbers that are resolved at once, beside what is picked by them.
+/// Numbers per batch, which stay in the cache.
 const NUMBERS: usize = 1 << 12;
 
-/// How an output of elements is cut into boxes.
 #[derive(Clone, Debug)]
 pub(super) struct ElementBoxes {
-    /// Makes places of the axis of the numbers of an index tensor.
     resolver: TupleResolver,
-    /// The axis along which numbers name places.
     axis: usize,
-    /// The places of that axis in `data`.
     dim: usize,
-    /// The order in which `data` is stored, and boxes of it are held.
     order: Order,
-    /// The sides of a box of the output.
     pub(super) sides: Vec<usize>,
-    /// The bytes that follow each other in `data` for a box.
     piece: usize,
 }
 
 impl ElementBoxes {
-    /// Returns the boxes of which each takes about `slab` bytes of `data`, which is stored in `order` and whose items have `itemsize`
-    /// bytes. `None` where the pieces of these would be short, and where tuples are no elements.
+    /// `slab` is the approximate number of bytes of `data` per box. `None` if pieces would be short, or for other
+    /// operators.
     pub(super) fn new(shapes: &IndexSpec, order: Order, itemsize: usize, slab: usize) -> Option<Self> {
-        /// A piece of a box should have this part of a slab, 2 KiB, for which a box may have up to four slabs. A quarter of that
-        /// is accepted.
+        /// The wanted piece is this part of a slab, 2 KiB; it may enlarge a box to four slabs. A quarter is acceptable.
         const PIECES: usize = 1 << 9;
         let IndexSpec { data, axes, updates, is_implied: true, .. } = shapes else { return None };
         let (axis, inner) = (axes.start, axes.end..data.len());
@@ -55,11 +47,10 @@ impl ElementBoxes {
             return None;
         }
         let (mut sides, shape) = (vec![1; data.len()], &data[inner.clone()]);
-        // in Fortran order the first axis is the nearest
         let stored: Vec<usize> = (0..shape.len()).collect();
         match order {
             Order::C => sides[inner].copy_from_slice(&Windows::contiguous(shape, row)),
-            // places of an axis before it would lie between those of this one
+            // Earlier axes would be between the places of this axis in storage.
             Order::Fortran if data[..axis].iter().any(|&dim| dim > 1) => return None,
             Order::Fortran => sides[inner].copy_from_slice(&tile(shape, &stored, row)),
         }
@@ -70,20 +61,15 @@ impl ElementBoxes {
         }
         let piece = read.saturating_mul(itemsize);
         let row = sides.iter().product::<usize>();
-        // what is picked is no more than a few times what it is picked from, however often places are named
+        // Limits the picked items to a multiple of the data.
         sides[axis] = (slab.saturating_mul(8) / (row * (itemsize + size_of::<u64>()))).clamp(1, count);
         Some(Self { resolver: shapes.clone().in_order(order).without_implied(), axis, dim, order, sides, piece })
     }
 
-    /// Returns how many reads `data` bytes take.
     pub(super) fn reads(&self, data: usize) -> usize {
         data / self.piece
     }
 
-    /// Makes `out` the items of a window of the output, box by box.
-    ///
-    /// # Errors
-    /// Of reading; not enough memory; a number that has become one out of range.
     pub(super) fn fill(
         &self,
         data: &Source,
@@ -101,7 +87,6 @@ impl ElementBoxes {
             numbers.resize(indices.items() * places.indices.itemsize(), places.indices.source.label())?;
             places.indices.read(&indices, &mut numbers, &mut scratch.gathered)?;
             ranges[self.axis] = 0..self.dim;
-            // where the items of a row of the output lie in the box of data if they are at place 0 of the axis
             let mut held: Vec<usize> = ranges[self.axis..].iter().map(ExactSizeIterator::len).collect();
             let held_view = self.order.view(&held);
             held[0] = 1;

@@ -1,4 +1,4 @@
-//! A gather by indices, linked to its data: an operator for the engine.
+//! A gather by indices linked to its data, an operator for the engine.
 
 mod across;
 
@@ -24,65 +24,56 @@ use crate::ops::tally::Put;
 use crate::storage::read_at::MIN_REQUEST;
 use crate::storage::source::{HeldCopy, Hold, Keep, Source};
 
-/// A window has at least this share of what a core's cache holds, so that it is worth a reading of its own.
+/// A window has at least this share of the cache, to justify its read.
 const MIN_SHARE: usize = 16;
 
-/// The bytes of a tuple in a list: where its block is stored, and its number.
 const TUPLE: usize = 2 * size_of::<usize>();
 
-/// Takes tuples of a group: their places, counted from the first of the group, and their numbers.
+/// The places of tuples from the start of their group, and the tuples' numbers.
 type TakeTuples<'a> = dyn FnMut(&[u32], &[[u8; 4]]) + 'a;
 
-/// The most groups of the tuples of a window: each has a line of cache to which its tuples are added.
+/// The maximum number of groups per window; each needs a cache line for appending.
 const MAX_GROUPS: usize = 1 << 12;
 
-/// A gather by indices that has its data, and whose numbers are all in range.
+/// A gather with its data and with numbers in range.
 #[derive(Debug)]
 pub struct LinkedGather {
     data: Source,
     places: TuplePlaces,
     blocks: GatheredBlocks,
     meta: Meta,
-    /// Whether some tuples may name no place, so that their blocks are zero.
+    /// Tuples that name no place have zero blocks.
     has_zeros: bool,
-    /// Data of at most this many bytes may be kept in memory: about as many as the index tensor takes, which is all read.
+    /// The maximum size of data to keep in memory, about that of the index tensor.
     most_resident: usize,
     limits: Limits,
-    /// The boxes by which elements can be read, where few of them lie side by side.
     boxes: Option<ElementBoxes>,
-    /// The sides of boxes of the output that have all tuples and a part of each block, where data in Fortran order can be read once
-    /// by such boxes.
+    /// The sides of output boxes for [`PARTS`].
     parts: Option<Vec<usize>>,
-    /// The way in which the data is read.
     way: usize,
 }
 
-/// The way in which the data is read by windows: each picks its pieces, or sweeps through what they lie in.
+/// Each window picks its pieces of the data, or sweeps through their range.
 const WINDOWS: usize = 0;
 
-/// The way in which all of the data is read into memory before the first window.
+/// Reads all data before the first window.
 const RESIDENT: usize = 1;
 
-/// The way in which elements are read by [boxes](ElementBoxes).
+/// Reads elements by [boxes](ElementBoxes).
 const BOXES: usize = 2;
 
-/// The way in which data in Fortran order is read by boxes that have all tuples and a part of each block, so that no box reads what
-/// another does.
+/// Reads data in Fortran order by boxes with all tuples and a part of each block, which do not overlap.
 const PARTS: usize = 3;
 
 impl LinkedGather {
     /// Reads the index tensor and links the operator to its data.
-    ///
-    /// # Errors
-    /// A number that names no place; an output of more bytes than can be addressed; of reading; not enough memory.
     pub fn new(data: Source, shapes: IndexSpec, indices: Source, limits: Limits) -> Result<Self> {
         let meta = Meta::new(data.dtype().clone(), shapes.updates.clone());
-        // data without items, and tuples without numbers, take no bytes, however many they are
+        // Empty data and tuples without numbers take no bytes, however many there are.
         if bytes_of(&meta.shape, meta.dtype.itemsize()).is_none() {
             let message = format!("shape {:?} of {} is more than memory can address", meta.shape, meta.dtype);
             return Err(Error::new(Subject::Output, message));
         }
-        // tuples that name single items name them where they are stored
         let order = if shapes.name_items() { data.meta().order } else { Order::C };
         let resolver = shapes.in_order(order);
         let blocks = GatheredBlocks::new(&resolver, data.meta().order);
@@ -92,13 +83,12 @@ impl LinkedGather {
         let is_together = is_direct && blocks.reach.saturating_mul(itemsize) <= machine.slab;
         let listed = match resolver.shapes.is_implied {
             false => indices.bytes(),
-            // the places themselves are not kept
             true => resolver.count().saturating_mul(TUPLE),
         };
-        // Where several windows would sweep through the data, it takes no more memory than these to keep it.
+        // Data that several windows would sweep through may be kept, because it takes no more memory than these
+        // windows.
         let swept = (meta.items() / blocks.block.max(1)).saturating_mul(blocks.swept(itemsize));
         let least = if is_direct && swept > machine.swept { machine.swept } else { machine.kept };
-        // items of short rows are read with these
         let most_resident = if is_together { machine.kept } else { listed.clamp(least, machine.entries) };
         let places = TuplePlaces::new(indices, &resolver, limits)?;
         let has_zeros = resolver.shapes.out_of_range == OutOfRange::Zero;
@@ -115,15 +105,13 @@ impl LinkedGather {
         Ok(it)
     }
 
-    /// Reads the blocks of a window from data in C order. Where the tuples take much of what lies side by side, all of that
-    /// is read at once, for as many rows as there is memory for, and picked from: to sort the tuples would take longer.
-    /// Otherwise the storage is read from front to back, whatever the order of the tuples.
+    /// If tuples take much of a range, reads it for as many rows as fit, because sorting the tuples would take longer.
+    /// Else reads storage from front to back.
     fn read(&self, near: &NearPlaces<'_>, at: &WindowBlocks, out: &mut [u8], buffer: &mut Buffer) -> Result<()> {
         let (itemsize, blocks) = (self.data.dtype().itemsize(), &self.blocks);
         let (pitch, count) = (blocks.pitch(), at.tuples.len());
         let Some(named) = near.extent(blocks.dim) else { return Ok(()) };
         let extent = (named.end - named.start - 1) * blocks.block + at.len;
-        // no more memory than a list of the tuples takes
         let most = self.limits.machine.slab.max(at.rows.len() * count * TUPLE) / itemsize.max(1);
         let is_dense = |items: usize| (items - at.len) * itemsize / count <= GAP;
         if extent > most || !is_dense(extent) {
@@ -145,8 +133,8 @@ impl LinkedGather {
         Ok(())
     }
 
-    /// Reads the blocks of a window by the list of its tuples, whose places are in the range `named`. The list is grouped by
-    /// neighbouring places, once for all rows of a batch: to sort all of it took several times as long as to pick the items.
+    /// Groups tuples by neighbouring places, once per batch: a full sort took several times as long as picking the
+    /// items.
     fn sweep(
         &self,
         near: &NearPlaces<'_>,
@@ -185,8 +173,7 @@ impl LinkedGather {
         Ok(())
     }
 
-    /// Reads the blocks of the tuples that name some places, which are those of a bucket. `of_row` says where the items of the first
-    /// of these places lie in the row, where those of the first tuple go, and how many are taken of each block.
+    /// `of_row` has the data offset of the first place, the output offset of the first tuple, and the items per block.
     fn pick(
         &self,
         groups: &Buckets,
@@ -230,13 +217,11 @@ impl LinkedGather {
         reads.flush()
     }
 
-    /// Returns whether a box of these sides has all tuples of all rows.
     fn has_all_tuples(&self, sides: &[usize]) -> bool {
         let lead = self.blocks.lead_axes;
         sides[..lead] == self.meta.shape[..lead]
     }
 
-    /// Returns the parts of a region that are filled one by one: runs, or boxes of all tuples and a part of each block.
     fn filled_at_once<'r>(&self, region: &'r Region) -> Cow<'r, [Window]> {
         let shape = &self.meta.shape;
         match region {
@@ -247,25 +232,19 @@ impl LinkedGather {
         }
     }
 
-    /// Returns whether the blocks of tuples lie in the data as if it were in C order.
     fn is_in_c_order(&self) -> bool {
         self.data.meta().order == Order::C || self.blocks.is_flat
     }
 
-    /// Returns the bytes of a piece of the data that is picked for a tuple of one row. In Fortran order the items of a block lie
-    /// apart.
     fn piece(&self) -> usize {
         let items = if self.is_in_c_order() { self.blocks.block.max(1) } else { 1 };
         items * self.meta.dtype.itemsize()
     }
 
-    /// Returns the copy by which the data can be read in any order.
     fn copy_to_runs(&self, limits: &Limits) -> Option<Holding> {
         Holding::for_source(&self.data, 0, Hold::Runs, limits.threads)
     }
 
-    /// Returns whether a server is rather asked for each piece that is wanted than for all of the data, where a request is
-    /// worth some bytes.
     fn is_cheaper_in_pieces(&self) -> bool {
         let pieces = self.meta.bytes() / self.piece().max(1);
         self.data.costs_requests() && pieces.saturating_mul(self.piece() + MIN_REQUEST) < self.data.bytes()
@@ -286,7 +265,6 @@ impl Fill for LinkedGather {
         let is_file = copy.map_or_else(|| self.data.is_read_by_position(), |copy| copy.keep == Keep::File);
         let in_chunks = copy.is_none() && self.data.as_chunks().is_some();
         let mut ways = vec![WINDOWS];
-        // what a server sends in vain costs more than time
         if self.is_cheaper_in_pieces() {
             return ways;
         }
@@ -329,7 +307,7 @@ impl Fill for LinkedGather {
             return Picked { reads: boxes.reads(self.data.bytes()) as u64, bytes: data };
         }
         let pieces = (self.meta.bytes() / self.piece().max(1)) as u64;
-        // the places that a window names may lie anywhere within the reach of its tuples
+        // Places may be anywhere within the reach.
         let reach = (self.blocks.reach * self.meta.dtype.itemsize()) as u64;
         let swept = data.max(reach.saturating_mul(windows as u64));
         match (self.is_in_c_order(), swept / pieces.max(1) <= GAP as u64) {
@@ -345,7 +323,6 @@ impl Fill for LinkedGather {
     fn take(&mut self, way: usize) {
         self.way = way;
         if way != BOXES && self.blocks.is_flat {
-            // places are numbers of items in storage, whatever its order
             self.data.reverse_to_c_order();
         }
     }
@@ -386,8 +363,7 @@ impl Fill for LinkedGather {
         self.data.finish()
     }
 
-    /// Short pieces that are picked from a file are better read by few sweeps through it, each for a large window. The
-    /// list of the tuples of a window counts as a part of it.
+    /// Short pieces in a file need few sweeps with large windows, including the tuple list.
     fn window_bytes(&self, way: usize, threads: usize, machine: &Machine) -> Option<usize> {
         let &Machine { window, swept, slab, page, .. } = machine;
         let itemsize = self.meta.dtype.itemsize();
@@ -399,11 +375,10 @@ impl Fill for LinkedGather {
             return Some(window);
         }
         if is_c && row <= slab {
-            // short rows are read as a whole, together with as many others as a window takes of the data
             let share = (slab / 2).saturating_mul(self.meta.bytes()) / self.data.bytes().max(1);
             return Some(if self.blocks.is_flat { share.clamp(window / MIN_SHARE, window) } else { window });
         }
-        // to touch a page of a large window for the first time costs more than to read one by itself
+        // The first touch of a page in a large window costs more than a separate read.
         if is_c && block >= page {
             return None;
         }
@@ -416,7 +391,6 @@ impl Fill for LinkedGather {
     }
 }
 
-/// Reads `items` items from number `first` on.
 fn read_items(data: &Source, first: usize, items: usize, buffer: &mut Buffer) -> Result<()> {
     let itemsize = data.dtype().itemsize();
     buffer.resize(items * itemsize, data.label())?;

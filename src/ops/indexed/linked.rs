@@ -1,4 +1,4 @@
-//! A scatter by indices, linked to its data and updates: an operator for the engine.
+//! A scatter by indices linked to its data and updates, an operator for the engine.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,62 +25,50 @@ use crate::ops::tally::{Application, MAX_COUNTED, Put, Tally};
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{HeldCopy, Hold, Keep, Source};
 
-/// The way in which updates are read piece by piece, wherever they are wanted.
 const PICKED: usize = 0;
 
-/// The way in which updates are read by few sweeps through all of them, each for a large window: short pieces cost more one by one.
+/// Large windows each sweep through all updates, because single short reads cost more.
 const SWEPT: usize = 1;
 
-/// The way in which all updates are read into memory before the first window.
 const RESIDENT: usize = 2;
 
 /// The operands of a scatter by indices.
 #[derive(Debug)]
 pub struct ScatterOperands {
-    /// The data: a copy of it, or the place where it is changed.
     pub base: Selection,
-    /// The index tensor, of any integer dtype.
     pub indices: Source,
-    /// The updates, which have the shape that was checked.
     pub updates: Converted,
 }
 
-/// What a scatter does with its updates.
+/// The treatment of repeated places and of old items.
 #[derive(Clone, Copy, Debug)]
 pub struct ScatterRule {
-    /// What becomes of several updates for one place.
     pub repeats: Repeats,
-    /// What becomes of an old item and its updates.
     pub application: Application,
 }
 
-/// A scatter by indices that has its operands, and whose numbers are all in range.
+/// A scatter with its operands and with numbers in range.
 #[derive(Debug)]
 pub struct LinkedScatter {
     base: Selection,
     sweeps: Sweeps,
     updates: Converted,
     application: Application,
-    /// What updates are read as: the dtype of the data, in native order for a reduction.
+    /// The dtype of updates during the run: that of the data, in native byte order for a reduction.
     kernel: DType,
-    /// From the byte order of the data to that of the kernel and back.
     to_kernel: Conversion,
-    /// Updates of more bytes are not kept in memory: about as many as the index tensor takes, which is all read.
+    /// About the size of the index tensor.
     most_resident: usize,
-    /// Whether entries are grouped for windows that each sweep through all updates.
     is_swept: bool,
-    /// The places before the axes of the index tuples, for each of which there are updates.
     outer: usize,
-    /// The items of a block.
     block: usize,
-    /// The updates of the latest outer places that take several windows, by the numbers of these.
+    /// The updates of the latest outer places that span several windows.
     rows: Latest<Buffer>,
     limits: Limits,
 }
 
 impl IndexSpec {
-    /// Reads the index tensor and links a scatter to its operands. This is all that is left to do when the shapes have been
-    /// checked:
+    /// Reads the index tensor and links a scatter to its operands:
     ///
     /// ```ignore
     /// let shapes = scatter_update::check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
@@ -88,12 +76,6 @@ impl IndexSpec {
     /// let rule = ScatterRule { repeats: Repeats::LastWins, application: Application::Replace };
     /// let fill = shapes.link(operands, rule, limits)?;
     /// ```
-    ///
-    /// The index tensor is grouped by windows that fit the cache. The memory for all of it stays a small multiple of what the index
-    /// tensor needs in any case.
-    ///
-    /// # Errors
-    /// Those of [`Sweeps::new`].
     pub fn link(self, operands: ScatterOperands, rule: ScatterRule, limits: Limits) -> Result<LinkedScatter> {
         let ScatterOperands { base, mut indices, mut updates } = operands;
         let resolver = self.in_order(base.order());
@@ -109,23 +91,21 @@ impl IndexSpec {
         }
         let itemsize = dtype.itemsize();
         let machine = limits.machine;
-        // Updates that are kept take no more memory than the windows that sweep through them, which an edit has not.
+        // Kept updates take no more memory than the windows that sweep through them; an edit has no sweeping windows.
         let least = if base.is_in_place() { machine.kept } else { machine.swept.max(machine.kept) };
         let most_resident = indices.bytes().clamp(least, machine.entries.max(least));
         let row_bytes = updates.bytes() / outer.max(1);
         let point = outer == 1 && block * itemsize <= 16;
         let lasts = match rule.application {
-            // the updates of two outer places, and of one that is still in use, take as much as two windows with a sweep for each
+            // Updates of two outer places, and of a third in use, take as much memory as two windows with a sweep each.
             Application::Replace if row_bytes <= machine.swept / 2 => resolver.lasts(updates.source.is_one_item()),
             _ => None,
         };
         if point {
-            // what is picked one by one is carried along with the numbers if it can be read in their order
             updates.hold(Hold::Runs, &kernel, limits)?;
         }
-        // points of a short window stay in a core's cache while they are put
-        // Entries are grouped by the windows that will want them, since the updates of a window are read in the order of its groups:
-        // 262,144 rows of 1 KiB took 20 times as many reads by groups of 256 KiB as by those of a sweep.
+        // A window reads updates in group order, so grouping follows the windows: 262,144 rows of 1 KiB took 20 times
+        // as many reads in groups of 256 KiB as in those of a sweep.
         let is_kept = !updates.source.is_read_by_position() || updates.bytes() <= most_resident;
         let is_apart = row_bytes > machine.slab && block * itemsize < machine.short_piece;
         let is_swept = !base.is_in_place() && !is_kept && is_apart && !point && lasts.is_none();
@@ -137,7 +117,7 @@ impl IndexSpec {
         let items = window / itemsize.max(1);
         let group = Windows::new(&base.meta().shape, items).largest();
         if base.is_in_place() && indices.shares_bytes_with(&base.source)? {
-            // they will have been changed when they are read again
+            // An edit changes these bytes before they are read again.
             indices.hold(Hold::Memory, limits.threads)?;
         }
         let grouping = Grouping { repeats: rule.repeats, group, lasts };
@@ -170,24 +150,21 @@ impl LinkedScatter {
         self.base.meta().dtype.itemsize()
     }
 
-    /// Returns the bytes of the update of one tuple.
     fn block_bytes(&self) -> usize {
         self.block * self.itemsize()
     }
 
-    /// Returns whether all updates of an outer place are read at once for each of its windows.
     fn is_together(&self) -> bool {
         self.updates.bytes() / self.outer.max(1) <= self.limits.machine.slab
     }
 
-    /// Reads a number of updates, from number `first` on, into a buffer.
     fn read_updates(&self, first: usize, items: usize, buffer: &mut Buffer) -> Result<()> {
         buffer.resize(items * self.itemsize(), self.updates.source.label())?;
         self.updates.read_run(first, buffer)
     }
 
-    /// Applies the updates that one sweep has for a window, which is contiguous, to its items. What it costs to get at the
-    /// updates decides how: they come with the entries, are in memory, lie together in few bytes, or lie here and there.
+    /// Chooses by the cost of access: carried updates, updates in memory, updates together in few bytes, or scattered
+    /// ones.
     fn apply(
         &self,
         scatter: &Scatter,
@@ -222,15 +199,13 @@ impl LinkedScatter {
         let mut result = Ok(());
         scatter.runs(window, |run| {
             if result.is_ok() {
-                // the one item is the same from any position
                 result = reader.add(if source.is_one_item() { ItemRun { from: 0, ..run } } else { run });
             }
         });
         result.and_then(|()| reader.flush())
     }
 
-    /// Puts the last update of each place into a window, which is contiguous. Outer places that it has all items of are filled
-    /// together, as many as have no more updates than are read at once.
+    /// Fills complete outer places together, as many as one read of updates allows.
     fn put_lasts(
         &self,
         scatter: &Scatter,
@@ -260,7 +235,6 @@ impl LinkedScatter {
             let from = if let Some(bytes) = source.as_bytes() {
                 UpdateRows { first: 0, pitch: count, bytes: &bytes[outer * row_bytes..] }
             } else if source.is_one_item() {
-                // as many of it as the longest run takes
                 let longest = runs.iter().map(|run| run.len as usize).max().unwrap_or(0);
                 let longest = longest.min(items.len().div_ceil(block));
                 self.read_updates(0, longest * outers.len() * block, buffer)?;
@@ -282,7 +256,7 @@ impl LinkedScatter {
                     reads.flush()?;
                     continue;
                 }
-                // what lies here and there is read once for all windows of its outer place
+                // Scattered updates are read once for all windows of their outer place.
                 if whole > 0 || blocks * block * itemsize <= most {
                     self.read_updates((outer * count + positions.start) * block, blocks * block, buffer)?;
                     UpdateRows { first: positions.start, pitch: count, bytes: buffer }
@@ -303,7 +277,6 @@ impl LinkedScatter {
         Ok(())
     }
 
-    /// Applies all updates for a contiguous window to its items.
     fn apply_all(&self, window: &Window, out: &mut [u8], buffer: &mut Buffer) -> Result<()> {
         let mut apply = |window: &Window, out: &mut [u8], put: &mut Put<'_>| {
             let mut near = self.sweeps.near(window);
@@ -317,7 +290,7 @@ impl LinkedScatter {
                 for (number, out) in out.chunks_mut(MAX_COUNTED * itemsize).enumerate() {
                     let places = out.len() / itemsize;
                     let mut tally = Tally::new(fold, itemsize, places)?;
-                    // what is contiguous is a run of items, whatever axes they lie along
+                    // A contiguous window is a run of items for any axes.
                     let run = Window { start: window.start + number * MAX_COUNTED, ..Window::whole(&[places]) };
                     apply(&run, out, &mut Put::Fold(&mut tally))?;
                     tally.finish(out);
@@ -367,7 +340,6 @@ impl Fill for LinkedScatter {
 
     fn reads(&self, _: usize) -> Vec<Access<'_>> {
         let feeds = Feeds::Named { items: self.sweeps.changed() };
-        // they are carried along, in memory, or picked run by run: a server is asked for each
         let pattern = Pattern::Indexed { at_once: false };
         vec![self.base.access(), Access { source: &self.updates.source, feeds, pattern, copy: None }]
     }
@@ -382,9 +354,7 @@ impl Fill for LinkedScatter {
         let swept = Picked { reads: windows * bytes.div_ceil(at_once), bytes: windows * bytes };
         match way {
             SWEPT => swept,
-            // windows that share the updates of their outer places read these once
             _ if self.sweeps.has_lasts() => Picked { reads: bytes.div_ceil(at_once), bytes },
-            // the updates of an outer place are read together for each of its windows
             _ if self.is_together() => {
                 Picked { reads: windows, bytes: bytes.max(windows * bytes / self.outer.max(1) as u64) }
             }
@@ -402,7 +372,7 @@ impl Fill for LinkedScatter {
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         self.base.fill(region, out, scratch)?;
         self.to_kernel.swap(out);
-        // updates go by the numbers of items; each run looks through all entries of its buckets
+        // Each run scans all entries of its buckets.
         fill_each(&region.runs(&self.meta().shape), self.itemsize(), out, |piece, out| {
             self.apply_all(piece, out, &mut scratch.items)
         })?;
@@ -440,7 +410,6 @@ impl Fill for LinkedScatter {
     }
 }
 
-/// Returns the bytes of a window that sweeps through all updates, where so many threads fill windows of data of `bytes` bytes.
 fn swept_window(bytes: usize, threads: usize, machine: &Machine) -> usize {
     bytes.div_ceil(threads).clamp(machine.window, (machine.swept / threads).max(machine.window))
 }

@@ -1,23 +1,15 @@
-//! Index tensors, the scatter by indices that ScatterUpdate and ScatterND share, and the gather by indices of Gather and
-//! GatherND.
+//! Index tensors, and the scatter and gather kernels by indices.
 //!
-//! `data` is seen as `[outer, dim, block]` and `updates` as `[outer, count, block]`: in each outer place, update number
-//! `position` goes to the place in `0..dim` that index tuple number `position` names. A *block* is what one tuple addresses.
-//! An *entry* is a place and its payload: the update itself if it is small, else its position.
+//! A scatter views `data` as `[outer, dim, block]` and `updates` as `[outer, count, block]`: update `position` goes to
+//! the place in `0..dim` named by index tuple `position`. A *block* is the unit that a tuple addresses. An *entry* is a
+//! place and its payload, a small update or its position. A gather views `data` as `[batch, row, dim, block]` and its
+//! output as `[batch, row, tuples, block]`.
 //!
-//! The types keep the order of the steps. An [`IndexSpec`] is checked. With the order of storage it makes a [`TupleResolver`],
-//! which knows what index numbers mean. With the index tensor that makes [`Sweeps`], and each of these a [`Scatter`], in
-//! which every number is in range. With data and updates they are a [`LinkedScatter`], an operator for the engine:
-//! [`IndexSpec::link`] goes all the way.
+//! Types follow the steps: a checked [`IndexSpec`] and a storage order make a [`TupleResolver`]; with the index tensor
+//! it makes [`Sweeps`] of [`Scatter`]s, or [`TuplePlaces`]; with data these are a [`LinkedScatter`] or a
+//! [`LinkedGather`].
 //!
-//! Where items are replaced in several outer places, only the last update of each place is kept: [`Lasts`] are runs of
-//! neighbouring blocks, by ascending places, for all outer places alike.
-//!
-//! A gather needs the places in the order of the tuples, not grouped: a [`TupleResolver`] and an index tensor make
-//! [`TuplePlaces`], and with data these are a [`LinkedGather`], which sees `data` as `[batch, row, dim, block]` and its output
-//! as `[batch, row, tuples, block]`.
-//!
-//! # How the work is divided
+//! # Division of work
 //!
 //! ```text
 //! index tensor   |   part 0   |   part 1   |   part 2   |   a pass reads it once, a thread for each part
@@ -29,8 +21,6 @@
 //!                | piece  | piece |                          what of it is contiguous: a box has several pieces,
 //!                    |run|   |run|                           any other window one; an update puts a run in it
 //! ```
-//!
-//! Index tensors that fit the memory for them (almost all) are read by one pass, in one sweep.
 
 mod arrays;
 mod block_runs;

@@ -1,4 +1,4 @@
-//! Places in the order of the index tuples that name them: what a gather needs, where a scatter groups by place.
+//! Places in the order of their index tuples, for gathers.
 
 use std::ops::Range;
 
@@ -15,15 +15,15 @@ use crate::storage::source::{Hold, Source};
 /// The place that each index tuple names.
 #[derive(Debug)]
 pub enum TuplePlaces {
-    /// Tuples have no number: all name the one place there is.
+    /// Tuples without numbers name place 0.
     OnlyPlace,
-    /// All places are in memory, and below 2^32. Each part is what one thread has read.
+    /// Places below 2^32; each part comes from one thread.
     InMemory(Vec<Vec<u32>>),
-    /// They would take too much memory: the tuples of a window are read when it is filled.
+    /// Beyond the memory limit: read when a window is filled.
     OnDemand(Box<PlacesOnDemand>),
 }
 
-/// An index tensor any tuples of which can be read; every number of it has been checked.
+/// An index tensor with checked numbers, readable at any tuple.
 #[derive(Debug)]
 pub struct PlacesOnDemand {
     pub(super) indices: Converted,
@@ -31,26 +31,20 @@ pub struct PlacesOnDemand {
     pub(super) kind: Kind,
 }
 
-/// The places that some neighbouring tuples name.
 pub enum NearPlaces<'a> {
-    /// Places below 2^32.
     Small(&'a [u32]),
-    /// Any places.
     Large(Vec<u64>),
 }
 
 impl TuplePlaces {
-    /// Returns the places that all tuples of an index tensor name. Every number is checked.
-    ///
-    /// # Errors
-    /// A number that is out of range; of reading; not enough memory.
+    /// Checks every number.
     pub fn new(mut indices: Source, resolver: &TupleResolver, limits: Limits) -> Result<Self> {
         if resolver.width() == 0 {
             return Ok(Self::OnlyPlace);
         }
         let fits = u32::try_from(resolver.places).is_ok()
             && resolver.count().saturating_mul(size_of::<u32>()) <= limits.machine.entries;
-        // A window of elements has the same window of the index tensor as its indices: they are read again instead of kept.
+        // A window of elements reads the same window of the index tensor.
         let is_read_again = resolver.shapes.is_implied && indices.is_read_by_position();
         if fits && !is_read_again {
             let begin = |_, tuples| memory::with_capacity(tuples).map_err(|why| Error::new(Subject::Indices, why));
@@ -64,17 +58,14 @@ impl TuplePlaces {
         let (native, conversion) = (indices.dtype().native(), Conversion::to_native(indices.dtype()));
         let mut indices = Converted::new(indices, conversion);
         indices.hold(Hold::Runs, &native, limits)?;
-        // every number is checked before anything is written, and after it has been brought into the order of its use
+        // Checks every number before the first write, and after the conversion to the order of use.
         let numbers = resolver.clone().without_implied();
         collect(&indices.source, &numbers, None, limits, |_, _| Ok(()), |(), _, _| Ok(()))?;
         let on_demand = PlacesOnDemand { indices, resolver: resolver.clone(), kind: native.kind().clone() };
         Ok(Self::OnDemand(Box::new(on_demand)))
     }
 
-    /// Returns the places that `count` tuples from number `first` on name. `bytes` is a buffer for their numbers.
-    ///
-    /// # Errors
-    /// Of reading; not enough memory.
+    /// Returns the places of `count` tuples from number `first` on.
     pub fn near(&self, first: usize, count: usize, bytes: &mut Buffer) -> Result<NearPlaces<'_>> {
         let (mut places, mut first) = (Vec::new(), first);
         match self {
@@ -97,7 +88,6 @@ impl TuplePlaces {
                 let PlacesOnDemand { indices, resolver, kind } = &**on_demand;
                 let width = resolver.width();
                 memory::reserve(&mut places, count)?;
-                // what is read at once stays in a core's first caches beside what is made of it
                 let most = (READ_AT_ONCE / (width * indices.itemsize())).max(1);
                 for tuple in (first..first + count).step_by(most) {
                     let here = most.min(first + count - tuple);
@@ -112,8 +102,7 @@ impl TuplePlaces {
 }
 
 impl NearPlaces<'_> {
-    /// Returns the range from the lowest place that a tuple names to behind the highest, of those below `dim`; `None` if no
-    /// tuple names one.
+    /// The range of named places below `dim`.
     pub(super) fn extent(&self, dim: usize) -> Option<Range<usize>> {
         match self {
             Self::Small(places) => extent(places, dim),
@@ -121,7 +110,6 @@ impl NearPlaces<'_> {
         }
     }
 
-    /// Returns the place that tuple number `n` of these names.
     #[inline]
     pub fn get(&self, n: usize) -> usize {
         match self {
@@ -131,7 +119,6 @@ impl NearPlaces<'_> {
     }
 }
 
-/// Returns the range from the lowest of the places below `dim` to behind the highest.
 fn extent(places: &[impl Copy + Into<u64>], dim: usize) -> Option<Range<usize>> {
     let (mut low, mut end) = (dim as u64, 0);
     for &place in places {

@@ -1,4 +1,4 @@
-//! How index tensors are read: from front to back, a window at a time, in parts by several threads.
+//! Reads index tensors in windows, with a part per thread.
 
 use std::ops::Range;
 
@@ -14,15 +14,11 @@ use crate::parallel::on_threads;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
-/// The bytes of a tensor that are read at once: what stays in a core's first caches beside what is made of it.
+/// The bytes per read, which stay in the first caches.
 pub(super) const READ_AT_ONCE: usize = 1 << 16;
 
-/// Resolves all tuples of an index tensor in one pass, or those at some places of its first axis. A long one is cut into parts, which go to several threads:
-/// `begin(part, tuples)` makes what collects the number of tuples of a part, and `take(collected, first, places)` adds the places of
-/// the tuples from number `first` on to it. What was collected is returned in the order of the parts.
-///
-/// # Errors
-/// The first number of a part that is out of range. Of reading; those of `begin` and `take`.
+/// Resolves the tuples at the places `among` of the first axis. Each thread reads one part into a value of
+/// `begin(part, tuples)` by `take(collected, first, places)`; the result is in order.
 pub(super) fn collect<C: Send>(
     indices: &Source,
     resolver: &TupleResolver,
@@ -31,7 +27,6 @@ pub(super) fn collect<C: Send>(
     begin: impl Fn(usize, usize) -> Result<C> + Sync,
     take: impl Fn(&mut C, usize, &[u64]) -> Result<()> + Sync,
 ) -> Result<Vec<C>> {
-    // a tensor without axes is one row of one number
     let (rows, row) = match indices.shape().split_first() {
         Some((&rows, rest)) => (rows, rest.iter().product::<usize>()),
         None => (1, 1),
@@ -43,7 +38,7 @@ pub(super) fn collect<C: Send>(
         return Ok(vec![begin(0, 0)?]);
     }
     let tuples = |rows: usize| rows * row / width;
-    // A part begins where a tuple does, with a place of the first axis: unless that is the axis of the only tuple.
+    // Parts begin at a tuple and at a place of the first axis, unless this is the axis of the only tuple.
     let threads = match row % width {
         0 if !indices.is_stream() => indices.threads(limits.threads).min(rows).max(1),
         _ => 1,
@@ -66,9 +61,6 @@ pub(super) fn collect<C: Send>(
 }
 
 /// Returns all integers of a tensor, in C order.
-///
-/// # Errors
-/// An integer beyond int64, if that is refused; reading fails.
 pub fn all_integers(tensor: &Source, beyond: BeyondInt64) -> Result<Vec<i64>> {
     let mut list = Vec::new();
     each_window(tensor, &mut |_, kind, bytes| {
@@ -86,19 +78,15 @@ pub fn all_integers(tensor: &Source, beyond: BeyondInt64) -> Result<Vec<i64>> {
     Ok(list)
 }
 
-/// Takes the items of a window: the number of the first in C order, their kind, and their bytes, which are little-endian.
+/// The C-order number of the first item of a window, and its items' kind and little-endian bytes.
 pub type TakeItems<'a> = dyn FnMut(usize, &Kind, &[u8]) -> Result<()> + 'a;
 
-/// Hands `take` all items of a tensor in C order, a window at a time.
-///
-/// # Errors
-/// Of reading, and those of `take`.
+/// Reads all items in C order, in windows.
 pub fn each_window(tensor: &Source, take: &mut TakeItems<'_>) -> Result<()> {
     let rows = tensor.shape().first().map_or(0..1, |&rows| 0..rows);
     each_window_of_rows(tensor, rows, take)
 }
 
-/// Hands `take` the items at some places of a tensor's first axis, if it has one.
 fn each_window_of_rows(tensor: &Source, rows: Range<usize>, take: &mut TakeItems<'_>) -> Result<()> {
     let native = tensor.dtype().native();
     let conversion = Conversion::to_native(tensor.dtype());
@@ -121,14 +109,12 @@ fn each_window_of_rows(tensor: &Source, rows: Range<usize>, take: &mut TakeItems
     tensor.finish()
 }
 
-/// Returns how many items of a tensor are read at once: `least`, or far more if it is stored across and `least` items take few
-/// places of its first axis, so that the pieces that lie together are longer. Three million numbers in Fortran order were read by
-/// half a million calls of the system. Windows that are not needed cost memory, and time to touch it: 1.2 times as long for a
-/// million tuples.
+/// Returns `least`, or far more if this would mean short reads: three million numbers in Fortran order took half a
+/// million system calls. Unnecessarily large windows cost the first touch of memory, 1.2 times the time for a million
+/// tuples.
 fn read_at_once(tensor: &Source, view: &View, least: usize) -> usize {
-    /// A read of a piece of this many bytes touches one page.
+    /// A piece of this size touches one page.
     const PIECE: usize = 512;
-    /// The bytes that are read at once of a tensor that is stored across.
     const ACROSS: usize = 1 << 22;
     let itemsize = tensor.dtype().itemsize().max(1);
     let row = view.items() / view.shape().first().map_or(1, |&dim| dim.max(1));
@@ -149,13 +135,11 @@ mod tests {
     #[test]
     fn what_is_stored_across_is_read_in_pieces() {
         let int64 = DType::parse("int64").unwrap();
-        // shape, order, numbers that are read at once
         let rows: [(&[usize], Order, usize); 6] = [
             (&[954, 1953], Order::C, 8192),
             (&[954, 1953], Order::Fortran, 1 << 19),
             (&[954, 3], Order::Fortran, 8192),
             (&[954, 130], Order::Fortran, 1 << 19),
-            // rows stay whole, or there is one alone
             (&[954, 1], Order::Fortran, 8192),
             (&[954], Order::Fortran, 8192),
         ];

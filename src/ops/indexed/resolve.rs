@@ -1,10 +1,8 @@
-//! The checked shapes of an operator by indices, and the way from its index tuples to places in range, or to the error that
-//! names the first number out of range.
+//! Checked shapes of an operator by indices, and the resolution of index tuples to places in range.
 //!
-//! Numbers are widened to int64 a block at a time, so that the loop for a length of tuples is compiled once and not for each
-//! type of number. A block is resolved without a branch for any number: whether one was out of range is known at the end of
-//! the block, and only then the first one is looked for. A loop that could stop at each number took 87 ns a tuple together
-//! with what followed; this one is bound by memory.
+//! Numbers are widened to int64 in blocks, so the loop for a tuple length is compiled once. Only a failed block is
+//! searched for its first number out of range: a loop with an exit per number took 87 ns per tuple, this one is
+//! memory-bound.
 
 use std::fmt;
 use std::ops::Range;
@@ -18,45 +16,36 @@ use crate::layout::numbers::ItemNumbers;
 use crate::layout::shape::{coordinates, product};
 use crate::storage::source::Source;
 
-/// The checked shapes of an operator by indices: the axes of `data` that index tuples address, and where the tuples lie.
+/// The axes of `data` that index tuples address, and the layout of the tuples.
 #[derive(Clone, Debug)]
 pub struct IndexSpec {
-    /// The dims of `data`.
     pub(in crate::ops) data: Vec<usize>,
-    /// The axes of `data` that a tuple addresses, one number each.
+    /// One number of a tuple addresses each.
     pub(in crate::ops) axes: Range<usize>,
-    /// How many of the first axes of `data` are batches, which are the first axes of `tuples`, too: a tuple addresses places of
-    /// its own batch. A scatter has none.
+    /// The leading axes of `data` and `tuples` that are batches; a tuple addresses its own batch. 0 for a scatter.
     pub(in crate::ops) batch_dims: usize,
-    /// The dims of the index tensor, except for the axis along which a tuple lies, if it has one.
+    /// The dims of the index tensor without the tuple axis.
     pub(in crate::ops) tuples: Vec<usize>,
-    /// The dims of what belongs to the tuples, which are the `updates` of a scatter and the output of a gather: `tuples`
-    /// and the dims of `data` that the tuples do not address.
+    /// The dims of a scatter's `updates` or a gather's output.
     pub updates: Vec<usize>,
-    /// Whether tuples lie along an axis of their own, which is part of a number's position.
     pub(in crate::ops) has_tuple_axis: bool,
-    /// Whether negative numbers count from the end; otherwise they name no place.
+    /// Otherwise, negative numbers are out of range.
     pub(in crate::ops) counts_from_end: bool,
-    /// What a number means that names no place.
     pub(in crate::ops) out_of_range: OutOfRange,
-    /// Whether a tuple is one number and implies the others: its place on each of the other axes is that of the number in the
-    /// index tensor, which has the rank of `data`.
+    /// The index of a number in the index tensor implies the other places. The index tensor has the rank of `data`.
     pub(in crate::ops) is_implied: bool,
 }
 
-/// What a number of an index tensor means that names no place of its axis.
+/// The meaning of a number outside its axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutOfRange {
-    /// It is an error.
     #[default]
     Error,
-    /// What it addresses is zero: bytes of zero, whatever the dtype. Only a gather by single numbers has this.
+    /// The gathered item has zero bytes; only for gathers by single numbers.
     Zero,
 }
 
 impl IndexSpec {
-    /// States that tuples of the dims `tuples` address `axes` of `data`, the first `batch_dims` axes of both being batches, and
-    /// that each lies along an axis of its own. A caller changes what is otherwise.
     pub(in crate::ops) fn new(data: &[usize], batch_dims: usize, axes: Range<usize>, tuples: &[usize]) -> Self {
         Self {
             updates: [&data[..axes.start], &tuples[batch_dims..], &data[axes.end..]].concat(),
@@ -71,40 +60,34 @@ impl IndexSpec {
         }
     }
 
-    /// Returns the same shapes for numbers that count from the end if they are negative, or, as older versions of operators have
-    /// them, name no place then.
     #[must_use]
     pub(in crate::ops) fn counting(self, from_end: bool) -> Self {
         Self { counts_from_end: from_end, ..self }
     }
 
-    /// Returns the number of index tuples.
     pub fn count(&self) -> usize {
         self.tuples.iter().product()
     }
 
-    /// Returns the number of index tuples in words.
     pub(in crate::ops) fn counted(&self) -> String {
         let (one, many) = if self.has_tuple_axis { ("index tuple", "index tuples") } else { ("index", "indices") };
         counted(self.count(), one, many)
     }
 
-    /// Returns whether a tuple names a single item, whatever batch or row it belongs to.
     pub(super) fn name_items(&self) -> bool {
         self.is_implied || self.axes == (0..self.data.len())
     }
 }
 
-/// The numbers that are widened at once: few enough that they stay in a core's first cache, and that clearing the block
-/// costs nothing beside filling it.
+/// A block stays in the first-level cache, and clearing it costs nothing beside filling it.
 const BLOCK: usize = 192;
 
-/// A number that an index tensor may hold.
+/// An integer type of index tensors.
 pub trait Index: Copy + fmt::Display {
-    /// Returns the number as int64; `None` if it is beyond.
+    /// Returns the number as int64; `None` if it is out of range.
     fn to_i64(self) -> Option<i64>;
 
-    /// Returns the number as int64, or the largest int64 if it is beyond: that is no place of an axis either.
+    /// Returns the number as int64, or `i64::MAX`, which is never a valid place.
     #[inline(always)]
     fn saturating_i64(self) -> i64 {
         self.to_i64().unwrap_or(i64::MAX)
@@ -124,7 +107,6 @@ macro_rules! index {
 
 index!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
-/// Evaluates an expression with the words of little-endian bytes and with what makes a number of a word, for an integer kind.
 macro_rules! with_integers {
     ($kind:expr, $bytes:expr, |$words:ident, $read:ident| $body:expr) => {
         crate::item::element::match_kind!($kind, {
@@ -142,40 +124,31 @@ macro_rules! with_integers {
 }
 pub(super) use with_integers;
 
-/// Refuses an index tensor of any other kind.
 pub(super) fn no_integers() -> Result<()> {
     Err(Error::new(Subject::Indices, "not integers"))
 }
 
-/// What one number of a tuple does to the place of the tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct PlaceAxis {
     dim: u64,
-    /// What is added to a negative number: `dim` where they count from the end, else nothing, which leaves them beyond
-    /// any dim.
+    /// The addend for negative numbers: `dim`, or 0, which leaves them above any dim.
     wrap: u64,
-    /// The places from one value of the number to the next.
     stride: u64,
 }
 
 impl PlaceAxis {
-    /// Describes an axis whose numbers count from the end if they are negative, where `negative` ones are allowed.
     fn new(dim: usize, stride: usize, negative: bool) -> Self {
         Self { dim: dim as u64, wrap: if negative { dim as u64 } else { 0 }, stride: stride as u64 }
     }
 
-    /// Returns the place on the axis that a number names, which is `dim` or more if it names none. There is no branch,
-    /// since negative numbers come in no order.
+    /// Returns `dim` or more for numbers out of range. Branch-free, because signs are unpredictable.
     #[inline(always)]
     fn place(self, number: i64) -> u64 {
         (number as u64).wrapping_add((number >> 63) as u64 & self.wrap)
     }
 }
 
-/// Appends the places of whole tuples, which have one number for each of `axes`.
-///
-/// # Errors
-/// Where in `numbers` the first is that is out of range.
+/// Returns the position of the first number out of range as the error.
 fn resolve_tuples(axes: &[PlaceAxis], numbers: &[i64], places: &mut Vec<u64>) -> Result<(), usize> {
     let in_range = match *axes {
         [] => true,
@@ -208,9 +181,8 @@ fn resolve_tuples(axes: &[PlaceAxis], numbers: &[i64], places: &mut Vec<u64>) ->
     Err(numbers.iter().enumerate().position(is_out).expect("one of the numbers was found to be out of range"))
 }
 
-/// Appends the places of tuples of `K` numbers, for as many as there are in a cache line or so: the loop over a tuple has
-/// no end to look for. Returns whether all numbers are in range. Places are written to memory that is there: where they were
-/// appended one by one, what the loop has found was kept in memory, and a number took four times as long.
+/// Tuples of `K` numbers. Writes to resized memory: with `push`, the accumulator stayed in memory and a number took
+/// four times as long.
 fn tuples<const K: usize>(axes: [PlaceAxis; K], numbers: &[i64], places: &mut Vec<u64>) -> bool {
     let (tuples, known) = (numbers.as_chunks::<K>().0, places.len());
     places.resize(known + tuples.len(), 0);
@@ -227,27 +199,22 @@ fn tuples<const K: usize>(axes: [PlaceAxis; K], numbers: &[i64], places: &mut Ve
     in_range
 }
 
-/// Returns a number that looks random for each number.
 fn hash(n: u64) -> u64 {
     let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let n = (n ^ n >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     n ^ n >> 31
 }
 
-/// The places of tuples of one number that imply the others: which places of `data` the number's own index in the index
-/// tensor stands for.
 #[derive(Clone, Debug)]
 struct ImpliedPlaces {
-    /// The places from one value of the number to the next.
     stride: u64,
-    /// For each number of the index tensor the place that it stands for if its value is 0.
+    /// The place of each number if its value is 0.
     of_numbers: ItemNumbers,
-    /// Whether the first axis of both is implied and the outermost of storage.
+    /// The implied first axis is the outermost in storage.
     goes_by_rows: bool,
 }
 
 impl ImpliedPlaces {
-    /// Describes `data` that is stored in that order, with an index tensor whose numbers are places of `axis`.
     fn new(data: &[usize], indices: &[usize], axis: usize, order: Order) -> Self {
         let mut strides: Vec<usize> = order.view(data).strides().map(isize::unsigned_abs).collect();
         let stride = std::mem::take(&mut strides[axis]) as u64;
@@ -255,7 +222,7 @@ impl ImpliedPlaces {
         Self { stride, of_numbers, goes_by_rows: axis > 0 && order == Order::C }
     }
 
-    /// Makes whole places of `places`, which are on the axis of the numbers so far. The first is that of tuple number `first`.
+    /// `places` has axis places on entry and complete places on return.
     fn complete(&self, first: usize, places: &mut [u64]) {
         if places.is_empty() {
             return;
@@ -271,30 +238,23 @@ impl ImpliedPlaces {
     }
 }
 
-/// What the numbers of an index tensor of checked shapes mean for tensors in one order of storage: how `data` and `updates`
-/// are seen as `[outer, dim, block]` and `[outer, count, block]`.
-///
-/// In C order the axes before the indexed ones are outside a place, and the axes after them are the block inside it. In
-/// Fortran order it is the other way round, and the first of the indexed axes is the one whose places are neighbours:
-/// the same three numbers and strides, read from the other end.
+/// The meaning of index numbers for one storage order, with `data` as `[outer, dim, block]` and `updates` as
+/// `[outer, count, block]`. In C order, axes before the indexed ones are outer, and later axes form the block. Fortran
+/// order swaps them.
 #[derive(Clone, Debug)]
 pub struct TupleResolver {
     pub(super) shapes: IndexSpec,
     pub(super) outer: usize,
-    /// The items of a block.
     pub(super) block: usize,
-    /// How many places a tuple may name.
     pub(super) places: usize,
-    /// One axis for each number of a tuple.
     axes: Vec<PlaceAxis>,
-    /// What of a place is no number, where the shapes say so.
     implied: Option<ImpliedPlaces>,
-    /// The axes of `updates` in that order, where they are in another.
+    /// The axes of `updates` in this order, if they differ.
     pub(super) updates_axes: Option<Vec<usize>>,
 }
 
 impl IndexSpec {
-    /// Returns the resolver of index tuples for data that is stored, and changed, in that order.
+    /// Returns the resolver for data in this storage order.
     pub fn in_order(self, order: Order) -> TupleResolver {
         let Self { data, axes, tuples, updates, is_implied, counts_from_end, .. } = &self;
         let (before, indexed, after) = (&data[..axes.start], &data[axes.clone()], &data[axes.end..]);
@@ -321,50 +281,38 @@ impl IndexSpec {
 }
 
 impl TupleResolver {
-    /// Returns the resolver of the same tuples that leaves out what of a place is implied.
     pub(super) fn without_implied(self) -> Self {
         Self { implied: None, ..self }
     }
 
-    /// Returns how many numbers a tuple has.
     pub fn width(&self) -> usize {
         self.axes.len()
     }
 
-    /// Returns how many index tuples there are.
     pub fn count(&self) -> usize {
         self.shapes.count()
     }
 
-    /// Returns where the last update of each place is found, if these are all that an outer place needs, and the same places get one
-    /// in each of several outer places.
+    /// Needs several outer places with updates at the same places.
     pub(super) fn lasts(&self, are_one_item: bool) -> Option<Lasts> {
         let fits = u32::try_from(self.places.max(self.count())).is_ok();
         let lasts = if are_one_item { Lasts::AreOneItem } else { Lasts::AtPositions };
         (self.outer > 1 && self.width() > 0 && fits).then_some(lasts)
     }
 
-    /// Returns how many tuples each place of the first axis of the index tensor has, if that place of the data is named by
-    /// these alone, and the places lie in that order.
+    /// The tuples per row of the index tensor, if only they name the same row of the data, in ascending order.
     pub(super) fn row_tuples(&self) -> Option<usize> {
         let goes_by_rows = self.implied.as_ref().is_some_and(|implied| implied.goes_by_rows);
         goes_by_rows.then(|| self.shapes.tuples[1..].iter().product())
     }
 
-    /// Appends the places of whole tuples, the first of which is tuple number `first`, from little-endian integers of a kind. A
-    /// tuple that names no place, where that is no error, has the number of `places`.
-    ///
-    /// # Errors
-    /// The first number that is out of range; a kind that is no integer.
+    /// Appends the places of tuples from number `first` on. A tuple outside the data yields `places` if this is not an
+    /// error.
     pub(super) fn append(&self, kind: &Kind, bytes: &[u8], first: usize, places: &mut Vec<u64>) -> Result<()> {
         with_integers!(kind, bytes, |words, read| self.append_places(words, read, first, places))
     }
 
-    /// Does what [`append`](Self::append) does for part of an index tensor, of which `bytes` are read. Where a run is rehearsed,
-    /// nothing is read, and the tuples are taken to name places here and there.
-    ///
-    /// # Errors
-    /// Those of [`append`](Self::append).
+    /// A rehearsed run reads nothing and uses pseudo-random places.
     pub(super) fn append_part(
         &self,
         indices: &Source,
@@ -383,10 +331,6 @@ impl TupleResolver {
         self.append_places(&numbers, |number| number, first, places)
     }
 
-    /// Returns the places of all tuples in an array; none where tuples have no number.
-    ///
-    /// # Errors
-    /// The first number that is out of range.
     pub(super) fn all_places(&self, numbers: &[impl Index]) -> Result<Vec<u64>> {
         let mut places = Vec::new();
         if self.width() > 0 {
@@ -395,10 +339,6 @@ impl TupleResolver {
         Ok(places)
     }
 
-    /// Appends the places of whole tuples, the first of which is tuple number `first`; `read` makes a number of a word.
-    ///
-    /// # Errors
-    /// The first number that is out of range.
     pub(super) fn append_places<W: Copy, I: Index>(
         &self,
         words: &[W],
@@ -416,7 +356,6 @@ impl TupleResolver {
                 wide[n] = read(words[n]).saturating_i64();
             }
             if let (OutOfRange::Zero, [axis]) = (self.shapes.out_of_range, &axes[..]) {
-                // the place behind the last stands for none
                 places.extend(wide.iter().map(|&number| axis.place(number).min(axis.dim)));
                 continue;
             }
@@ -429,7 +368,6 @@ impl TupleResolver {
         Ok(())
     }
 
-    /// Returns the error for a number that is out of range, by its number among all in the index tensor.
     fn out_of_range(&self, number: usize, value: &dyn fmt::Display) -> Error {
         let IndexSpec { data, axes, tuples, has_tuple_axis, counts_from_end, .. } = &self.shapes;
         let component = number % axes.len();
@@ -445,7 +383,7 @@ impl TupleResolver {
             _ => format!("expected [0, {}]", dim - 1),
         };
         let text = value.to_string();
-        // who counts from the end elsewhere is told which place that is
+        // Suggests the place meant by a negative number.
         let below = text.parse().ok().filter(|below: &i64| !counts_from_end && *below < 0);
         let meant = below.and_then(|below| resolve_axis(below, dim)).map_or_else(String::new, |place| {
             format!("; the specification counts no index from the end: write {place} for that place")

@@ -1,4 +1,4 @@
-//! Runs of neighbouring items that lie here and there in storage: how they are read, and put in their places.
+//! Reads and places runs of items that are scattered in storage.
 
 use crate::error::Result;
 use crate::layout::gather::GAP;
@@ -6,34 +6,28 @@ use crate::layout::walk::with_word;
 use crate::memory::Buffer;
 use crate::ops::tally::Put;
 
-/// Runs that lie together in this many bytes are read at once.
+/// Runs within this many bytes are read together.
 const SPAN: usize = 1 << 20;
 
-/// The most runs that are read at once. Their bytes set no limit, since tuples may name one place any number of times.
+/// Tuples may name one place any number of times, so bytes set no limit.
 const MAX_RUNS: usize = 1 << 14;
 
-/// Neighbouring items on their way to a window; all three numbers are in items.
+/// Neighbouring items on their way to a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ItemRun {
-    /// Where they lie in storage, or in `updates`, which are in the order `[outer, count, block]`.
     pub from: usize,
-    /// Where they go in the window.
     pub to: usize,
-    /// How many they are.
     pub len: usize,
 }
 
-/// Neighbouring items in memory.
 #[derive(Clone, Copy)]
 pub(super) struct ItemSlab<'a> {
-    /// The number of the first item.
     pub(super) first: usize,
     pub(super) bytes: &'a [u8],
     pub(super) itemsize: usize,
 }
 
 impl ItemSlab<'_> {
-    /// Puts a run of the slab into `out`, or reduces it with what is there.
     #[inline]
     pub(super) fn put(&self, ItemRun { to, from, len }: ItemRun, out: &mut [u8], put: &mut Put<'_>) {
         let (itemsize, bytes) = (self.itemsize, len * self.itemsize);
@@ -48,9 +42,8 @@ impl ItemSlab<'_> {
     }
 }
 
-/// Makes the items of `out`, which have `size` bytes, items of `from`, one after the other. For each of `places`, `item` returns the
-/// number of an item of `from`, or `None` where the item of `out` stays as it is. Words are moved as such, since a call for each
-/// would take longer than the copy. The places come without their items, since an iterator of items took twice as long.
+/// Picks an item of `from` for each item of `out`; `None` leaves it unchanged. Words are moved directly, because a call
+/// each would cost more than the copy. Places come without items: an iterator of items took twice as long.
 #[inline]
 pub(super) fn pick_items<P>(
     places: impl Iterator<Item = P>,
@@ -68,8 +61,8 @@ pub(super) fn pick_items<P>(
     });
 }
 
-/// [`pick_items`] for items that are words of `N` bytes. Each loop is a function by itself: among the loops for other words its
-/// numbers did not stay in registers, and to gather 25 million items of 4 bytes took 1.2 times as long.
+/// A separate function per word size: inlined side by side, the loops lost registers, and 25 million items of 4 bytes
+/// took 1.2 times as long.
 #[inline(never)]
 fn pick_words<const N: usize, P>(
     places: impl Iterator<Item = P>,
@@ -85,8 +78,6 @@ fn pick_words<const N: usize, P>(
     }
 }
 
-/// Copies items of `size` bytes to any places. For each number below `count`, `moves` returns which item of `from` it stands for and
-/// to which place of `out` that goes.
 #[inline]
 pub(super) fn copy_items(
     count: usize,
@@ -106,24 +97,22 @@ pub(super) fn copy_items(
     });
 }
 
-/// Reads a number of items, from number `first` on, into a buffer.
+/// Reads items by number and count.
 pub(super) type ReadItems<'a> = dyn Fn(usize, usize, &mut Buffer) -> Result<()> + 'a;
 
-/// Reads runs of items and puts them in their places; runs that are near together are read at once.
 pub(super) struct RunReader<'a, 't> {
     read: &'a ReadItems<'a>,
     itemsize: usize,
     out: &'a mut [u8],
     buffer: &'a mut Buffer,
     put: &'a mut Put<'t>,
-    /// The runs that are read next, and the range from the first of their items to behind the last.
+    /// The pending runs, and their range of items.
     runs: Vec<ItemRun>,
     start: usize,
     end: usize,
 }
 
 impl<'a, 't> RunReader<'a, 't> {
-    /// Puts items of `itemsize` bytes into `out`, or reduces them with what is there. They are read by `read` into `buffer`.
     pub(super) fn new(
         read: &'a ReadItems<'a>,
         itemsize: usize,
@@ -134,10 +123,6 @@ impl<'a, 't> RunReader<'a, 't> {
         Self { read, itemsize, out, buffer, put, runs: Vec::new(), start: 0, end: 0 }
     }
 
-    /// Adds a run, and first reads those before it if it is not near to them.
-    ///
-    /// # Errors
-    /// Those of `read`.
     pub(super) fn add(&mut self, run: ItemRun) -> Result<()> {
         let ItemRun { from, len, .. } = run;
         let is_apart = from < self.start || from.saturating_sub(self.end) * self.itemsize > GAP;
@@ -152,10 +137,6 @@ impl<'a, 't> RunReader<'a, 't> {
         Ok(())
     }
 
-    /// Reads the runs that have been added since the last reading.
-    ///
-    /// # Errors
-    /// Those of `read`.
     pub(super) fn flush(&mut self) -> Result<()> {
         if self.runs.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What one sweep does to any window: the entries that it keeps, and which runs of updates go where.
+//! The effect of one sweep on any window.
 
 use std::ops::Range;
 
@@ -9,19 +9,17 @@ use crate::layout::walk::with_word;
 use crate::layout::window::Window;
 use crate::ops::tally::Put;
 
-/// What an entry has beside its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Payload {
-    /// Tuples have no number, so that updates `from..to` are all for the one place there is.
+    /// Tuples without numbers: updates `from..to` are for place 0.
     OnlyPlace { from: usize, to: usize },
-    /// The update, which is a [word](with_word) of `bytes` bytes.
+    /// A small update, which is a [word](with_word).
     Value { bytes: usize },
     /// The position of the update, in 8 bytes if `wide`, else in 4.
     Position { wide: bool },
 }
 
 impl Payload {
-    /// Returns the bytes that it takes.
     pub(super) fn bytes(self) -> usize {
         match self {
             Self::OnlyPlace { .. } => 0,
@@ -31,41 +29,34 @@ impl Payload {
     }
 }
 
-/// A scatter by indices with all its numbers in range, or what it does at the places of one sweep.
 #[derive(Debug)]
 pub struct Scatter {
     pub(super) outer: usize,
     pub(super) dim: usize,
-    /// The items of a block.
     pub(super) block: usize,
     pub(super) count: usize,
     pub(super) payload: Payload,
-    /// The places that index tuples name, each with its payload. There are none where there is only one place.
+    /// Empty for [`Payload::OnlyPlace`].
     pub(super) entries: ScatterEntries,
 }
 
-/// The entries of a scatter.
 #[derive(Debug)]
 pub(super) enum ScatterEntries {
-    /// All of them, in the order in which updates apply: those of each part of the index tensor.
+    /// In the order of application.
     Grouped(Vec<Buckets>),
-    /// The last of each place, which [fill](Scatter::last) windows without the others.
+    /// The last update of each place; windows are filled without the others.
     Last(BlockRuns),
 }
 
-/// What of one outer place a window covers.
 struct OuterPart {
     outer: usize,
-    /// The number of the first item of the outer place.
     base: usize,
-    /// The items of the outer place that the window covers, counted from `base`.
+    /// Counted from `base`.
     items: Range<usize>,
-    /// The places in which these lie.
     places: Range<usize>,
 }
 
 impl Scatter {
-    /// Returns the runs that an outer place gets, if only these are kept of the entries.
     pub(super) fn last(&self) -> Option<&BlockRuns> {
         match &self.entries {
             ScatterEntries::Grouped(_) => None,
@@ -73,10 +64,7 @@ impl Scatter {
         }
     }
 
-    /// Calls `each(first, at, payloads)` for the entries near `lo..hi`: their places are `first + at`, and some may lie outside.
-    ///
-    /// # Panics
-    /// If only the last are kept.
+    /// Places are `first + at`, and some may be outside `lo..hi`.
     fn near(&self, lo: usize, hi: usize, each: &mut TakeEntries<'_>) {
         if let Payload::OnlyPlace { from, to } = self.payload {
             (from..to).for_each(|position| each(0, &[0], &(position as u64).to_le_bytes()));
@@ -87,7 +75,6 @@ impl Scatter {
         parts.iter().for_each(|part| part.near(lo, hi, each));
     }
 
-    /// Calls `each(places)` with ranges of places in `lo..hi`, which together are those that tuples name.
     fn places(&self, lo: usize, hi: usize, mut each: impl FnMut(Range<usize>)) {
         if let Some(last) = self.last() {
             let within = last.within(lo, hi).iter();
@@ -103,10 +90,6 @@ impl Scatter {
         });
     }
 
-    /// Calls `each(place, position)` for the places in `lo..hi`.
-    ///
-    /// # Panics
-    /// If the entries carry their updates, which are [applied](Self::apply) instead.
     fn positions(&self, lo: usize, hi: usize, mut each: impl FnMut(usize, usize)) {
         assert!(!self.carries_updates(), "the entries carry their updates and have no positions");
         let is_short = self.payload == Payload::Position { wide: false };
@@ -124,7 +107,6 @@ impl Scatter {
         });
     }
 
-    /// Returns the earliest position that repeats a place, and the first position of that place.
     pub(super) fn earliest_repeat(&self, grid: BucketGrid) -> Option<(usize, usize)> {
         if let Payload::OnlyPlace { from, to } = self.payload {
             return (to - from > 1).then_some((from + 1, from));
@@ -134,7 +116,7 @@ impl Scatter {
             let places = grid.places(bucket);
             all.clear();
             self.positions(places.start, places.end, |place, position| all.push((place, position)));
-            // next to each other, the second of a place is its earliest that repeats, and it repeats the first
+            // The second occurrence of a place is its earliest repeat.
             all.sort_unstable();
             let runs = all.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1);
             runs.map(|run| (run[1].1, run[0].1)).min()
@@ -142,11 +124,10 @@ impl Scatter {
         repeats.min()
     }
 
-    /// Applies the updates that the entries carry for the places in `lo..hi` to `out`, which begins with place `lo`.
     fn apply_to_places(&self, lo: usize, hi: usize, out: &mut [u8], put: &mut Put<'_>) {
         let bytes = self.payload.bytes();
         self.near(lo, hi, &mut |first, at, updates| {
-            // a place that is not in `out` becomes one far beyond its end
+            // Places outside `out` wrap to offsets beyond its end.
             let offset = first.wrapping_sub(lo);
             match &mut *put {
                 Put::Combine(combine) => (combine.points)(out, offset, at, updates),
@@ -165,7 +146,6 @@ impl Scatter {
         });
     }
 
-    /// Returns the outer places that a window, which is contiguous, has items of.
     fn outers(&self, window: &Window) -> impl ExactSizeIterator<Item = OuterPart> {
         let (block, place) = (self.block, self.dim * self.block);
         let (start, end) = (window.start, window.start + window.items());
@@ -177,14 +157,14 @@ impl Scatter {
         })
     }
 
-    /// Returns the part of `updates` in which all runs of a window lie: its first item and the number of its items.
+    /// Returns the first item and the number of items of `updates` that contain all runs of a window.
     pub fn slab(&self, window: &Window) -> (usize, usize) {
         let mut outers = self.outers(window);
         let (count, items) = (outers.len(), self.count.saturating_mul(self.block));
         (outers.next().map_or(0, |part| part.outer).saturating_mul(items), count.saturating_mul(items))
     }
 
-    /// Calls `each(first, last)` with the numbers of the first and last item of neighbouring blocks that change.
+    /// Calls `each` with the first and last item of changed neighbouring blocks.
     pub fn blocks(&self, each: &mut dyn FnMut(usize, usize)) {
         if self.block == 0 || self.dim == 0 {
             return;
@@ -197,8 +177,7 @@ impl Scatter {
         }
     }
 
-    /// Returns the range from the first item of a window that changes to behind the last, counted from the window's own
-    /// beginning.
+    /// Returns the range of items that may change, from the start of the window.
     pub fn extent(&self, window: &Window) -> Range<usize> {
         let (start, end) = (window.start, window.start + window.items());
         let (mut first, mut last) = (end, start);
@@ -211,8 +190,7 @@ impl Scatter {
         first.min(last) - start..last - start
     }
 
-    /// Calls `each` for every run that `window` takes from `updates`, in the order in which they apply. The updates are
-    /// not [carried along](Self::carries_updates).
+    /// Calls `each` with the runs of a window in the order of application.
     pub fn runs(&self, window: &Window, mut each: impl FnMut(ItemRun)) {
         let outers = self.outers(window);
         let mut run = |part: &OuterPart, target: usize, position: usize| {
@@ -224,7 +202,7 @@ impl Scatter {
             }
         };
         if outers.len() > 2 {
-            // Each of many short outer places has all entries: to look them up for each took longer than all the rest.
+            // Many short outer places use all entries; separate lookups took longer than all other work.
             let mut all = Vec::new();
             self.positions(0, self.dim, |target, position| all.push((target, position)));
             outers.for_each(|part| all.iter().for_each(|&(target, position)| run(&part, target, position)));
@@ -235,16 +213,11 @@ impl Scatter {
         }
     }
 
-    /// Returns whether the entries carry their updates, which are [applied](Self::apply) then, and have no runs.
     pub fn carries_updates(&self) -> bool {
         matches!(self.payload, Payload::Value { .. })
     }
 
-    /// Applies the updates that the entries carry to the items of a window, which have `itemsize` bytes each. A window that
-    /// begins or ends inside a block, as chunks may, is a part of the blocks that it lies in, which are small.
-    ///
-    /// # Panics
-    /// If the entries do not carry their updates.
+    /// A window may begin or end inside a block, as chunks do.
     pub(in crate::ops) fn apply(&self, window: &Window, itemsize: usize, out: &mut [u8], put: &mut Put<'_>) {
         assert!(self.carries_updates(), "the entries do not carry their updates");
         let (start, end) = (window.start, window.start + window.items());
@@ -260,7 +233,6 @@ impl Scatter {
     }
 }
 
-/// Puts words of `N` bytes in their places of `out`, those that it has.
 fn replace<const N: usize>(out: &mut [u8], offset: usize, at: &[u32], words: &[u8]) {
     let out = out.as_chunks_mut::<N>().0;
     for (&at, word) in at.iter().zip(words.as_chunks::<N>().0) {

@@ -29,7 +29,7 @@ fn limits(threads: usize) -> Limits {
     Limits { threads: Threads::new(NonZero::new(threads)).started_for(0), ..Limits::default() }
 }
 
-/// The same, with so few entries at a time that most index tensors take several sweeps.
+/// So few entries at a time that most index tensors take several sweeps.
 fn in_sweeps(threads: usize) -> Limits {
     Limits { machine: Machine::with_windows_of(0), ..limits(threads) }
 }
@@ -38,14 +38,12 @@ fn source<T: crate::item::element::Element>(shape: &[usize], items: Vec<T>) -> S
     Source::memory(Tensor::from(&ArrayD::from_shape_vec(IxDyn(shape), items).unwrap()), "x".to_owned())
 }
 
-/// Updates of int16, numbered from 1.
 fn updates(shape: &[usize]) -> Converted {
     let dtype = DType::parse("int16").unwrap();
     let items = (1..=shape.iter().product::<usize>() as i16).collect();
     Converted::new(source(shape, items), Conversion::new(&dtype, &dtype).unwrap())
 }
 
-/// What a scatter makes of zeros, window by window.
 fn applied(
     sweeps: &Sweeps,
     given: Option<&Converted>,
@@ -87,7 +85,7 @@ fn applied(
 fn any_windows_parts_and_payloads() {
     let int16 = DType::parse("int16").unwrap();
     let sum = reduction::combine(&int16, Reduction::Add).unwrap();
-    // data, axes that are indexed, numbers (as many as tuples of them)
+    // data, number of indexed axes, numbers
     let rows: [(&[usize], usize, &[i64]); 6] = [
         (&[9], 1, &[3, 8, 3, 0, 3, 8, 1]),
         (&[4, 3], 1, &[2, 0, 2]),
@@ -117,7 +115,7 @@ fn any_windows_parts_and_payloads() {
                         let indices = source(&[count, width], numbers.to_vec());
                         let grouping = Grouping { repeats, group, lasts: None };
                         let sweeps = Sweeps::new(numbers_of.clone(), indices, given, grouping, limits).unwrap();
-                        // updates that are carried along belong to whole blocks
+                        // Carried updates belong to whole blocks.
                         let items = if sweeps.carries_updates() { group } else { group + 1 };
                         let found = applied(&sweeps, given, &updates, (shape, items), add);
                         let what = format!("{numbers:?} {repeats:?} {threads} {group} {}", given.is_some());
@@ -135,7 +133,7 @@ fn any_windows_parts_and_payloads() {
 
 #[test]
 fn axes_inside_and_in_fortran_order() {
-    // outer places, and updates of a tensor that is stored across: axes reversed, so that [2, 3] is stored as [3, 2]
+    // Outer places, and updates of a tensor in Fortran order: [2, 3] is stored as [3, 2].
     for (limits, sweeps) in [(limits(2), 1), (in_sweeps(2), 2)] {
         for (order, shape, expected) in
             [(Order::C, [2, 3], [2, 0, 1, 4, 0, 3]), (Order::Fortran, [3, 2], [3, 4, 0, 0, 1, 2])]
@@ -223,12 +221,11 @@ fn the_first_number_out_of_range_is_named() {
     assert!(none.extent(&whole).is_empty());
 }
 
-/// A source of bytes that are read by position.
 fn stored(meta: Meta, bytes: Vec<u8>) -> Source {
     Source::stored(meta, Arc::new(MemoryBytes::new(bytes)), 0, "x".to_owned()).unwrap()
 }
 
-/// Fills the output of a scatter by runs of some items, and states what it touches in the same windows.
+/// Also checks the touched windows.
 fn filled(scatter: &LinkedScatter, items: usize) -> (Vec<u8>, Vec<usize>) {
     let (meta, itemsize) = (scatter.meta(), scatter.meta().dtype.itemsize());
     let (mut out, mut scratch) = (vec![255; meta.bytes()], Scratch::default());
@@ -245,13 +242,12 @@ fn filled(scatter: &LinkedScatter, items: usize) -> (Vec<u8>, Vec<usize>) {
         assert_eq!(extent.is_empty(), !touched.contains(&number), "{window:?}");
         let bytes = window.start * itemsize..(window.start + window.items()) * itemsize;
         let outside = |n: usize| !extent.contains(&(n / itemsize));
-        // the data are zeros, and no update is
+        // The data are zeros, and the updates are not.
         assert!(out[bytes].iter().enumerate().all(|(n, &byte)| byte == 0 || !outside(n)), "{window:?} {extent:?}");
     }
     (out, touched)
 }
 
-/// Bytes of a tensor in C order, moved to where Fortran order has them.
 fn in_fortran_order(shape: &[usize], itemsize: usize, bytes: &[u8]) -> Vec<u8> {
     let mut moved = vec![0; bytes.len()];
     copy_bytes(bytes, &View::c_order(shape), &mut moved, &View::fortran_order(shape), itemsize);
@@ -261,7 +257,7 @@ fn in_fortran_order(shape: &[usize], itemsize: usize, bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn outer_places_get_the_last_update_of_each_place() {
     let random = |n: i64| (n * n * 7 + n * 13 + 5) % 1009;
-    // data; the axis; the numbers
+    // data, axis, numbers
     let rows: [(&[usize], i64, Vec<i64>); 13] = [
         (&[4, 7], 1, vec![5, 0, 5, 3]),
         (&[4, 7], 1, (0..7).collect()),
@@ -291,7 +287,7 @@ fn outer_places_get_the_last_update_of_each_place() {
         let counted = |axes: &[usize]| {
             ArrayD::from_shape_vec(IxDyn(axes), (0..axes.iter().product::<usize>()).collect()).unwrap()
         };
-        // which update each item gets, counted from 1
+        // The update of each item, counted from 1.
         let which =
             scatter_update(&counted(shape).mapv(|_| 0), &indices, &counted(&spec.updates).mapv(|n| n + 1), axis);
         let which = which.unwrap();
@@ -299,7 +295,7 @@ fn outer_places_get_the_last_update_of_each_place() {
             ["uint8", "V20"].into_iter().flat_map(|name| places.map(|place| (DType::parse(name).unwrap(), place)))
         {
             let itemsize = dtype.itemsize();
-            // no byte is that of the data, 0
+            // No byte is 0, as in the data.
             let item = |n: usize| (0..itemsize).map(move |byte| (n * 31 + byte * 7) as u8 | 1).collect::<Vec<u8>>();
             let new: Vec<u8> = (1..=spec.updates.iter().product()).flat_map(item).collect();
             let number = |n: usize| if given == "one item" { 3 } else { n };
@@ -316,7 +312,7 @@ fn outer_places_get_the_last_update_of_each_place() {
                 (_, Order::Fortran) => stored(meta.clone(), in_fortran_order(&meta.shape, itemsize, &new)),
             };
             let short = Machine::with_windows_of(40);
-            // updates are read by all windows of an outer place together, or run by run, or for each window
+            // Updates are read together for an outer place, run by run, or per window.
             let machines = [Machine { read: 1 << 20, ..short }, short, Machine::with_windows_of(0), Machine::default()];
             for (threads, machine) in [2, 1, 1, 2].into_iter().zip(machines) {
                 let limits = Limits { machine, ..limits(threads) };
@@ -336,7 +332,7 @@ fn outer_places_get_the_last_update_of_each_place() {
                 let expected = if in_place { in_fortran_order(shape, itemsize, &expected) } else { expected.clone() };
                 let items = bytes / itemsize;
                 let windows = if items < 100 { [1, 5, items] } else { [300, 777, items] };
-                // several sweeps are made again and again by short windows
+                // Short windows make several sweeps again and again.
                 for window in windows.into_iter().skip(if machine.entries == 0 && items > 100 { 2 } else { 0 }) {
                     let (found, touched) = filled(&scatter, window);
                     let what = format!("{shape:?} {numbers:?} {dtype} {given} {order:?} {} {window}", machine.window);
@@ -361,7 +357,7 @@ fn gathers_from_both_orders_of_storage() {
     let or_zero = |axis, shape: &[usize], of: &[usize]| gather::check(shape, of, axis, 0, OutOfRange::Zero).unwrap();
     let batched =
         |axis, batch, shape: &[usize], of: &[usize]| gather::check(shape, of, axis, batch, OutOfRange::Error).unwrap();
-    // data, what is gathered, the shape of the numbers, the numbers
+    // data, operator, shape of the numbers, numbers
     type Row<'a> = (&'a [usize], IndexSpec, &'a [usize], Vec<i64>);
     let rows: [Row<'_>; 12] = [
         (&[9], or_zero(0, &[9], &[5]), &[5], vec![8, 9, -9, -10, 0]),
@@ -382,7 +378,7 @@ fn gathers_from_both_orders_of_storage() {
         let items = shape.iter().product::<usize>();
         let data = ArrayD::from_shape_vec(IxDyn(shape), (1..=items).collect()).unwrap();
         let indices = ArrayD::from_shape_vec(IxDyn(of), numbers.clone()).unwrap();
-        // the number of each item of the data, counted from 1
+        // The number of each data item, counted from 1.
         let which = spec.clone().gather(&data, &indices, Some(0)).unwrap();
         for dtype in ["uint8", "int16", "V20"].map(|name| DType::parse(name).unwrap()) {
             let itemsize = dtype.itemsize();
@@ -394,7 +390,7 @@ fn gathers_from_both_orders_of_storage() {
                 let meta = Meta { order, ..Meta::new(dtype.clone(), shape.to_vec()) };
                 let old = if order == Order::C { old.clone() } else { in_fortran_order(shape, itemsize, &old) };
                 let tiny = Machine::with_windows_of(100);
-                // blocks are written in short parts where that costs nothing
+                // With `write: 1`, short writes are free.
                 let machines = [Machine::with_windows_of(0), tiny, Machine { write: 1, ..tiny }, Machine::default()];
                 for (threads, machine) in [1, 2, 2, 2].into_iter().zip(machines) {
                     let (limits, mut data) = (Limits { machine, ..limits(threads) }, stored(meta.clone(), old.clone()));
@@ -412,7 +408,7 @@ fn gathers_from_both_orders_of_storage() {
                             gather.hold(&holding, &limits).unwrap();
                         }
                         if let Pattern::Boxed { sides, .. } = &gather.reads(way)[0].pattern {
-                            // boxes of the operator, and others that cut its tuples
+                            // Boxes of the operator, and smaller ones that cut its tuples.
                             let halves: Vec<usize> = sides.iter().map(|side| side.div_ceil(2)).collect();
                             for sides in [sides, &halves] {
                                 boxed.insert((way, sides == &halves));
@@ -442,7 +438,6 @@ fn gathers_from_both_orders_of_storage() {
     assert_eq!(boxed.len(), 4, "elements and parts of blocks: {boxed:?}");
 }
 
-/// What an operator fills by boxes of these sides, put together.
 fn filled_by_boxes(gather: &LinkedGather, sides: &[usize]) -> Vec<u8> {
     let (shape, itemsize) = (&gather.meta().shape, gather.meta().dtype.itemsize());
     let (mut out, mut scratch) = (vec![255; gather.meta().bytes()], Scratch::default());

@@ -1,4 +1,4 @@
-//! Gathers from data in Fortran order, where the items of a block lie apart and those of neighbouring tuples side by side.
+//! Gathers from data in Fortran order, where neighbouring tuples have adjacent items.
 
 use std::ops::Range;
 
@@ -16,14 +16,13 @@ use crate::ops::fill::Scratch;
 use crate::ops::machine::Machine;
 use crate::ops::tally::Put;
 
-/// The items of a block that are taken at once from data in Fortran order, if there is memory for as many: neighbours in the output.
+/// Items per block that are picked together, if they fit: neighbours in the output.
 const LEAST_ACROSS: usize = 16;
 
-/// The bytes of a line of cache: to put fewer into the output takes as long.
+/// The bytes of a cache line; writing fewer takes as long.
 const LINE: usize = 64;
 
 impl LinkedGather {
-    /// Reads the blocks of a window from data in Fortran order, where the items of a block lie apart.
     pub(super) fn sweep_across(
         &self,
         near: &NearPlaces<'_>,
@@ -37,8 +36,8 @@ impl LinkedGather {
         if !self.is_dense_across() || is_of_one_tuple {
             return self.sweep_apart(near, at, of_block, out, scratch);
         }
-        // Items are read as they are stored, and picked from there: as many places of these rows at a time as there is memory for,
-        // which a window of the output takes as well, and a few items of each of their blocks, so that they stay near a core.
+        // Reads in storage order and picks from memory: as many places as fit, with few items of each block, to stay in
+        // the cache.
         let itemsize = self.data.dtype().itemsize();
         let most = self.most_across(at.rows.len());
         let block: Vec<usize> = of_block.iter().map(ExactSizeIterator::len).collect();
@@ -57,20 +56,18 @@ impl LinkedGather {
         Ok(())
     }
 
-    /// Returns the dims of the axes of the data that tuples name places of.
     fn named_dims(&self) -> &[usize] {
         let block_axes = self.meta.shape.len() - self.blocks.lead_axes;
         &self.data.shape()[self.blocks.row_axes..self.data.shape().len() - block_axes]
     }
 
-    /// Returns how many places of so many rows of data in Fortran order may be in memory at once for a window.
     fn most_across(&self, rows: usize) -> usize {
         let threads = self.limits.threads.for_bytes(self.meta.bytes()).max(1);
         self.limits.machine.swept / 2 / threads / (rows * self.data.dtype().itemsize()).max(1)
     }
 
-    /// Returns the sides of the parts of blocks of these dims that are read at once for so many rows and named places, of which
-    /// `most` may be in memory. Parts are long where they are read, and as long as a line of the output if many tuples take them.
+    /// Parts are long in storage, and a cache line long in the output if many tuples take them. `most` places fit
+    /// memory.
     fn part_across(&self, block: &[usize], rows: usize, named: usize, most: usize) -> Vec<usize> {
         let Machine { slab, read, .. } = self.limits.machine;
         let itemsize = self.data.dtype().itemsize().max(1);
@@ -84,8 +81,7 @@ impl LinkedGather {
         })
     }
 
-    /// Returns the sides of the boxes that have all tuples and a part of each block. `None` where the data is not read so, and where
-    /// such boxes would be too large, read or written in short pieces, or one that is the output.
+    /// `None` if boxes would be too large, would need short reads or writes, or would equal the output.
     pub(super) fn boxes_of_parts(&self) -> Option<Vec<usize>> {
         let (lead, block) = self.meta.shape.split_at(self.blocks.lead_axes);
         if self.is_in_c_order() || self.meta.bytes() == 0 || !self.is_dense_across() {
@@ -93,33 +89,29 @@ impl LinkedGather {
         }
         let threads = self.limits.threads.for_bytes(self.meta.bytes()).max(1);
         let (items, most) = (self.meta.items(), self.most_across(1));
-        // a little more than the share of a thread, so that dims which are no multiple of the threads make no more boxes
+        // The surplus avoids an additional box if the threads do not divide a dim.
         let items = (items.div_ceil(threads) + items / 16).min(most) / product(lead);
         let nearest: Vec<usize> = (0..block.len()).collect();
         let of_item = product(&self.data.shape()[..self.data.shape().len() - block.len()]);
-        // a write takes as long as 8 reads
+        // A write takes as long as 8 reads.
         let cost = |[stored, put]: [usize; 2]| 1.0 / (stored * of_item) as f64 + 8.0 / put as f64;
         let sides = (items > 0).then(|| tile_by(block, &nearest, items, cost))?;
         let [read, written] = pieces(&sides, block, &nearest).map(|items| items * self.data.dtype().itemsize());
         let machine = &self.limits.machine;
-        // Pieces that take less to be copied than to be written by calls of their own cost more than to read again by large calls:
-        // 19 MiB in pieces of 14 KB took 33 ms of processor time, where to read 96 MiB twice took 28 ms.
+        // Short pieces, each with its own write call, cost more than reading again by large calls: 19 MiB in pieces of
+        // 14 KB took 33 ms of processor time, reading 96 MiB twice took 28 ms.
         let is_long = read * of_item >= machine.read && written >= machine.write.min(machine.file_window);
         (sides != block && is_long).then(|| [lead, &sides].concat())
     }
 
-    /// Returns how many tuples take their blocks of a row.
     pub(super) fn tuples_of_row(&self) -> usize {
         product(&self.meta.shape[self.blocks.row_axes..self.blocks.lead_axes])
     }
 
-    /// Returns whether the tuples take most of the places of data in Fortran order, so that all of it is rather read than each by
-    /// itself.
     pub(super) fn is_dense_across(&self) -> bool {
         self.blocks.dim / self.tuples_of_row().max(1) * self.meta.dtype.itemsize() <= GAP
     }
 
-    /// Reads the blocks of a window from data in Fortran order tuple by tuple: the block of each, of all rows of its batch.
     fn sweep_apart(
         &self,
         near: &NearPlaces<'_>,
