@@ -21,6 +21,7 @@ const MAX_NUMBERED: usize = 1 << 22;
 /// The panic of a thread spreads to the thread that shares the work.
 pub const UNPOISONED: &str = "a thread that panics ends the program";
 
+/// Locks a mutex.
 pub fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect(UNPOISONED)
 }
@@ -38,9 +39,10 @@ pub fn unlocked<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().expect(UNPOISONED)
 }
 
+/// A limit on the number of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threads {
-    most: Option<NonZero<usize>>,
+    limit: Option<NonZero<usize>>,
     /// The bytes that justify starting a thread; 0 for any amount.
     worth_a_thread: usize,
 }
@@ -54,7 +56,7 @@ impl Default for Threads {
 impl Threads {
     #[must_use]
     pub const fn new(most: Option<NonZero<usize>>) -> Self {
-        Self { most, worth_a_thread: WORTH_A_THREAD }
+        Self { limit: most, worth_a_thread: WORTH_A_THREAD }
     }
 
     /// Starts a thread for every `bytes` bytes instead of every mebibyte: tests have little work to share.
@@ -72,7 +74,7 @@ impl Threads {
     /// Returns the number of threads for `bytes` bytes, at least 1.
     pub fn for_bytes(self, bytes: usize) -> usize {
         let worth = bytes.checked_div(self.worth_a_thread).unwrap_or(MAX_NUMBERED).min(MAX_NUMBERED);
-        match self.most {
+        match self.limit {
             _ if worth <= 1 => 1,
             Some(threads) => threads.get().min(worth),
             None => thread::available_parallelism().map_or(1, NonZero::get).min(USUAL_THREADS).min(worth),
@@ -197,6 +199,7 @@ impl<F> Drop for EndOfTurns<'_, F> {
     }
 }
 
+/// Calls `work(0..count)` on up to `count` threads and returns the results in order.
 pub fn on_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let Ok(done) = share(count, count, Vec::new, |n, done: &mut Vec<(usize, T)>| {
         done.push((n, work(n)));
@@ -253,7 +256,7 @@ mod tests {
 
     use super::*;
 
-    fn most(threads: usize) -> Threads {
+    fn at_most(threads: usize) -> Threads {
         Threads::new(NonZero::new(threads))
     }
 
@@ -261,17 +264,17 @@ mod tests {
     fn as_many_as_are_worth_it() {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         for (threads, bytes, expected) in [
-            (most(4), 0, 1),
-            (most(4), (2 << 20) - 1, 1),
-            (most(4), 2 << 20, 2),
-            (most(4), 1 << 30, 4),
-            (most(64), 1 << 30, 64),
-            (most(100), 16 << 20, 16),
-            (most(1), 1 << 30, 1),
-            (most(3).started_for(0), 0, 3),
-            (most(100).started_for(0), 1, 100),
-            (most(usize::MAX).started_for(0), 1, MAX_NUMBERED),
-            (most(1).started_for(0), 1 << 30, 1),
+            (at_most(4), 0, 1),
+            (at_most(4), (2 << 20) - 1, 1),
+            (at_most(4), 2 << 20, 2),
+            (at_most(4), 1 << 30, 4),
+            (at_most(64), 1 << 30, 64),
+            (at_most(100), 16 << 20, 16),
+            (at_most(1), 1 << 30, 1),
+            (at_most(3).started_for(0), 0, 3),
+            (at_most(100).started_for(0), 1, 100),
+            (at_most(usize::MAX).started_for(0), 1, MAX_NUMBERED),
+            (at_most(1).started_for(0), 1 << 30, 1),
             (Threads::default(), 1 << 20, 1),
             (Threads::default(), 1 << 30, cores.min(USUAL_THREADS)),
             (Threads::default().started_for(0), 1, cores.min(USUAL_THREADS)),

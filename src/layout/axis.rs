@@ -18,6 +18,7 @@ pub fn resolve_axis(axis: i64, rank: usize) -> Option<usize> {
     axis.filter(|&axis| axis < rank)
 }
 
+/// The treatment of integers beyond int64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeyondInt64 {
     Refused,

@@ -17,6 +17,7 @@ pub(crate) const LONG_PIECE: usize = 256;
 /// long one by one.
 const SHORT_GAP: usize = 1024;
 
+/// How to read storage in a gather.
 #[derive(Clone, Copy)]
 pub struct GatherRule<'a> {
     /// Maximum bytes per read, unless one item is larger.
@@ -24,6 +25,7 @@ pub struct GatherRule<'a> {
     pub gaps: Gaps<'a>,
 }
 
+/// The cost of a gap between two pieces.
 #[derive(Clone, Copy)]
 pub enum Gaps<'a> {
     /// Nobody needs the gap.
@@ -34,6 +36,7 @@ pub enum Gaps<'a> {
     Counted(&'a dyn Fn(GapRun) -> usize),
 }
 
+/// Equidistant gaps between pieces, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GapRun {
     pub at: u64,
@@ -83,7 +86,7 @@ impl GatherRule<'_> {
 struct ReadCall {
     /// The leading axes with one place per call.
     outer: usize,
-    /// Places of the last outer axis per call, as an exception.
+    /// Places of the last outer axis per call; more than 1 if they are joined.
     chunk: usize,
     extent: usize,
 }

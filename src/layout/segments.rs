@@ -10,6 +10,7 @@ use super::shape::coordinates;
 use super::view::View;
 use super::walk::{fill, repeat};
 
+/// A part of an output axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
     /// Data places; a step of 0 repeats one place `len` times.
@@ -27,6 +28,7 @@ impl Segment {
     }
 }
 
+/// An output axis: a cycle of segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segments {
     list: Vec<Segment>,

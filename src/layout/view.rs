@@ -30,6 +30,7 @@ impl View {
         view
     }
 
+    /// Selects one span per axis.
     pub fn select(&self, spans: &[Span]) -> Self {
         let mut offset = self.offset;
         let axes = self.axes.iter().zip(spans).map(|(&(_, stride), span)| {
@@ -45,6 +46,7 @@ impl View {
         self.select(&spans)
     }
 
+    /// Permutes the axes.
     pub fn with_axes(&self, order: &[usize]) -> Self {
         Self { offset: self.offset, axes: order.iter().map(|&axis| self.axes[axis]).collect() }
     }

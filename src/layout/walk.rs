@@ -99,6 +99,7 @@ fn is_short<T>(row: Step) -> bool {
 
 const SHORT_ROW_ITEMS: usize = 512;
 
+/// Copies items between views of the same shape.
 pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
     copy_by(source, from, target, to, transpose_items);
 }

@@ -7,6 +7,7 @@ use super::shape::coordinates;
 use crate::error::Result;
 use crate::memory;
 
+/// A box of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The C-order number of the first item.
@@ -206,6 +207,7 @@ impl Windows {
         Window::new(at.iter().zip(&self.sides).zip(&self.shape).map(range).collect(), &self.shape)
     }
 
+    /// Returns the number of the window that holds an item.
     pub fn number_of(&self, item: usize) -> usize {
         if self.count <= 1 {
             return 0;
@@ -282,7 +284,7 @@ pub struct ItemRuns {
 impl ItemRuns {
     /// `places` has ascending, non-empty ranges per axis.
     pub fn new(shape: &[usize], places: &[Vec<Range<usize>>]) -> Self {
-        // The last partly selected axis; runs have one place of earlier axes.
+        // The last partly selected axis; runs have one place of each earlier axis.
         let is_part = |(ranges, &dim): (&Vec<Range<usize>>, &usize)| ranges.len() != 1 || ranges[0] != (0..dim);
         let cut = places.iter().zip(shape).rposition(is_part).unwrap_or(0);
         let single =

@@ -80,7 +80,7 @@ impl GatheredBlocks {
     }
 
     /// `window` is contiguous and not empty.
-    pub(super) fn of(&self, window: &Window) -> WindowBlocks {
+    pub(super) fn window_blocks(&self, window: &Window) -> WindowBlocks {
         let count = |axes: Range<usize>| window.ranges[axes].iter().map(ExactSizeIterator::len).product::<usize>();
         let (rows, tuples) = (count(0..self.row_axes), count(self.row_axes..self.lead_axes));
         let first = window.start / self.block;

@@ -344,7 +344,7 @@ impl Fill for LinkedGather {
             return fill_each(&region.boxes(shape), itemsize, out, fill);
         }
         fill_each(&self.filled_at_once(region), itemsize, out, |window, out| {
-            let at = self.blocks.of(window);
+            let at = self.blocks.window_blocks(window);
             let (first, count) = self.blocks.tuples(&at);
             let near = self.places.near(first, count, &mut scratch.gathered)?;
             match (self.is_in_c_order(), self.data.as_bytes()) {

@@ -31,6 +31,7 @@ pub struct PlacesOnDemand {
     pub(super) kind: Kind,
 }
 
+/// The places of neighbouring tuples.
 pub enum NearPlaces<'a> {
     Small(&'a [u32]),
     Large(Vec<u64>),

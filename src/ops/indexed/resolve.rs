@@ -385,10 +385,10 @@ impl TupleResolver {
         let text = value.to_string();
         // Suggests the place meant by a negative number.
         let below = text.parse().ok().filter(|below: &i64| !counts_from_end && *below < 0);
-        let meant = below.and_then(|below| resolve_axis(below, dim)).map_or_else(String::new, |place| {
+        let hint = below.and_then(|below| resolve_axis(below, dim)).map_or_else(String::new, |place| {
             format!("; the specification counts no index from the end: write {place} for that place")
         });
-        let message = format!("{text} at {at:?} is out of range: {range} on axis {axis} (data {data:?}){meant}");
+        let message = format!("{text} at {at:?} is out of range: {range} on axis {axis} (data {data:?}){hint}");
         Error::new(Subject::Indices, message)
     }
 }

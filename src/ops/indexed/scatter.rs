@@ -29,6 +29,7 @@ impl Payload {
     }
 }
 
+/// A scatter with numbers in range, or its part in one sweep.
 #[derive(Debug)]
 pub struct Scatter {
     pub(super) outer: usize,

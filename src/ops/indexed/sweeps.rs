@@ -54,6 +54,7 @@ struct SweepRange {
     rows: Option<Range<usize>>,
 }
 
+/// The grouping of a scatter's entries.
 #[derive(Clone, Copy, Debug)]
 pub struct Grouping {
     pub repeats: Repeats,

@@ -17,7 +17,7 @@ use crate::ops::machine::Machine;
 use crate::ops::tally::Put;
 
 /// Items per block that are picked together, if they fit: neighbours in the output.
-const LEAST_ACROSS: usize = 16;
+const MIN_ACROSS: usize = 16;
 
 /// The bytes of a cache line; writing fewer takes as long.
 const LINE: usize = 64;
@@ -72,7 +72,7 @@ impl LinkedGather {
         let Machine { slab, read, .. } = self.limits.machine;
         let itemsize = self.data.dtype().itemsize().max(1);
         let of_item = rows * named * itemsize;
-        let together = (slab / of_item).max(LEAST_ACROSS.min(most / named)).max(1);
+        let together = (slab / of_item).max(MIN_ACROSS.min(most / named)).max(1);
         let taken = self.tuples_of_row() as f64 / self.blocks.dim as f64;
         let nearest: Vec<usize> = (0..block.len()).collect();
         tile_by(block, &nearest, together, |[stored, put]| {
