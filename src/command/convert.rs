@@ -25,7 +25,7 @@ use crate::format::located::Place;
 use crate::format::name_order::list;
 use crate::format::open::Input;
 use crate::format::write::{OutputTensor, Recast};
-use crate::format::{FileOptions, Format, containers};
+use crate::format::{Format, Inherited, containers};
 use crate::item::cast::{Overflow, is_floats};
 use crate::item::meta::Order;
 use crate::ops::cast::CastRule;
@@ -262,8 +262,10 @@ impl Convert {
             });
         }
         let left_out = |name: &str| !self.members.taken.takes(name) || replaced.contains(name);
-        let brought = FileOptions { metadata, copies, is_group: is_named, ..FileOptions::default() };
-        let outcome = destination.write(outputs, brought, &left_out, report)?;
+        let in_group = |tensor: &OutputTensor| tensor.fill.data().name_in_group().is_some();
+        let is_group = is_named || outputs.iter().any(in_group) || copies.iter().any(|copy| copy.array.is_of_group);
+        let inherited = Inherited { metadata, copies, is_group };
+        let outcome = destination.write(outputs, inherited, &left_out, report)?;
         tallies.tell(reader.run, order)?;
         whole.iter().try_for_each(|input| tell_what_stayed(reader.run, input))?;
         Ok(outcome)

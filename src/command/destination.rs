@@ -15,8 +15,8 @@ use anyhow::{Result, anyhow, bail, ensure};
 
 use super::dry_run::Report;
 use super::io::{Io, Outcome, Run, complain};
-use super::keeping::keeping_others;
-use super::messages::{argument_error, counted, unless_closed};
+use super::keeping::OutputMembers;
+use super::messages::{counted, unless_closed};
 use super::meter::Meter;
 use super::options::OutputOptions;
 use super::output_files::{NUMBER, NumberedFiles, ShardIndex, new_target};
@@ -24,8 +24,8 @@ use super::read_back::ReadBack;
 use crate::engine::job::Progress;
 use crate::error::Context;
 use crate::format::interface::TextOptions;
-use crate::format::write::{self, LaidOut, OutputKind, OutputTensor, Share, ShareReport, Shares};
-use crate::format::{FileOptions, Format, index_name};
+use crate::format::write::{self, LaidOut, Output, OutputKind, OutputTensor, Replaced, Share, ShareReport, Shares};
+use crate::format::{Format, Inherited, index_name};
 use crate::item::meta::Meta;
 use crate::ops::fill::Fill;
 use crate::storage::parts::Parts;
@@ -182,7 +182,9 @@ impl<'a> Destination<'a> {
         let data = tensor.fill.data();
         tensor.name = data.member().or(data.name_in_group()).filter(|_| has_names).map(str::to_owned);
         let metadata = merged(tensor.fill.operands().filter_map(|source| source.container()?.metadata.as_ref()));
-        self.write(vec![tensor], FileOptions { metadata, ..FileOptions::default() }, &|_| false, report)
+        let is_group = tensor.fill.data().name_in_group().is_some();
+        let inherited = Inherited { metadata, is_group, ..Inherited::default() };
+        self.write(vec![tensor], inherited, &|_| false, report)
     }
 
     /// Writes tensors, or says in a dry run what would be written. In a format with names, tensors without one get one.
@@ -194,18 +196,15 @@ impl<'a> Destination<'a> {
     pub(super) fn write(
         self,
         mut tensors: Vec<OutputTensor>,
-        brought: FileOptions,
+        inherited: Inherited,
         left_out: &dyn Fn(&str) -> bool,
         mut report: Report,
     ) -> Result<Outcome> {
         let Self { run, options, is_edit, one_of_several, .. } = self;
-        for tensor in &mut tensors {
-            tensor.recast.big_endian = options.big_endian;
-        }
         let (format, target) = match self.place {
             OutputPlace::New { format, target } => (format, target),
-            OutputPlace::Index(index) => return index.write(run, options, tensors, brought, left_out, report),
-            OutputPlace::Files(files) => return files.write(run, options, tensors, brought, report),
+            OutputPlace::Index(index) => return index.write(run, options, tensors, inherited, left_out, report),
+            OutputPlace::Files(files) => return files.write(run, options, tensors, inherited, report),
             OutputPlace::Check => {
                 tensors.into_iter().try_for_each(write::check_edit)?;
                 return Ok(Outcome::Done);
@@ -216,24 +215,18 @@ impl<'a> Destination<'a> {
             }
         };
         let label = target.label();
-        let tensors = write::with_sorted_names(tensors, format).with_context(|| label)?;
-        for tensor in &tensors {
-            tensor.check(format).map_err(|error| error.within(label))?;
-        }
         // an operand that parts would change is refused for that reason
         let record = match options.parts.count() {
             Some(of) => Some(run.io.arguments.record(of, &target, run.requests)?),
             None => None,
         };
-        let stays = |name: &str| brought.copies.iter().any(|copy| copy.name == name) || left_out(name);
-        write::check_replaced(&target, &tensors, &run.io.containers.all(), &brought.copies, &stays)
-            .map_err(|error| keeping_others(error, &target, &tensors, options, is_edit))?;
-        let read_back = ReadBack::of(&tensors, format);
-        let mut file = options.file_options(brought, format)?;
-        file.is_group |= file.copies.iter().any(|copy| copy.array.is_of_group);
-        file.is_group |= tensors.iter().any(|tensor| tensor.fill.data().name_in_group().is_some());
-        file.is_group |= write::replaces_own_group(&target, &tensors);
-        let mut plan = LaidOut::prepare(tensors, format, label, &file).map_err(argument_error)?;
+        let (write_options, containers) = (options.write_options(), run.io.containers.all());
+        let replaced = Some(Replaced { target: &target, containers: &containers, left_out });
+        let members = OutputMembers::of(&tensors, format, &target);
+        let output = Output { replaced, ..write_options.output(format, label) };
+        let plan = output.prepare(tensors, inherited);
+        let mut plan = plan.map_err(|error| members.explain(error, label, options, is_edit))?;
+        let read_back = ReadBack::of(&plan);
         if let Some(record) = record {
             let meter = Meter::new(run, None);
             return write_parts(&mut plan, &target, record, options, run, report, &|more| meter.add(more));

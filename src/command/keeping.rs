@@ -3,8 +3,10 @@
 use anyhow::anyhow;
 
 use super::io::{Run, note};
+use super::messages::argument_error;
 use super::options::OutputOptions;
 use crate::error::{Advice, Error};
+use crate::format::Format;
 use crate::format::located::{Located, path_without_secrets};
 use crate::format::name_order::list;
 use crate::format::open::{Input, OpenOptions};
@@ -17,28 +19,38 @@ pub(super) const ANY_MEMBER: &str = "NAME";
 /// The most tensors that a line names.
 const MAX_NAMED: usize = 8;
 
-/// Adds to the reason why an output would lose tensors of the container that it replaces the command that keeps them, and
-/// `--in-place` where the operator and the format have that.
-pub(super) fn keeping_others(
-    error: Error,
-    target: &Target,
-    tensors: &[OutputTensor],
-    options: &OutputOptions,
-    is_edit: bool,
-) -> anyhow::Error {
-    let (Some(Advice::KeepOthers), Some(path), 1..=MAX_NAMED) = (error.advice(), options.path(), tensors.len()) else {
-        return error.into();
-    };
-    let Ok(old) = OpenOptions::new(target.label()).open(&Located::from_path(path)) else { return error.into() };
-    let is_here = |tensor: &OutputTensor| {
-        tensor.fill.data().container().is_some_and(|container| target.identity() == Some(container.file))
-    };
-    let member = |tensor: &OutputTensor| tensor.name.clone().or_else(|| tensor.fill.data().member().map(str::to_owned));
-    let members: Option<Vec<_>> = tensors.iter().map(member).collect();
-    let Some(members) = members else { return error.into() };
-    let in_place = is_edit && tensors.iter().all(is_here) && old.format().unchangeable().is_none();
-    let in_place = if in_place { " (or --in-place)" } else { "" };
-    anyhow!("{error}: {}{in_place}", put_back(&old, &path_without_secrets(path), &members))
+/// The members of an output, for the advice of a refusal.
+pub(super) struct OutputMembers {
+    names: Option<Vec<String>>,
+    /// Whether the data of every tensor is in the file that the output replaces.
+    are_replaced: bool,
+}
+
+impl OutputMembers {
+    pub(super) fn of(tensors: &[OutputTensor], format: Format, target: &Target) -> Self {
+        let is_here = |tensor: &OutputTensor| {
+            tensor.fill.data().container().is_some_and(|container| target.identity() == Some(container.file))
+        };
+        let name = |tensor: &OutputTensor| {
+            let own = tensor.name.as_deref().or(tensor.fill.data().member());
+            // the name that a container gives to a single tensor
+            own.or(format.is_container().then_some("arr_0")).map(str::to_owned)
+        };
+        Self { names: tensors.iter().map(name).collect(), are_replaced: tensors.iter().all(is_here) }
+    }
+
+    /// Appends the command that would keep the other tensors of the replaced container, and `--in-place` if `is_edit` and the
+    /// format has it.
+    pub(super) fn explain(self, error: Error, label: &str, options: &OutputOptions, is_edit: bool) -> anyhow::Error {
+        let (Some(Advice::KeepOthers), Some(path), Some(names)) = (error.advice(), options.path(), self.names) else {
+            return argument_error(error);
+        };
+        let old = OpenOptions::new(label).open(&Located::from_path(path)).ok().filter(|_| names.len() <= MAX_NAMED);
+        let Some(old) = old.filter(|_| !names.is_empty()) else { return error.into() };
+        let in_place = is_edit && self.are_replaced && old.format().unchangeable().is_none();
+        let in_place = if in_place { " (or --in-place)" } else { "" };
+        anyhow!("{error}: {}{in_place}", put_back(&old, &path_without_secrets(path), &names))
+    }
 }
 
 /// Names on standard error the attachments of a container, which are not copied with its tensors.

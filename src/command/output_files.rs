@@ -17,8 +17,8 @@ use crate::error::{Context, ErrorKind};
 use crate::format::interface::TextOptions;
 use crate::format::name_order::list;
 use crate::format::shards::OldIndex;
-use crate::format::write::{self, LaidOut, OutputKind, OutputTensor};
-use crate::format::{FileOptions, Format, files, index_name, shards};
+use crate::format::write::{self, LaidOut, Output, OutputKind, OutputTensor, Replaced};
+use crate::format::{Format, Inherited, files, index_name, shards};
 use crate::storage::platform::allow_open_files;
 use crate::storage::read_at::Identity;
 use crate::storage::source::Container;
@@ -64,7 +64,7 @@ impl ShardIndex<'_> {
         run: Run<'_>,
         options: &OutputOptions,
         tensors: Vec<OutputTensor>,
-        brought: FileOptions,
+        inherited: Inherited,
         left_out: &dyn Fn(&str) -> bool,
         mut report: Report,
     ) -> Result<Outcome> {
@@ -76,10 +76,9 @@ impl ShardIndex<'_> {
             "{label}: is not a regular file, so shards cannot be written beside it"
         );
         // shards are filled in the order of the tensors
-        let tensors = write::with_names(tensors, format).with_context(|| label)?;
-        for tensor in &tensors {
-            tensor.check(format).map_err(|error| error.within(label))?;
-        }
+        let (write_options, containers) = (options.write_options(), run.io.containers.all());
+        let output = Output { keeps_order: true, ..write_options.output(format, label) };
+        let tensors = output.checked(tensors)?;
         let replaced = OldIndex::read(path);
         let has_index = replaced.is_some();
         let old = replaced.unwrap_or_default();
@@ -87,7 +86,6 @@ impl ShardIndex<'_> {
         let listed = [&*old.tensors, &*in_files].concat();
         let is_removed = |shard: &Container| removes_old && old.names_file(path, shard.file);
         write::check_replaced_index(&target, &listed, &is_removed, &tensors, left_out)?;
-        let file = options.file_options(brought, format)?;
         let mut plans = Vec::new();
         let names = tensors.iter().map(|tensor| tensor.name.clone()).collect::<Vec<_>>();
         let sources = tensors.iter().flat_map(|tensor| tensor.fill.operands());
@@ -114,8 +112,9 @@ impl ShardIndex<'_> {
             let place = shards::path_of(path, &shard);
             let shard_label = format!("output {}", place.display());
             let target = new_target(run, &place, shard_label.clone(), format, options.no_clobber)?;
-            write::check_replaced(&target, &shard.tensors, &run.io.containers.all(), &[], &is_kept)?;
-            plans.push((LaidOut::prepare(shard.tensors, format, &shard_label, &file)?, target));
+            let replaced = Some(Replaced { target: &target, containers: &containers, left_out: &is_kept });
+            let output = Output { label: &shard_label, replaced, ..output };
+            plans.push((output.prepare(shard.tensors, inherited.clone()).map_err(argument_error)?, target));
         }
         if options.is_dry_run() {
             report_drafts(&plans, format, &mut report)?;
@@ -153,21 +152,21 @@ impl NumberedFiles<'_> {
         run: Run<'_>,
         options: &OutputOptions,
         tensors: Vec<OutputTensor>,
-        brought: FileOptions,
+        inherited: Inherited,
         mut report: Report,
     ) -> Result<Outcome> {
         let Self { format, pattern } = self;
-        let file = options.file_options(brought, format)?;
+        let (write_options, containers) = (options.write_options(), run.io.containers.all());
         let (mut plans, mut read_back) = (Vec::with_capacity(tensors.len()), Vec::new());
         for (number, tensor) in numbers(tensors.len()).zip(tensors) {
             let path = pattern.replace(NUMBER, &number);
             let label = format!("output {path}");
             let target = new_target(run, path.as_ref(), label.clone(), format, options.no_clobber)?;
-            let tensors = write::with_sorted_names(vec![tensor], format).with_context(|| &*label)?;
-            tensors[0].check(format).map_err(|error| error.within(&label))?;
-            write::check_replaced(&target, &tensors, &run.io.containers.all(), &[], &|_| false)?;
-            read_back.push((label.clone(), path.clone(), ReadBack::of(&tensors, format)));
-            plans.push((LaidOut::prepare(tensors, format, &label, &file).map_err(argument_error)?, target));
+            let replaced = Some(Replaced { target: &target, containers: &containers, left_out: &|_| false });
+            let output = Output { replaced, ..write_options.output(format, &label) };
+            let plan = output.prepare(vec![tensor], inherited.clone()).map_err(argument_error)?;
+            read_back.push((label.clone(), path.clone(), ReadBack::of(&plan)));
+            plans.push((plan, target));
         }
         if options.is_dry_run() {
             report_drafts(&plans, format, &mut report)?;

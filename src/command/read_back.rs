@@ -6,12 +6,11 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::io::{Run, note};
-use crate::format::Format;
 use crate::format::interface::ReadsBack;
 use crate::format::located::Located;
 use crate::format::open::OpenOptions;
 use crate::format::values::delimiter::TableOptions;
-use crate::format::write::OutputTensor;
+use crate::format::write::LaidOut;
 use crate::item::meta::Meta;
 
 /// The tensors of an output that change when they are read back.
@@ -21,14 +20,13 @@ pub(super) struct ReadBack {
 }
 
 impl ReadBack {
-    /// Collects the tensors that change when they are read back from a file in `format`.
-    pub(super) fn of(tensors: &[OutputTensor], format: Format) -> Self {
-        let other = |tensor: &OutputTensor| {
-            let back = tensor.reads_back(format, &TableOptions::default());
-            let name = tensor.name.clone().filter(|_| format.is_container());
-            (back != ReadsBack::Same).then(|| (name, tensor.meta(format), back))
+    pub(super) fn of(plan: &LaidOut) -> Self {
+        let other = |(name, meta, _): (&str, &Meta, u64)| {
+            let back = plan.format().writer().reads_back(meta, &TableOptions::default());
+            let name = Some(name.to_owned()).filter(|_| plan.format().is_container());
+            (back != ReadsBack::Same).then(|| (name, meta.clone(), back))
         };
-        Self { others: tensors.iter().filter_map(other).collect() }
+        Self { others: plan.tensors().filter_map(other).collect() }
     }
 
     /// Prints a line on standard error if there are any. Messages call the output `label`; its path is `path`.

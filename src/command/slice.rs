@@ -15,7 +15,7 @@ use super::operation::Operation;
 use super::options::members::{TakenOptions, UnreadableMembers};
 use super::options::{DATA, Operand, OperatorOptions, SliceOptions, data_help};
 use super::sources::{OperandReader, slices_of};
-use crate::format::FileOptions;
+use crate::format::Inherited;
 use crate::format::dims::dims_of;
 use crate::format::interface::NamedCopy;
 use crate::format::open::Input;
@@ -137,8 +137,8 @@ impl Slice {
         ensure!(all_dims.iter().any(Option::is_some), "--at: {label}: {advice}");
         slices.check_dims(&all_dims).map_err(|error| anyhow!("--at: {label}: {}", error.message()))?;
         let left_out = |name: &str| !self.taken.takes(name);
-        let brought = FileOptions { metadata: merged(&metadata), copies, ..FileOptions::default() };
-        let outcome = destination.write(tensors, brought, &left_out, report)?;
+        let inherited = Inherited { metadata: merged(&metadata), copies, is_group: true };
+        let outcome = destination.write(tensors, inherited, &left_out, report)?;
         tell_what_stayed(reader.run, input)?;
         Ok(outcome)
     }

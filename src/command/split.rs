@@ -10,7 +10,7 @@ use super::options::{DATA, IndexList, Names, Operand, OperatorOptions, data_help
 use super::output_files::numbers;
 use super::sources::{OperandReader, explained};
 use crate::format::write::OutputTensor;
-use crate::format::{FileOptions, Format};
+use crate::format::{Format, Inherited};
 use crate::ops::call::{Call, Operands};
 use crate::ops::split::{self, SplitInto};
 use crate::storage::source::merged;
@@ -80,9 +80,9 @@ impl Split {
             let fill = call.link(Operands::from(data.another()?), reader.run.limits)?;
             tensors.push(OutputTensor { name, ..OutputTensor::new(fill, reader.run.limits) });
         }
-        // a single part in a store has a name, too
-        let brought = FileOptions { metadata, is_group: !destination.is_of_files(), ..FileOptions::default() };
-        destination.write(tensors, brought, &|_| false, report)
+        // one part in a store has a name as well
+        let inherited = Inherited { metadata, is_group: !destination.is_of_files(), ..Inherited::default() };
+        destination.write(tensors, inherited, &|_| false, report)
     }
 
     /// `None` for outputs in files of their own.

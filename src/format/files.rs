@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::interface::{FileOptions, TextOptions};
+use super::interface::{FileOptions, Inherited, TextOptions};
 use super::located::{divide_address, path_without_secrets};
 use super::opened::{open, open_bytes};
 use super::remote::target_at;
 use super::sides::SidesRule;
 use super::table::Format;
-use super::write::{LaidOut, OutputTensor, Recast, checked};
+use super::write::{LaidOut, Output, OutputTensor, Recast};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::item::dtype::DType;
 use crate::item::meta::Order;
@@ -133,7 +133,7 @@ pub fn write_all<'a, N: Into<String>>(
 pub struct WriteOptions {
     format: Option<Format>,
     recast: Recast,
-    extras: FileOptions,
+    file: FileOptions,
 }
 
 impl WriteOptions {
@@ -180,28 +180,28 @@ impl WriteOptions {
     /// Adds a text to the metadata of the file. Only `.safetensors` has any.
     #[must_use]
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        self.extras.metadata.insert(key.into(), value.into());
+        self.file.metadata.insert(key.into(), value.into());
         self
     }
 
     /// Chooses whether a `.npz` is compressed; it is not by default.
     #[must_use]
     pub fn compress(mut self, compress: bool) -> Self {
-        self.extras.compress = compress;
+        self.file.compress = compress;
         self
     }
 
     /// Cuts a Zarr array into chunks that have `sides` places, one number for each axis.
     #[must_use]
     pub fn chunks(mut self, sides: impl Into<Vec<usize>>) -> Self {
-        self.extras.chunks = vec![SidesRule::by_axis(sides.into())];
+        self.file.chunks = vec![SidesRule::by_axis(sides.into())];
         self
     }
 
     /// Puts the chunks of a Zarr array together into files that have `sides` places, one number for each axis.
     #[must_use]
     pub fn shards(mut self, sides: impl Into<Vec<usize>>) -> Self {
-        self.extras.shards = vec![SidesRule::by_axis(sides.into())];
+        self.file.shards = vec![SidesRule::by_axis(sides.into())];
         self
     }
 
@@ -209,21 +209,21 @@ impl WriteOptions {
     /// `blosc:lz4:3`. The default is `zstd`.
     #[must_use]
     pub fn codec(mut self, codec: impl Into<String>) -> Self {
-        self.extras.codec = Some(codec.into());
+        self.file.codec = Some(codec.into());
         self
     }
 
     /// Chooses whether a Zarr array has files of the chunks that hold only the fill value; it has none by default.
     #[must_use]
     pub fn store_empty(mut self, store_empty: bool) -> Self {
-        self.extras.stores_empty = store_empty;
+        self.file.stores_empty = store_empty;
         self
     }
 
     /// Names the axes of a Zarr array, one name for each axis; without names it has none.
     #[must_use]
     pub fn dims<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.extras.dimension_names = Some(names.into_iter().map(Into::into).collect());
+        self.file.dimension_names = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
@@ -231,7 +231,7 @@ impl WriteOptions {
     /// byte of its own.
     #[must_use]
     pub fn packed(mut self, packed: bool) -> Self {
-        self.extras.packed = packed;
+        self.file.packed = packed;
         self
     }
 
@@ -294,32 +294,38 @@ impl WriteOptions {
         let format = self.format.map_or_else(|| Format::from_name(path), Ok).with_context(|| label.clone())?;
         let target = target(path, label.clone(), format, false, RequestOptions::default())?;
         let target = target.in_existing_folder()?;
-        self.plan(tensors, format, &label)?.write_file(&target)
+        self.prepare(tensors, format, &label)?.write_file(&target)
     }
 
     fn write_stream(&self, out: &mut (dyn Write + Send), tensors: Vec<(Option<String>, &Tensor)>) -> Result<()> {
         const LABEL: &str = "output";
         let refuse = || Error::from_kind(ErrorKind::Unsupported, "a format must be chosen").within(LABEL);
-        let mut plan = self.plan(tensors, self.format.ok_or_else(refuse)?, LABEL)?;
+        let mut plan = self.prepare(tensors, self.format.ok_or_else(refuse)?, LABEL)?;
         plan.write_to(out, &TextOptions::default(), &|_| {})
     }
 
-    /// Makes every check that can be made before the output begins.
-    fn plan(&self, tensors: Vec<(Option<String>, &Tensor)>, format: Format, label: &str) -> Result<LaidOut> {
-        let place = || label.to_owned();
-        let refuse = |message: String| Error::from_kind(ErrorKind::Unsupported, message).within(label);
-        if !format.is_written() {
-            return Err(refuse(format!("{} is only read", format.name())));
-        }
-        self.extras.check(format.name(), format.can()).map_err(|error| error.within(label))?;
+    fn prepare(&self, tensors: Vec<(Option<String>, &Tensor)>, format: Format, label: &str) -> Result<LaidOut> {
         let mut outputs = Vec::with_capacity(tensors.len());
         for (name, tensor) in tensors {
-            let data = Source::memory(tensor.try_clone().with_context(place)?, label.to_owned());
+            let data = Source::memory(tensor.try_clone().with_context(|| label.to_owned())?, label.to_owned());
             let selection = Selection::in_order(data, self.recast.order);
             let output = OutputTensor::new(Box::new(selection), Limits::default());
             outputs.push(OutputTensor { name, recast: self.recast.clone(), ..output });
         }
-        LaidOut::prepare(checked(outputs, format, label)?, format, label, &self.extras)
+        self.output(format, label).prepare(outputs, Inherited::default())
+    }
+
+    /// Returns these options with other options of the file, and with the byte order if there is one.
+    #[cfg(feature = "cli")]
+    pub(crate) fn with_file_options(mut self, file: FileOptions, big_endian: Option<bool>) -> Self {
+        self.recast.big_endian = big_endian;
+        Self { file, ..self }
+    }
+
+    /// Returns an output with these options, which replaces no file that could lose tensors.
+    pub(crate) fn output<'a>(&'a self, format: Format, label: &'a str) -> Output<'a> {
+        let (options, big_endian) = (&self.file, self.recast.big_endian);
+        Output { format, label, options, big_endian, replaced: None, keeps_order: false }
     }
 }
 

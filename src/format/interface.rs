@@ -244,21 +244,28 @@ pub trait Writer: Debug + Send + Sync {
         ReadsBack::Same
     }
 
-    /// Returns how tensors are laid out in a file. Each comes with its name, which is empty if it has none. A container
-    /// takes any number of tensors, every other format one. What the format has no place for in `extras` is left out.
+    /// Returns how tensors are laid out in a file. Each comes with its name, which is empty if it has none. A container takes any
+    /// number of tensors, every other format one. A writer ignores the options that its format has no place for.
     ///
     /// # Errors
     /// [`check`](Self::check) refuses a dtype; the format cannot have a name; there are more tensors or bytes than a file
     /// can have.
-    fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout>;
+    fn layout(
+        &self,
+        tensors: &[(&str, &Meta)],
+        options: &FileOptions,
+        inherited: &Inherited,
+        chunks: &ResolvedChunks,
+    ) -> Result<Layout>;
 }
 
-/// What a file gets beside its tensors, and how it stores them: as a user asks for it, its inputs bring it, or a plan has found
-/// it.
+/// What a user asks of a file beside its tensors, and of how it stores them.
 #[derive(Clone, Debug, Default)]
 pub struct FileOptions {
-    /// The metadata.
+    /// Metadata, which replaces inherited metadata of the same keys.
     pub metadata: Metadata,
+    /// Whether inherited metadata is left out.
+    pub drops_metadata: bool,
     /// Whether items are compressed.
     pub compress: bool,
     /// Whether items of fewer than 8 bits share bytes.
@@ -272,25 +279,44 @@ pub struct FileOptions {
     pub dimension_names: Option<Vec<String>>,
     /// Whether chunks are stored that hold only the fill value.
     pub stores_empty: bool,
-    /// Whether a single tensor with a name becomes a member of a group, and not the whole store.
+    /// Whether a single tensor with a name becomes a member of a group instead of the whole store.
     pub is_group: bool,
-    /// What `chunks` and `shards` ask for of each tensor.
+}
+
+/// What a file takes over from the files of its inputs, beside the tensors.
+#[derive(Clone, Debug, Default)]
+pub struct Inherited {
+    pub metadata: Metadata,
+    /// The arrays of stores that are copied unread.
+    pub copies: Vec<NamedCopy>,
+    /// Whether a single tensor with a name becomes a member of a group, as for [`FileOptions::is_group`].
+    pub is_group: bool,
+}
+
+/// How the tensors of a store are cut into chunks, resolved from the options and from the chunks of the data.
+#[derive(Clone, Debug, Default)]
+pub struct ResolvedChunks {
+    /// The sides that the options give to each tensor.
     pub sides: Vec<TensorSides>,
     /// How the data of each tensor is stored, if it is stored in chunks.
     pub styles: Vec<Option<Arc<ChunkStyle>>>,
-    /// The arrays of stores that are copied unread.
-    pub copies: Vec<NamedCopy>,
-    /// Whether an input and the output mean the same items by a chunk that is missing.
+    /// Whether the input and the output have the same dtypes, so that the fill value of missing chunks can stay.
     pub keeps_fill: bool,
 }
 
 impl FileOptions {
-    /// Checks that a file in a format, which can hold so much beside its tensors, has a place for all of it. Messages call the
-    /// format `name`.
+    /// Returns the metadata of the file.
+    pub(super) fn metadata_with(&self, inherited: &Inherited) -> Metadata {
+        let mut all = if self.drops_metadata { Metadata::default() } else { inherited.metadata.clone() };
+        all.extend(self.metadata.clone());
+        all
+    }
+
+    /// Checks that a format with these capabilities, called `name` in messages, has a place for every option.
     ///
     /// # Errors
-    /// The first choice without a place; the subject is its argument.
-    pub fn check(&self, name: &str, can: Capabilities) -> Result<()> {
+    /// An option has no place; the subject of the error is its argument.
+    pub(super) fn check(&self, name: &str, can: Capabilities) -> Result<()> {
         let (no_place, no_chunks) = ("has no place for it, expected a .safetensors", "has no chunks, expected a .zarr");
         let rows = [
             ("metadata", can.metadata || self.metadata.is_empty(), no_place),

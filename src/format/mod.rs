@@ -69,7 +69,7 @@ pub mod write;
 #[cfg(feature = "zarr")]
 mod zarr;
 
-pub use self::interface::{FileOptions, Unchangeable};
+pub use self::interface::{FileOptions, Inherited, Unchangeable};
 pub use self::table::Format;
 #[cfg(feature = "cli")]
 pub(crate) use self::table::containers;

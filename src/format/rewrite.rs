@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 
-use super::files;
-use super::interface::{FileOptions, ReadsBack};
+use super::files::{self, WriteOptions};
+use super::interface::{Inherited, ReadsBack};
 use super::located::Located;
 use super::open::{Input, OpenOptions};
 use super::table::{Format, joined_by};
 use super::values::delimiter::TableOptions;
-use super::write::{LaidOut, OutputTensor, check_attachments, checked};
+use super::write::{LaidOut, OutputTensor, check_attachments};
 use crate::engine::scan::{ScannedBox, settled};
 use crate::engine::scan_plan::ShownAs;
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
@@ -180,14 +180,9 @@ impl Rewrite {
             more_bytes += i128::try_from(source.bytes()).expect("a size in memory");
             outputs.push(OutputTensor { name, style, ..OutputTensor::copy(source, limits) });
         }
-        let tensors = checked(outputs, format, label)?;
-        let extras = FileOptions {
-            metadata: merged(&metadata),
-            compress: facts.is_compressed,
-            is_group,
-            ..FileOptions::default()
-        };
-        let plan = LaidOut::prepare(tensors, format, label, &extras)?;
+        let options = WriteOptions::new().compress(facts.is_compressed);
+        let inherited = Inherited { metadata: merged(&metadata), is_group, ..Inherited::default() };
+        let plan = options.output(format, label).prepare(outputs, inherited)?;
         Ok(Self { path: path.to_owned(), label: label.to_owned(), format, plan, more_bytes })
     }
 

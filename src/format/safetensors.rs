@@ -10,7 +10,9 @@ use safetensors::Dtype;
 use safetensors::tensor::{self, TensorInfo};
 
 use super::content::{Content, Description, MemberFile};
-use super::interface::{Confidence, FileOptions, ItemsPlace, Layout, Places, Reader, Writer};
+use super::interface::{
+    Confidence, FileOptions, Inherited, ItemsPlace, Layout, Places, Reader, ResolvedChunks, Writer,
+};
 use super::json_object::one_line;
 use super::packed::{self, bits, bytes_of_items};
 pub use super::safetensors_entries::MAX_MEMBERS;
@@ -351,9 +353,16 @@ impl Writer for SafetensorsWriter {
         check(dtype)
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout> {
+    fn layout(
+        &self,
+        tensors: &[(&str, &Meta)],
+        options: &FileOptions,
+        inherited: &Inherited,
+        _: &ResolvedChunks,
+    ) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), (*meta).clone());
-        let (header, starts) = write_header(&tensors.iter().map(member).collect::<Vec<_>>(), &extras.metadata)?;
+        let (header, starts) =
+            write_header(&tensors.iter().map(member).collect::<Vec<_>>(), &options.metadata_with(inherited))?;
         let place = |(start, (_, meta)): (u64, &(&str, &Meta))| ItemsPlace::packed(start, meta);
         Ok(Layout::Places(Places::new(header, starts.into_iter().zip(tensors).map(place).collect())))
     }

@@ -9,13 +9,12 @@ use clap::{Args, ValueHint};
 
 use super::parts::PartOptions;
 use super::values::{OptionWord, parse_format, parse_number, parse_path, parse_words, word};
-use crate::command::messages::option_error;
+use crate::WriteOptions;
 use crate::format::chunk_codec::ChunkCodec;
 use crate::format::located::{Located, Place, path_without_secrets};
 use crate::format::sides::SidesRule;
 use crate::format::text::TextOptions;
 use crate::format::{FileOptions, Format};
-use crate::storage::source::Metadata;
 
 const HEADING: &str = "Output";
 const HEADING_TEXT: &str = "Text output";
@@ -219,14 +218,11 @@ impl OutputOptions {
             .map_or_else(|| "standard output".to_owned(), |path| format!("output {}", path_without_secrets(path)))
     }
 
-    /// Returns what a file of a format gets beside its tensors: what the options ask for, and of what the inputs brought as
-    /// much as the format has a place for.
-    ///
-    /// # Errors
-    /// An option for which the format has no place.
-    pub(crate) fn file_options(&self, brought: FileOptions, format: Format) -> Result<FileOptions> {
-        let asked = FileOptions {
+    /// Returns the options as those of the library.
+    pub(crate) fn write_options(&self) -> WriteOptions {
+        let file = FileOptions {
             metadata: self.metadata.iter().cloned().collect(),
+            drops_metadata: self.no_metadata,
             compress: self.compress,
             packed: self.packed,
             chunks: self.chunks.clone(),
@@ -235,13 +231,8 @@ impl OutputOptions {
             dimension_names: self.dims.as_ref().map(|names| names.0.clone()),
             stores_empty: self.store_empty,
             is_group: self.group,
-            ..brought
         };
-        asked.check(format.argument(), format.can()).map_err(option_error)?;
-        let mut metadata =
-            if self.no_metadata || !format.can().metadata { Metadata::default() } else { brought.metadata };
-        metadata.extend(asked.metadata);
-        Ok(FileOptions { metadata, is_group: self.group || brought.is_group, ..asked })
+        WriteOptions::new().with_file_options(file, self.big_endian)
     }
 
     /// Returns the first option that asks for something of a tensor of that name, with dimensions of these names, that nobody

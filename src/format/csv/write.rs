@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 
 use crate::error::{Advice, Error, ErrorKind, Result, Subject, bail};
-use crate::format::interface::{FileOptions, Layout, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer};
+use crate::format::interface::{
+    FileOptions, Inherited, Layout, ReadsBack, ResolvedChunks, TextOptions, WholeTensor, WriteWhole, Writer,
+};
 use crate::format::values::cannot_hold;
 use crate::format::values::cells::{BYTE_ORDER_MARK, Dialect, holds};
 use crate::format::values::delimiter::{Delimiter, TableOptions};
@@ -42,7 +44,7 @@ impl Writer for CsvWriter {
         ReadsBack::of(meta, Meta::new(meta.dtype.clone(), shape))
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], _: &FileOptions) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &FileOptions, _: &Inherited, _: &ResolvedChunks) -> Result<Layout> {
         let name = self.0.name;
         let [(_, meta)] = tensors else { bail!("{} tensors, and a {name} holds one", tensors.len()) };
         let what = match meta.shape[..] {

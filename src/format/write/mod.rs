@@ -1,8 +1,7 @@
 //! Writes tensors to a file, a folder or a stream in some format.
 //!
-//! An [`OutputTensor`] is a tensor of the output: what fills its items, and what becomes of them. Tensors get names
-//! ([`named`]) and are checked against the format ([`OutputTensor::check`]); a [`Plan`] lays them out in one output and then
-//! writes it, whole or in [shares](Plan::shares). [`edit`] instead changes a tensor in place.
+//! An [`OutputTensor`] has the operator that fills its items. [`Output::prepare`] names the tensors of an output, checks them, and
+//! lays them out; [`LaidOut`] then writes them, whole or in [shares](LaidOut::shares). [`edit`] changes a tensor in place.
 
 mod asked_sides;
 mod chunks;
@@ -12,6 +11,7 @@ mod lost;
 mod moves;
 mod output;
 mod plan;
+mod prepare;
 mod replaced;
 mod replaced_store;
 mod shares;
@@ -22,10 +22,8 @@ pub use self::explained::explain_edit;
 pub use self::items::items_at;
 pub use self::lost::check_attachments;
 pub use self::moves::Move;
-pub use self::output::{
-    OutputKind, OutputTensor, Recast, Share, check_edit, checked, edit, with_names, with_sorted_names,
-};
+pub use self::output::{OutputKind, OutputTensor, Recast, Share, check_edit, edit};
 pub use self::plan::LaidOut;
-pub use self::replaced::{check_replaced, check_replaced_index};
-pub use self::replaced_store::replaces_own_group;
+pub use self::prepare::{Output, Replaced};
+pub use self::replaced::check_replaced_index;
 pub use self::shares::{ShareReport, Shares};

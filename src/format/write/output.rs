@@ -9,10 +9,8 @@ use serde_json::Value;
 use crate::engine::job::{Job, Progress};
 use crate::engine::plan as engine;
 use crate::engine::sink::FileSink;
-use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
-use crate::format::interface::ReadsBack;
-use crate::format::table::{Format, containers};
-use crate::format::values::delimiter::TableOptions;
+use crate::error::{Context, Error, ErrorKind, Result, malformed};
+use crate::format::table::Format;
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::ops::cast::CastRule;
@@ -116,11 +114,8 @@ impl OutputTensor {
     /// # Errors
     /// The format cannot hold the dtype, which is about [`Subject::Dtype`](crate::error::Subject::Dtype); it does not have
     /// the order of items or bytes; there are more items of zero bytes than anybody wants printed.
-    pub fn check(&self, format: Format) -> Result<()> {
+    pub(super) fn check(&self, format: Format) -> Result<()> {
         let refuse = |message: String| Err(Error::from_kind(ErrorKind::Unsupported, message));
-        if !format.is_written() {
-            return refuse(format!("{} is read, and not written", format.name()));
-        }
         let (meta, name) = (self.meta(format), format.argument());
         format.writer().check(&meta.dtype).map_err(|error| error.with_kind(ErrorKind::Unsupported))?;
         if meta.order == Order::Fortran && !format.can().fortran_order {
@@ -134,13 +129,6 @@ impl OutputTensor {
             return refuse(format!("{items} items of no bytes are too many to print"));
         }
         Ok(())
-    }
-}
-
-impl OutputTensor {
-    /// Returns the tensor that a reader with these options finds in a file in `format`.
-    pub fn reads_back(&self, format: Format, how: &TableOptions) -> ReadsBack {
-        format.writer().reads_back(&self.meta(format), how)
     }
 }
 
@@ -164,54 +152,6 @@ pub(super) fn style_along(style: &ChunkStyle, axes: &[Option<usize>], shape: &[u
         dimension_names: names.map(|names| moved(names).to_string()),
         ..style.clone()
     })
-}
-
-/// Names tensors as they are written, and sorts them by name: see [`named_in_order`].
-///
-/// # Errors
-/// There are several tensors and the format holds one; two tensors have the same name.
-pub fn with_sorted_names(tensors: Vec<OutputTensor>, format: Format) -> Result<Vec<OutputTensor>> {
-    let mut tensors = with_names(tensors, format)?;
-    if format.is_container() {
-        tensors.sort_by(|a, b| a.name.cmp(&b.name));
-    }
-    Ok(tensors)
-}
-
-/// Names tensors as they are written, and leaves them in their order: in a container those without a name become `arr_0`,
-/// `arr_1` and so on. In a format of one tensor a name may stay empty.
-///
-/// # Errors
-/// There are several tensors and the format holds one; two tensors have the same name.
-pub fn with_names(mut tensors: Vec<OutputTensor>, format: Format) -> Result<Vec<OutputTensor>> {
-    if !format.is_container() {
-        ensure!(tensors.len() == 1, "{} tensors, and only {} hold several", tensors.len(), containers("and"));
-        return Ok(tensors);
-    }
-    for (n, tensor) in tensors.iter_mut().filter(|tensor| tensor.name.is_none()).enumerate() {
-        tensor.name = Some(format!("arr_{n}"));
-    }
-    let mut names: Vec<_> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
-    names.sort();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(twice) => bail!("two tensors are called {:?}", twice[0]),
-        None => Ok(tensors),
-    }
-}
-
-/// Names the tensors of an output that messages call `label`, and checks whether the format can hold each of them.
-///
-/// # Errors
-/// Those of [`named`] and [`OutputTensor::check`], which are about the tensor in a format with names.
-pub fn checked(tensors: Vec<OutputTensor>, format: Format, label: &str) -> Result<Vec<OutputTensor>> {
-    let tensors = with_sorted_names(tensors, format).with_context(|| label.to_owned())?;
-    for tensor in &tensors {
-        tensor.check(format).with_context(|| match tensor.name.as_deref().filter(|_| format.is_container()) {
-            Some(name) => format!("{label}:{name}"),
-            None => label.to_owned(),
-        })?;
-    }
-    Ok(tensors)
 }
 
 /// What an output is written to, as far as plans depend on it.

@@ -14,7 +14,9 @@ use crate::engine::job::{Job, Progress};
 use crate::engine::plan::{self as engine, Before, Route, SinkKind};
 use crate::engine::sink::{FileSink, Take, Written};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::format::interface::{FileOptions, Layout, NamedCopy, Places, TextOptions, WholeTensor, WriteChunks};
+use crate::format::interface::{
+    FileOptions, Inherited, Layout, NamedCopy, Places, ResolvedChunks, TextOptions, WholeTensor, WriteChunks,
+};
 use crate::format::located::Located;
 use crate::format::open::OpenOptions;
 use crate::format::sides::TensorSides;
@@ -70,12 +72,15 @@ pub struct LaidOut {
 }
 
 impl LaidOut {
-    /// Lays out tensors that [`OutputTensor::check`] has passed in a file that messages call `label`. No operand is read before
-    /// the output is [begun](Self::begin).
-    ///
-    /// # Errors
-    /// There is no such cast; the format cannot hold such names, or a file of it this many bytes.
-    pub fn prepare(tensors: Vec<OutputTensor>, format: Format, label: &str, extras: &FileOptions) -> Result<Self> {
+    /// Lays out tensors that [`Output::prepare`](super::Output::prepare) has checked. No operand is read before the output is
+    /// [begun](Self::begin).
+    pub(super) fn prepare(
+        tensors: Vec<OutputTensor>,
+        format: Format,
+        label: &str,
+        options: &FileOptions,
+        inherited: &Inherited,
+    ) -> Result<Self> {
         let threads = tensors.first().map_or(Threads::default(), |tensor| tensor.limits.threads);
         let mut outputs = Vec::with_capacity(tensors.len());
         let (mut styles, mut names, mut same) = (Vec::new(), Vec::new(), true);
@@ -97,23 +102,22 @@ impl LaidOut {
             let job = Job::new(fill, tensor.limits);
             outputs.push(TensorJob { name: tensor.name.unwrap_or_default(), meta, job, plan: None });
         }
-        let mut extras = extras.clone();
+        let mut resolved = ResolvedChunks::default();
         if format.can().chunks {
             let all = names.iter().zip(&outputs).zip(&styles);
             let ruled = all.map(|((name, output), style)| {
                 let shape = &*output.meta.shape;
-                RuledTensor { name, shape, dims: dims(&extras, style.as_deref(), shape.len()) }
+                RuledTensor { name, shape, dims: dims(options, style.as_deref(), shape.len()) }
             });
             let ruled: Vec<_> = ruled.collect();
-            let chunks = asked_sides::resolved(&extras.chunks, "chunks", &ruled).with_context(|| label.to_owned())?;
-            let shards = asked_sides::resolved(&extras.shards, "shards", &ruled).with_context(|| label.to_owned())?;
-            let both = chunks.into_iter().zip(shards);
-            extras.sides = both.map(|(chunks, shards)| TensorSides { chunks, shards }).collect();
-            extras.styles = styles;
-            extras.keeps_fill = same;
+            let chunks = asked_sides::resolved(&options.chunks, "chunks", &ruled).with_context(|| label.to_owned())?;
+            let shards = asked_sides::resolved(&options.shards, "shards", &ruled).with_context(|| label.to_owned())?;
+            let sides = chunks.into_iter().zip(shards).map(|(chunks, shards)| TensorSides { chunks, shards });
+            resolved = ResolvedChunks { sides: sides.collect(), styles, keeps_fill: same };
         }
         let tensors: Vec<_> = outputs.iter().map(|output| (output.name.as_str(), &output.meta)).collect();
-        let layout = format.writer().layout(&tensors, &extras).with_context(|| label.to_owned())?;
+        let layout = format.writer().layout(&tensors, options, inherited, &resolved);
+        let layout = layout.with_context(|| label.to_owned())?;
         Ok(Self { format, label: label.to_owned(), outputs, layout, threads })
     }
 
@@ -127,6 +131,10 @@ impl LaidOut {
     /// Returns the arrays that are copied unread.
     pub fn copies(&self) -> &[NamedCopy] {
         if let Layout::Chunks(chunks) = &self.layout { chunks.copies() } else { &[] }
+    }
+
+    pub fn format(&self) -> Format {
+        self.format
     }
 
     /// Returns the bytes of all items in memory, which are what progress adds up to.
@@ -344,8 +352,11 @@ impl LaidOut {
         let meta = output.job.meta();
         let codec = (!is_packed).then(|| "none".to_owned());
         let chunks = Some(grid.into_iter().map(Some).collect());
-        let extras = FileOptions { sides: vec![TensorSides { chunks, shards: None }], codec, ..FileOptions::default() };
-        let Layout::Chunks(chunks) = self.format.writer().layout(&[("", meta)], &extras)? else {
+        let options = FileOptions { codec, ..FileOptions::default() };
+        let sides = vec![TensorSides { chunks, shards: None }];
+        let resolved = ResolvedChunks { sides, ..ResolvedChunks::default() };
+        let layout = self.format.writer().layout(&[("", meta)], &options, &Inherited::default(), &resolved)?;
+        let Layout::Chunks(chunks) = layout else {
             unreachable!("only a store in chunks has one between");
         };
         let sink = ChunkSink {
@@ -454,8 +465,8 @@ impl LaidOut {
 }
 
 /// Returns the names of the dimensions that a tensor has in the output: those that are asked for, else those of its data.
-fn dims(extras: &FileOptions, style: Option<&ChunkStyle>, rank: usize) -> Vec<Option<String>> {
-    let asked = extras.dimension_names.as_ref().map(|names| names.iter().cloned().map(Some).collect());
+fn dims(options: &FileOptions, style: Option<&ChunkStyle>, rank: usize) -> Vec<Option<String>> {
+    let asked = options.dimension_names.as_ref().map(|names| names.iter().cloned().map(Some).collect());
     let own = || serde_json::from_str(style?.dimension_names.as_deref()?).ok();
     asked.or_else(own).filter(|dims: &Vec<_>| dims.len() == rank).unwrap_or_default()
 }

@@ -56,7 +56,7 @@ pub fn check_replaced_index(
 /// # Errors
 /// The output would lack tensors or attachments, or take the place of a container that no writer makes, or replace the index of
 /// other files; it would take the place of an operand at once; a store cannot be listed.
-pub fn check_replaced(
+pub(super) fn check_replaced(
     target: &Target,
     tensors: &[OutputTensor],
     containers: &[Arc<Container>],

@@ -18,7 +18,7 @@ use crate::storage::target::Target;
 
 /// Refuses to replace a store in which an input lies, at whatever depth, if the output lacks some of its arrays or files. What
 /// counts is what the folder holds now, and not what was listed when the input was opened. The arguments are those of
-/// [`check_replaced`](super::check_replaced).
+/// [`check_replaced`](super::replaced::check_replaced).
 ///
 /// # Errors
 /// The output would lack arrays or files; the store cannot be listed.
@@ -56,7 +56,7 @@ pub(super) fn check_replaced_store(
 }
 
 /// Returns whether the output replaces a group that holds the data of one of the tensors, so that the output has to be a group.
-pub fn replaces_own_group(target: &Target, tensors: &[OutputTensor]) -> bool {
+pub(super) fn replaces_own_group(target: &Target, tensors: &[OutputTensor]) -> bool {
     let Some(existing) = target.identity() else { return false };
     let path = target.canonical().ok().flatten();
     tensors.iter().map(|tensor| tensor.fill.data()).any(|data| {

@@ -1,12 +1,13 @@
 use std::io::{self, Read, Seek};
 use std::num::NonZero;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::output::MAX_EMPTY_ITEMS;
+use super::replaced::check_replaced;
 use super::*;
 use crate::error::Result;
-use crate::format::interface::{FileOptions, Layout, TextOptions};
+use crate::format::interface::{FileOptions, Inherited, Layout, TextOptions};
 use crate::format::located::Located;
 use crate::format::open::OpenOptions;
 use crate::format::table::{Format, containers};
@@ -29,10 +30,16 @@ fn output(dtype: &str, shape: &[usize], bytes: &[u8]) -> OutputTensor {
     OutputTensor::copy(Source::memory(tensor(dtype, shape, bytes), "data".to_owned()), Limits::default())
 }
 
+fn output_to(format: Format) -> Output<'static> {
+    static OPTIONS: LazyLock<FileOptions> = LazyLock::new(FileOptions::default);
+    Output { format, label: "out", options: &OPTIONS, big_endian: None, replaced: None, keeps_order: false }
+}
+
 fn plan(tensors: Vec<(&str, OutputTensor)>, format: Format) -> LaidOut {
     let tensors =
         tensors.into_iter().map(|(name, tensor)| OutputTensor { name: Some(name.to_owned()), ..tensor }).collect();
-    LaidOut::prepare(tensors, format, "out", &FileOptions::default()).expect("a plan")
+    let output = Output { keeps_order: true, ..output_to(format) };
+    output.prepare(tensors, Inherited::default()).expect("a plan")
 }
 
 /// What a plan puts in a file, and what it hands out from front to back, which must be the same.
@@ -62,8 +69,8 @@ fn names_of_members() {
             name: name.map(str::to_owned),
             ..output("int8", &[n], &vec![0; n])
         };
-        let tensors = with_sorted_names(names.iter().enumerate().map(one).collect(), format)
-            .map_err(|error| error.to_string())?;
+        let tensors = output_to(format).checked(names.iter().enumerate().map(one).collect());
+        let tensors = tensors.map_err(|error| error.message().to_owned())?;
         let found = |tensor: OutputTensor| (tensor.name.unwrap_or_default(), tensor.fill.meta().items());
         Ok(tensors.into_iter().map(found).collect())
     };
@@ -197,8 +204,7 @@ fn archives_are_not_read_while_they_are_written() {
 
 fn into(path: &Path, tensor: OutputTensor, format: Format) -> Result<()> {
     let target = Target::resolve(path, "out".to_owned(), false)?;
-    let mut plan =
-        LaidOut::prepare(with_sorted_names(vec![tensor], format)?, format, target.label(), &FileOptions::default())?;
+    let mut plan = output_to(format).prepare(vec![tensor], Inherited::default())?;
     let mut sink = target.create()?;
     plan.write(&mut sink, &TextOptions::default(), &|_| {})?;
     sink.finish()

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::format::interface::{FileOptions, Layout, WriteChunks, Writer};
+use crate::format::interface::{FileOptions, Inherited, Layout, ResolvedChunks, WriteChunks, Writer};
 use crate::format::sides::TensorSides;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -25,10 +25,12 @@ fn items(first: u16) -> Vec<u8> {
 }
 
 /// Each name is an array with this first item; an empty name is the store itself.
-fn written(names: &[(&str, u16)], extras: &FileOptions) -> MemoryStore {
+fn written(names: &[(&str, u16)], (options, chunks): &(FileOptions, ResolvedChunks)) -> MemoryStore {
     let meta = meta();
     let tensors: Vec<_> = names.iter().map(|(name, _)| (*name, &meta)).collect();
-    let Layout::Chunks(chunks) = ZarrWriter.layout(&tensors, extras).unwrap() else { panic!("other than chunks") };
+    let Layout::Chunks(chunks) = ZarrWriter.layout(&tensors, options, &Inherited::default(), chunks).unwrap() else {
+        panic!("other than chunks")
+    };
     let store = MemoryStore::default();
     for (n, (_, first)) in names.iter().enumerate() {
         put_chunks(&store, &*chunks, n, &items(*first));
@@ -67,10 +69,11 @@ fn read(source: &Source, most: usize) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-fn chunked(chunks: &[usize], shards: Option<&[usize]>, codec: &str) -> FileOptions {
+fn chunked(chunks: &[usize], shards: Option<&[usize]>, codec: &str) -> (FileOptions, ResolvedChunks) {
     let asked = |sides: &[usize]| sides.iter().copied().map(Some).collect();
     let sides = TensorSides { chunks: Some(asked(chunks)), shards: shards.map(asked) };
-    FileOptions { sides: vec![sides; 2], codec: Some(codec.to_owned()), ..FileOptions::default() }
+    let options = FileOptions { codec: Some(codec.to_owned()), ..FileOptions::default() };
+    (options, ResolvedChunks { sides: vec![sides; 2], ..ResolvedChunks::default() })
 }
 
 #[test]
@@ -93,7 +96,8 @@ fn arrays_in_memory_come_back() {
 
 #[test]
 fn groups_in_memory_are_walked() {
-    let extras = FileOptions { is_group: true, ..chunked(&[2, 3], None, "none") };
+    let mut extras = chunked(&[2, 3], None, "none");
+    extras.0.is_group = true;
     let store = written(&[("b", 100), ("a/deep/c", 200)], &extras);
     // hidden folders and folders without metadata are not members
     store.put(".hidden/zarr.json", b"{}").unwrap();

@@ -10,7 +10,7 @@ use super::metadata::{ArrayMetadata, CONSOLIDATED, Keys, Object, V3};
 use super::sharding::{SHARDING, ShardWriter};
 use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure};
 use crate::format::chunk_codec::ChunkCodec;
-use crate::format::interface::{FileOptions, Layout, NamedCopy, WriteChunks, Writer};
+use crate::format::interface::{FileOptions, Inherited, Layout, NamedCopy, ResolvedChunks, WriteChunks, Writer};
 use crate::format::python_json;
 use crate::format::sides::{AskedSides, TensorSides, WHOLE_AXIS};
 use crate::item::dtype::DType;
@@ -86,10 +86,16 @@ impl Writer for ZarrWriter {
         Err(Error::new(Subject::Dtype, message).advising(Advice::WriteNpy))
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], extras: &FileOptions) -> Result<Layout> {
-        let mut names = tensors.iter().map(|(name, _)| *name).chain(extras.copies.iter().map(|copy| &*copy.name));
-        let is_single = tensors.len() + extras.copies.len() == 1;
-        let is_group = !is_single || extras.is_group && !names.all(str::is_empty);
+    fn layout(
+        &self,
+        tensors: &[(&str, &Meta)],
+        options: &FileOptions,
+        inherited: &Inherited,
+        chunks: &ResolvedChunks,
+    ) -> Result<Layout> {
+        let mut names = tensors.iter().map(|(name, _)| *name).chain(inherited.copies.iter().map(|copy| &*copy.name));
+        let is_single = tensors.len() + inherited.copies.len() == 1;
+        let is_group = !is_single || (options.is_group || inherited.is_group) && !names.all(str::is_empty);
         let named = |name: &str| {
             let name = if is_group { name } else { "" };
             let plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.starts_with("__");
@@ -102,14 +108,12 @@ impl Writer for ZarrWriter {
         let mut arrays = Vec::with_capacity(tensors.len());
         for (n, &(name, meta)) in tensors.iter().enumerate() {
             let name = named(name)?;
-            let style = extras.styles.get(n).and_then(Option::as_deref);
-            let sides = extras.sides.get(n).cloned().unwrap_or_default();
             let which = if tensors.len() > 1 { format!(" for {name:?}") } else { String::new() };
-            let array = ArrayMetadata::planned(meta, style, &sides, extras, &which)?;
+            let array = ArrayMetadata::planned(meta, options, (chunks, n), &which)?;
             arrays.push(NamedArray { name, array });
         }
         let copied = |copy: &NamedCopy| Ok(NamedCopy { name: named(&copy.name)?, array: copy.array.clone() });
-        let copies = extras.copies.iter().map(copied).collect::<Result<Vec<_>>>()?;
+        let copies = inherited.copies.iter().map(copied).collect::<Result<Vec<_>>>()?;
         // an array cannot be inside another
         let names = || arrays.iter().map(|array| &*array.name).chain(copies.iter().map(|copy| &*copy.name));
         for name in names() {
@@ -118,7 +122,7 @@ impl Writer for ZarrWriter {
                 bail!("{other:?} would be inside the array {name:?}");
             }
         }
-        let stores_empty = extras.stores_empty;
+        let stores_empty = options.stores_empty;
         Ok(Layout::Chunks(Box::new(StoreWriter { arrays, copies, is_group, stores_empty })))
     }
 }
@@ -138,23 +142,22 @@ struct NamedArray {
 }
 
 impl ArrayMetadata {
-    /// Options override the data's `style`. `which` names the array in messages.
+    /// Plans tensor `n` as an array: the options come first, then the chunks of its data. Messages call the array `which`.
     fn planned(
         meta: &Meta,
-        style: Option<&ChunkStyle>,
-        sides: &TensorSides,
-        extras: &FileOptions,
+        options: &FileOptions,
+        (resolved, n): (&ResolvedChunks, usize),
         which: &str,
     ) -> Result<Self> {
         let (rank, itemsize) = (meta.shape.len(), meta.dtype.itemsize());
-        let style = style.filter(|style| style.chunk.len() == rank);
+        let style = resolved.styles.get(n).and_then(Option::as_deref).filter(|style| style.chunk.len() == rank);
         let shape = &meta.shape;
-        let option = |name: &'static str, message: String| Err(Error::new(Subject::Argument(name), message));
-        if let Some(names) = extras.dimension_names.as_ref().filter(|names| names.len() != rank) {
-            return option("dims", format!("{}{which}, expected {rank} names (shape {shape:?})", names.join(",")));
+        let refuse = |name: &'static str, message: String| Err(Error::new(Subject::Argument(name), message));
+        if let Some(names) = options.dimension_names.as_ref().filter(|names| names.len() != rank) {
+            return refuse("dims", format!("{}{which}, expected {rank} names (shape {shape:?})", names.join(",")));
         }
-        let TensorSides { chunks, shards } = sides;
-        let asks = chunks.is_some() || shards.is_some() || extras.codec.is_some();
+        let TensorSides { chunks, shards } = &resolved.sides.get(n).cloned().unwrap_or_default();
+        let asks = chunks.is_some() || shards.is_some() || options.codec.is_some();
         let own_shard = style.filter(|style| style.chunk != style.unit).map(|style| &style.unit);
         let chunk = match (chunks, style) {
             (None, Some(style)) => style.chunk.clone(),
@@ -182,13 +185,13 @@ impl ArrayMetadata {
         };
         let is_whole = |shard: &&Vec<usize>| shard.iter().zip(&chunk).all(|(shard, side)| shard.is_multiple_of(*side));
         if let Some(shard) = shard.as_ref().filter(|shard| !is_whole(shard)) {
-            return option("shards", format!("{shard:?}{which} are no whole chunks of {chunk:?}"));
+            return refuse("shards", format!("{shard:?}{which} are no whole chunks of {chunk:?}"));
         }
         let unit = shard.as_ref().unwrap_or(&chunk).clone();
         ensure!(bytes_of(&unit, itemsize).is_some(), "chunks of {unit:?} are more than memory can address");
         let codecs = style.map(|style| serde_json::from_str(&style.codecs).expect("it is the text of a list"));
-        let list = codec_list(meta, codecs, shard.map(|_| &*chunk), extras.codec.as_deref(), asks)?;
-        let fill = style.map(|style| &style.fill).filter(|fill| fill.len() == itemsize && extras.keeps_fill);
+        let list = codec_list(meta, codecs, shard.map(|_| &*chunk), options.codec.as_deref(), asks)?;
+        let fill = style.map(|style| &style.fill).filter(|fill| fill.len() == itemsize && resolved.keeps_fill);
         let style = ChunkStyle {
             unit,
             chunk,
@@ -196,7 +199,7 @@ impl ArrayMetadata {
             is_exact: true,
             fill: fill.cloned().unwrap_or_else(|| vec![0; itemsize]),
             attributes: style.and_then(|style| style.attributes.clone()),
-            dimension_names: match &extras.dimension_names {
+            dimension_names: match &options.dimension_names {
                 Some(names) => Some(json!(names).to_string()),
                 None => style.and_then(|style| style.dimension_names.clone()),
             },

@@ -1,0 +1,97 @@
+//! The way to every output: [`Output::prepare`] names and checks its tensors, and lays them out.
+
+use std::sync::Arc;
+
+use super::output::OutputTensor;
+use super::plan::LaidOut;
+use super::replaced::check_replaced;
+use super::replaced_store::replaces_own_group;
+use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
+use crate::format::interface::{FileOptions, Inherited};
+use crate::format::table::{Format, containers};
+use crate::storage::source::Container;
+use crate::storage::target::Target;
+
+/// An output before its tensors are laid out.
+#[derive(Clone, Copy)]
+pub struct Output<'a> {
+    pub format: Format,
+    /// The name of the output in messages.
+    pub label: &'a str,
+    pub options: &'a FileOptions,
+    /// Whether numbers are written with the highest byte first; `None` keeps the byte order of each tensor.
+    pub big_endian: Option<bool>,
+    /// The place of the output, if a file or store there must not lose tensors.
+    pub replaced: Option<Replaced<'a>>,
+    /// Whether the tensors keep their order. Otherwise a container has them sorted by name.
+    pub keeps_order: bool,
+}
+
+/// The file or store at the place of an output.
+#[derive(Clone, Copy)]
+pub struct Replaced<'a> {
+    pub target: &'a Target,
+    /// The containers of all operands. An output may have no trace of an operand such as a list of indices.
+    pub containers: &'a [Arc<Container>],
+    /// Whether the user left out the tensor of a name.
+    pub left_out: &'a dyn Fn(&str) -> bool,
+}
+
+impl Output<'_> {
+    /// Names and checks tensors, and lays them out. In a container, tensors without a name become `arr_0`, `arr_1` and so on.
+    ///
+    /// # Errors
+    /// The format holds one tensor, or cannot hold one of the tensors or a name; two tensors have the same name; a replaced file
+    /// would lose tensors or attachments; the format has no place for an option.
+    pub fn prepare(&self, tensors: Vec<OutputTensor>, mut inherited: Inherited) -> Result<LaidOut> {
+        let Self { format, label, options, .. } = *self;
+        let tensors = self.checked(tensors)?;
+        if let Some(Replaced { target, containers, left_out }) = self.replaced {
+            let stays = |name: &str| inherited.copies.iter().any(|copy| copy.name == name) || left_out(name);
+            check_replaced(target, &tensors, containers, &inherited.copies, &stays)?;
+            inherited.is_group |= replaces_own_group(target, &tensors);
+        }
+        options.check(format.argument(), format.can()).map_err(|error| error.within(label))?;
+        LaidOut::prepare(tensors, format, label, options, &inherited)
+    }
+
+    /// Names tensors, and checks whether the format can hold each of them.
+    ///
+    /// # Errors
+    /// The format holds one tensor, or cannot hold one of the tensors; two tensors have the same name.
+    pub fn checked(&self, tensors: Vec<OutputTensor>) -> Result<Vec<OutputTensor>> {
+        let Self { format, label, .. } = *self;
+        if !format.is_written() {
+            let message = format!("{} is read, and not written", format.name());
+            return Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
+        }
+        let mut tensors = with_names(tensors, format).with_context(|| label.to_owned())?;
+        if format.is_container() && !self.keeps_order {
+            tensors.sort_by(|a, b| a.name.cmp(&b.name));
+        }
+        for tensor in &mut tensors {
+            tensor.recast.big_endian = self.big_endian;
+            tensor.check(format).with_context(|| match tensor.name.as_deref().filter(|_| format.is_container()) {
+                Some(name) => format!("{label}:{name}"),
+                None => label.to_owned(),
+            })?;
+        }
+        Ok(tensors)
+    }
+}
+
+fn with_names(mut tensors: Vec<OutputTensor>, format: Format) -> Result<Vec<OutputTensor>> {
+    if !format.is_container() {
+        ensure!(tensors.len() == 1, "{} tensors, and only {} hold several", tensors.len(), containers("and"));
+        return Ok(tensors);
+    }
+    for (n, tensor) in tensors.iter_mut().filter(|tensor| tensor.name.is_none()).enumerate() {
+        tensor.name = Some(format!("arr_{n}"));
+    }
+    let mut names: Vec<_> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
+    names.sort();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(twice) => bail!("two tensors are called {:?}", twice[0]),
+        None => Ok(tensors),
+    }
+}
