@@ -17,6 +17,7 @@ use crate::error::Subject;
 use crate::format::name_order::by_numbers;
 use crate::format::npy_append::Append;
 use crate::format::open::Input;
+use crate::format::write::OutputTensor;
 use crate::item::meta::{Meta, Order};
 use crate::ops::call::{Call, Operands, Resolved};
 use crate::ops::concat::{Joined, Joining};
@@ -117,7 +118,7 @@ impl Concat {
             return self.append(&reader, &joined, &data, rows, report);
         }
         let fill = call.link(Operands { data: sources, ..Operands::default() }, reader.run.limits)?;
-        destination.put(fill, report)
+        destination.put(OutputTensor::new(fill, reader.run.limits), report)
     }
 
     fn append(

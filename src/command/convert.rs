@@ -10,22 +10,20 @@ use clap::{Args, ValueHint};
 use super::asked::Reinterpret;
 use super::io::{Io, Outcome, note};
 use super::keeping::tell_what_stayed;
-use super::member::{Member, MemberItems};
-use super::messages::message;
+use super::member::Member;
 use super::operation::settle;
 use super::options::cast::{self, CastArg, parse_cast};
-use super::options::members::{UnreadableMembers, meant};
+use super::options::members::meant;
 use super::options::{DTypeParser, IN, InputOptions, MemberOptions, Operand, OperatorOptions, OptionWord};
 use super::options::{check_stdin, data_help, dtype_help, parse_size, parse_words, word};
 use super::overflowed::CastTallies;
 use super::sources::OperandReader;
 use crate::DType;
-use crate::format::interface::NamedCopy;
 use crate::format::located::Place;
 use crate::format::name_order::list;
 use crate::format::open::Input;
 use crate::format::write::{OutputTensor, Recast};
-use crate::format::{Format, Inherited, containers};
+use crate::format::{Format, containers};
 use crate::item::cast::{Overflow, is_floats};
 use crate::item::meta::Order;
 use crate::ops::cast::CastRule;
@@ -201,27 +199,19 @@ impl Convert {
                 asked.look_at(Some(old), &described.meta.dtype);
             }
         }
-        let (mut copies, mut stops) = (Vec::new(), UnreadableMembers::default());
-        for tensor in chosen {
+        let mut set = destination.output_set(destination.report("convert"));
+        for one in chosen {
             let changes = |array: &UnreadArray| {
-                let matches = |cast: &CastArg| cast.glob.as_ref().map_or(alone, |glob| glob.matches(&tensor.old));
+                let matches = |cast: &CastArg| cast.glob.as_ref().map_or(alone, |glob| glob.matches(&one.old));
                 let own = [("--cast", self.cast.iter().any(matches)), ("--order", order == Order::Fortran)];
                 let own = own.into_iter().find(|(_, changes)| *changes).map(|(option, _)| option);
-                own.or_else(|| output.changes(&tensor.old, &array.dims))
+                own.or_else(|| output.changes(&one.old, &array.dims))
             };
-            let Member { input, n, .. } = &tensor.member;
-            match tensor.member.stored(asked.of(Some(&tensor.old)), format, changes) {
-                Ok(MemberItems::Read(data)) => tensors.push((data, tensor)),
-                Ok(MemberItems::Unread(array)) => {
-                    copies.push(NamedCopy { name: tensor.name.unwrap_or_default(), array });
-                }
-                Err(why) if tensor.whole && !alone && input.describe(*n).is_err() => {
-                    stops.add(&tensor.old, message(&why))
-                }
-                Err(why) => return Err(why),
-            }
+            let names = (&*one.old, one.name.as_deref().unwrap_or_default());
+            let data = set.add(&one.member, names, asked.of(Some(&one.old)), one.whole && !alone, changes)?;
+            tensors.extend(data.map(|data| (data, one)));
         }
-        stops.finish()?;
+        set.check_readable()?;
         asked.finish()?;
         for input in whole.iter().filter(|_| !reader.run.quiet) {
             if let Some(message) = input.reader().index_faults().taken_by(self.members.taken.filter()).message() {
@@ -235,16 +225,13 @@ impl Convert {
         if let Some(option) = option.filter(|_| !dtypes.iter().filter_map(cast_to).any(is_floats)) {
             bail!("{option}: is for a cast to floats, and no tensor is cast to floats");
         }
-        let mut report = destination.report("convert");
-        let is_named = tensors.iter().any(|(_, tensor)| tensor.operand.name.is_some());
-        let mut outputs = Vec::with_capacity(tensors.len());
         let mut tallies = CastTallies::default();
         for (data, Chosen { member, old, name, whole, operand }) in tensors {
             let dtype = cast::target(&self.cast, &old, data.dtype(), alone);
             let renamed = name.as_deref().filter(|name| whole && *name != old);
             match dtype.filter(|_| !alone) {
-                None if renamed.is_none() => report.source(&data),
-                dtype => report.becomes(&data, renamed, dtype),
+                None if renamed.is_none() => set.report.source(&data),
+                dtype => set.report.becomes(&data, renamed, dtype),
             }
             let called = match member.name().filter(|_| operands.len() == 1) {
                 Some(name) => name,
@@ -254,18 +241,17 @@ impl Convert {
             let selection = Selection::in_order(data, order);
             let rule = CastRule { lossy: self.lossy, overflow, tally, ..CastRule::default() };
             let recast = Recast { cast: dtype.cloned(), rule, order, ..Recast::default() };
-            outputs.push(OutputTensor {
+            set.inherited.is_group |= operand.name.is_some();
+            set.push(OutputTensor {
                 name,
                 old_name: Some(old),
                 recast,
                 ..OutputTensor::new(Box::new(selection), reader.run.limits)
             });
         }
-        let left_out = |name: &str| !self.members.taken.takes(name) || replaced.contains(name);
-        let in_group = |tensor: &OutputTensor| tensor.fill.data().name_in_group().is_some();
-        let is_group = is_named || outputs.iter().any(in_group) || copies.iter().any(|copy| copy.array.is_of_group);
-        let inherited = Inherited { metadata, copies, is_group };
-        let outcome = destination.write(outputs, inherited, &left_out, report)?;
+        set.left_out = Box::new(|name| !self.members.taken.takes(name) || replaced.contains(name));
+        set.inherited.metadata = metadata;
+        let outcome = destination.write(set)?;
         tallies.tell(reader.run, order)?;
         whole.iter().try_for_each(|input| tell_what_stayed(reader.run, input))?;
         Ok(outcome)

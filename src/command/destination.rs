@@ -20,14 +20,14 @@ use super::messages::{counted, unless_closed};
 use super::meter::Meter;
 use super::options::OutputOptions;
 use super::output_files::{NUMBER, NumberedFiles, ShardIndex, new_target};
+use super::output_set::OutputSet;
 use super::read_back::ReadBack;
 use crate::engine::job::Progress;
 use crate::error::Context;
 use crate::format::interface::TextOptions;
 use crate::format::write::{self, LaidOut, Output, OutputKind, OutputTensor, Replaced, Share, ShareReport, Shares};
-use crate::format::{Format, Inherited, index_name};
+use crate::format::{Format, index_name};
 use crate::item::meta::Meta;
-use crate::ops::fill::Fill;
 use crate::storage::parts::Parts;
 use crate::storage::record::Record;
 use crate::storage::signals;
@@ -163,57 +163,41 @@ impl<'a> Destination<'a> {
         Report::new(title, self.options.is_dry_run())
     }
 
-    /// Writes the one tensor of an operator: under the name that DATA has, if it has one and the output has names, and
-    /// with the metadata of the files of its operands.
-    ///
-    /// # Errors
-    /// Those of [`write`](Self::write).
-    pub(super) fn put(self, fill: Box<dyn Fill>, report: Report) -> Result<Outcome> {
-        let tensor = OutputTensor::new(fill, self.run.limits);
-        self.put_tensor(tensor, report)
+    /// Returns the output without tensors yet.
+    pub(super) fn output_set<'s>(&self, report: Report) -> OutputSet<'s> {
+        OutputSet::new(self.format(), report)
     }
 
-    /// Writes the one tensor of an operator as [`put`](Self::put) does.
-    ///
-    /// # Errors
-    /// Those of [`write`](Self::write).
-    pub(super) fn put_tensor(self, mut tensor: OutputTensor, report: Report) -> Result<Outcome> {
+    /// Writes the one tensor of an operator: under the name that DATA has, if it has one and the output has names, and
+    /// with the metadata of the files of its operands.
+    pub(super) fn put(self, mut tensor: OutputTensor, report: Report) -> Result<Outcome> {
         let has_names = self.format().is_some_and(Format::is_container);
+        let mut set = self.output_set(report);
         let data = tensor.fill.data();
         tensor.name = data.member().or(data.name_in_group()).filter(|_| has_names).map(str::to_owned);
-        let metadata = merged(tensor.fill.operands().filter_map(|source| source.container()?.metadata.as_ref()));
-        let is_group = tensor.fill.data().name_in_group().is_some();
-        let inherited = Inherited { metadata, is_group, ..Inherited::default() };
-        self.write(vec![tensor], inherited, &|_| false, report)
+        set.inherited.metadata =
+            merged(tensor.fill.operands().filter_map(|source| source.container()?.metadata.as_ref()));
+        set.push(tensor);
+        self.write(set)
     }
 
     /// Writes tensors, or says in a dry run what would be written. In a format with names, tensors without one get one.
-    /// `brought` is what the file gets from the inputs beside its tensors, and `left_out` says whether the user left out the
-    /// tensor of a name.
-    ///
-    /// # Errors
-    /// The format cannot hold a tensor, or a name; a file that would lose other tensors; of reading and writing.
-    pub(super) fn write(
-        self,
-        mut tensors: Vec<OutputTensor>,
-        inherited: Inherited,
-        left_out: &dyn Fn(&str) -> bool,
-        mut report: Report,
-    ) -> Result<Outcome> {
+    pub(super) fn write(self, set: OutputSet<'_>) -> Result<Outcome> {
         let Self { run, options, is_edit, one_of_several, .. } = self;
         let (format, target) = match self.place {
             OutputPlace::New { format, target } => (format, target),
-            OutputPlace::Index(index) => return index.write(run, options, tensors, inherited, left_out, report),
-            OutputPlace::Files(files) => return files.write(run, options, tensors, inherited, report),
+            OutputPlace::Index(index) => return index.write(run, options, set),
+            OutputPlace::Files(files) => return files.write(run, options, set),
             OutputPlace::Check => {
-                tensors.into_iter().try_for_each(write::check_edit)?;
+                set.tensors.into_iter().try_for_each(write::check_edit)?;
                 return Ok(Outcome::Done);
             }
             OutputPlace::InPlace => {
-                let tensor = tensors.pop().expect("the one tensor of an operator");
-                return edit(tensor, run, options, report, one_of_several);
+                let tensor = set.tensors.into_iter().next().expect("the one tensor of an operator");
+                return edit(tensor, run, options, set.report, one_of_several);
             }
         };
+        let OutputSet { tensors, inherited, left_out, mut report, .. } = set;
         let label = target.label();
         // an operand that parts would change is refused for that reason
         let record = match options.parts.count() {
@@ -221,7 +205,7 @@ impl<'a> Destination<'a> {
             None => None,
         };
         let (write_options, containers) = (options.write_options(), run.io.containers.all());
-        let replaced = Some(Replaced { target: &target, containers: &containers, left_out });
+        let replaced = Some(Replaced { target: &target, containers: &containers, left_out: &*left_out });
         let members = OutputMembers::of(&tensors, format, &target);
         let output = Output { replaced, ..write_options.output(format, label) };
         let plan = output.prepare(tensors, inherited);

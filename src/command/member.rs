@@ -6,17 +6,15 @@
 use std::slice;
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 
 use super::asked::DTypeOption;
-use super::messages::{about_items, message, option_error, refusal};
+use super::messages::{about_items, option_error, refusal};
 use crate::error::{Error, Subject};
-use crate::format::Format;
 use crate::format::open::Input;
 use crate::format::values::{self, Values};
 use crate::item::dtype::DType;
 use crate::storage::source::Source;
-use crate::storage::unread::UnreadArray;
 
 /// A tensor of an open file.
 #[derive(Clone)]
@@ -26,14 +24,6 @@ pub(super) struct Member {
     pub n: usize,
     /// What messages call it.
     pub label: String,
-}
-
-/// The items of a tensor for an output.
-pub(super) enum MemberItems {
-    /// They are read.
-    Read(Source),
-    /// They are copied as they are stored.
-    Unread(UnreadArray),
 }
 
 impl Member {
@@ -94,33 +84,6 @@ impl Member {
             return Err(anyhow!(about_items(message, source.dtype())));
         }
         Ok(source)
-    }
-
-    /// Makes a source of the tensor for an output in `format`. If it cannot be read, the output is a store, and `changes` names
-    /// no option that would change it, it is copied as it is stored.
-    ///
-    /// # Errors
-    /// Why it cannot be read, and what stands in the way of a copy.
-    pub(super) fn stored(
-        &self,
-        asked: DTypeOption<'_>,
-        format: Format,
-        changes: impl Fn(&UnreadArray) -> Option<&'static str>,
-    ) -> Result<MemberItems> {
-        let why = match self.source(asked) {
-            Err(why) if format.can().chunks => why,
-            source => return source.map(MemberItems::Read),
-        };
-        match self.input.unread(self.n) {
-            Ok(None) => Err(why),
-            Ok(Some(array)) => match changes(&array) {
-                None => Ok(MemberItems::Unread(array)),
-                Some(option) => {
-                    bail!("{}, so it is only copied as it is stored, and {option} would change it", message(&why))
-                }
-            },
-            Err(error) => bail!("{}, and it cannot be copied as it is stored: {}", message(&why), error.message()),
-        }
     }
 }
 

@@ -38,6 +38,7 @@ mod operation;
 mod options;
 mod other_words;
 mod output_files;
+mod output_set;
 mod overflowed;
 mod pad;
 mod read_back;

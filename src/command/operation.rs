@@ -20,6 +20,7 @@ use crate::error::{Error, Subject};
 use crate::format::located::Located;
 use crate::format::stored_dtype::hold_to_rule;
 use crate::format::values;
+use crate::format::write::OutputTensor;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::ops::call::{Call, Operands, Resolved, ResolvedCall, widened};
@@ -245,7 +246,7 @@ impl<'a> OpenOperation<'a> {
             (Subject::Dtype, None) => error.into(),
             _ => self.explain(error),
         })?;
-        self.operation.destination.put(fill, report)
+        self.operation.destination.put(OutputTensor::new(fill, limits), report)
     }
 }
 

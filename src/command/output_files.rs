@@ -12,13 +12,14 @@ use super::io::{Outcome, Run, note};
 use super::messages::{argument_error, counted};
 use super::meter::Meter;
 use super::options::OutputOptions;
+use super::output_set::OutputSet;
 use super::read_back::ReadBack;
 use crate::error::{Context, ErrorKind};
 use crate::format::interface::TextOptions;
 use crate::format::name_order::list;
 use crate::format::shards::OldIndex;
-use crate::format::write::{self, LaidOut, Output, OutputKind, OutputTensor, Replaced};
-use crate::format::{Format, Inherited, files, index_name, shards};
+use crate::format::write::{self, LaidOut, Output, OutputKind, Replaced};
+use crate::format::{Format, files, index_name, shards};
 use crate::storage::platform::allow_open_files;
 use crate::storage::read_at::Identity;
 use crate::storage::source::Container;
@@ -59,15 +60,8 @@ impl ShardIndex<'_> {
     /// Writes tensors to shards of safetensors and the index that names them, or says what would be written. All shards are
     /// written beside their places first, then each takes its name, and the index comes last: what is ended before that
     /// leaves the old files as they were.
-    pub(super) fn write(
-        self,
-        run: Run<'_>,
-        options: &OutputOptions,
-        tensors: Vec<OutputTensor>,
-        inherited: Inherited,
-        left_out: &dyn Fn(&str) -> bool,
-        mut report: Report,
-    ) -> Result<Outcome> {
+    pub(super) fn write(self, run: Run<'_>, options: &OutputOptions, set: OutputSet<'_>) -> Result<Outcome> {
+        let OutputSet { tensors, inherited, left_out, mut report, .. } = set;
         let Self { target, path, most, removes_old } = self;
         let (format, label) = (Format::SAFETENSORS, target.label());
         let stem = index_name::stem(path).expect("the name of an index");
@@ -85,7 +79,7 @@ impl ShardIndex<'_> {
         let in_files = if removes_old { old.tensors_of_files(path) } else { Vec::new() };
         let listed = [&*old.tensors, &*in_files].concat();
         let is_removed = |shard: &Container| removes_old && old.names_file(path, shard.file);
-        write::check_replaced_index(&target, &listed, &is_removed, &tensors, left_out)?;
+        write::check_replaced_index(&target, &listed, &is_removed, &tensors, &*left_out)?;
         let mut plans = Vec::new();
         let names = tensors.iter().map(|tensor| tensor.name.clone()).collect::<Vec<_>>();
         let sources = tensors.iter().flat_map(|tensor| tensor.fill.operands());
@@ -147,14 +141,8 @@ impl ShardIndex<'_> {
 impl NumberedFiles<'_> {
     /// Writes each tensor to its file, or says what would be written. All files are written beside their places first, then each
     /// takes its name.
-    pub(super) fn write(
-        self,
-        run: Run<'_>,
-        options: &OutputOptions,
-        tensors: Vec<OutputTensor>,
-        inherited: Inherited,
-        mut report: Report,
-    ) -> Result<Outcome> {
+    pub(super) fn write(self, run: Run<'_>, options: &OutputOptions, set: OutputSet<'_>) -> Result<Outcome> {
+        let OutputSet { tensors, inherited, mut report, .. } = set;
         let Self { format, pattern } = self;
         let (write_options, containers) = (options.write_options(), run.io.containers.all());
         let (mut plans, mut read_back) = (Vec::with_capacity(tensors.len()), Vec::new());

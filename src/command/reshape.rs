@@ -96,9 +96,7 @@ impl Reshape {
         let Resolved::Reshaped(shape) = call.resolved else { unreachable!("Reshape gives new dims") };
         match destination.format() {
             None => self.edit(&reader, &operand.label, data, &shape, report),
-            Some(format) => {
-                destination.put_tensor(OutputTensor::reshaped(data, shape, format, reader.run.limits), report)
-            }
+            Some(format) => destination.put(OutputTensor::reshaped(data, shape, format, reader.run.limits), report),
         }
     }
 

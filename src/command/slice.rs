@@ -9,15 +9,12 @@ use super::asked::Reinterpret;
 use super::destination::Destination;
 use super::io::{Io, Outcome};
 use super::keeping::tell_what_stayed;
-use super::member::{Member, MemberItems};
-use super::messages::message;
+use super::member::Member;
 use super::operation::Operation;
-use super::options::members::{TakenOptions, UnreadableMembers};
+use super::options::members::TakenOptions;
 use super::options::{DATA, Operand, OperatorOptions, SliceOptions, data_help};
 use super::sources::{OperandReader, slices_of};
-use crate::format::Inherited;
 use crate::format::dims::dims_of;
-use crate::format::interface::NamedCopy;
 use crate::format::open::Input;
 use crate::format::write::OutputTensor;
 use crate::ops::call::Call;
@@ -85,60 +82,47 @@ impl Slice {
     ) -> Result<Outcome> {
         let output = &self.options.output;
         let asked = reader.asked(Reinterpret::Unsigned);
-        let format = destination.format().expect("slice changes nothing in place");
-        let mut report = destination.report(TITLE);
-        let (mut tensors, mut metadata, mut all_dims) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut copies, mut stops) = (Vec::new(), UnreadableMembers::default());
+        let (mut set, mut all_dims) = (destination.output_set(destination.report(TITLE)), Vec::new());
         let names = input.names().unwrap_or_default();
         self.taken.check_names(&names, &input.names_beside())?;
         let taken = |n: usize| input.is_taken(n, self.taken.filter());
         asked.look_at_all(input, &(0..names.len()).filter(|&n| taken(n)).collect::<Vec<_>>());
-        for (n, name) in names.iter().enumerate().filter(|(n, _)| taken(*n)) {
-            let member = Member::new(input, n);
+        let mut metadata = Vec::new();
+        for (n, &name) in names.iter().enumerate().filter(|(n, _)| taken(*n)) {
             let changes = |array: &UnreadArray| {
                 let sliced = !slices.with_dims_as_axes(&array.dims).is_empty();
                 if sliced { Some("--at") } else { output.changes(name, &array.dims) }
             };
-            let data = match member.stored(asked.of(Some(name)), format, changes) {
-                Ok(MemberItems::Read(data)) => data,
-                Ok(MemberItems::Unread(array)) => {
-                    copies.push(NamedCopy { name: (*name).to_owned(), array });
-                    continue;
-                }
-                Err(why) if input.describe(n).is_err() => {
-                    stops.add(name, message(&why));
-                    continue;
-                }
-                Err(why) => return Err(why),
-            };
+            let member = Member::new(input, n);
+            let Some(data) = set.add(&member, (name, name), asked.of(Some(name)), true, changes)? else { continue };
             let dims = dims_of(&data);
             slices.check_single(&dims).map_err(|error| anyhow!("--at: {}: {}", data.label(), error.message()))?;
             let own = slices.with_dims_as_axes(&dims);
             all_dims.extend(dims.into_iter().filter(|dim| !all_dims.contains(dim)).collect::<Vec<_>>());
-            report.source(&data);
+            set.report.source(&data);
             let mut tensor = if own.is_empty() {
                 OutputTensor::copy(data, reader.run.limits)
             } else {
                 let call = Call::Slice(own).resolve(&[data.meta()], None, None);
                 let call = call.map_err(|error| anyhow!("{}: {error}", data.label()))?;
-                report.lines(&call.details);
+                set.report.lines(&call.details);
                 OutputTensor::new(call.link(data.into(), reader.run.limits)?, reader.run.limits)
             };
-            tensor.name = Some((*name).to_owned());
-            tensors.push(tensor);
+            tensor.name = Some(name.to_owned());
+            set.push(tensor);
             metadata.extend(input.file_of(n)?.metadata);
         }
-        stops.finish()?;
+        set.check_readable()?;
         asked.finish()?;
-        ensure!(!tensors.is_empty(), "{}: --only and --exclude leave no tensor", input.label());
+        ensure!(!set.tensors.is_empty(), "{}: --only and --exclude leave no tensor", input.label());
         let label = input.label();
         let advice =
             "no tensor in it has names of dimensions, as those of Zarr stores may: slice one of them by position";
         ensure!(all_dims.iter().any(Option::is_some), "--at: {label}: {advice}");
         slices.check_dims(&all_dims).map_err(|error| anyhow!("--at: {label}: {}", error.message()))?;
-        let left_out = |name: &str| !self.taken.takes(name);
-        let inherited = Inherited { metadata: merged(&metadata), copies, is_group: true };
-        let outcome = destination.write(tensors, inherited, &left_out, report)?;
+        set.left_out = Box::new(|name| !self.taken.takes(name));
+        set.inherited.metadata = merged(&metadata);
+        let outcome = destination.write(set)?;
         tell_what_stayed(reader.run, input)?;
         Ok(outcome)
     }

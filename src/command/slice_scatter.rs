@@ -15,6 +15,7 @@ use super::options::{ChangeOptions, DATA, Operand, SliceOptions, UpdatesOptions,
 use super::sources::slices_of;
 use crate::error::Error;
 use crate::format::Format;
+use crate::format::write::OutputTensor;
 use crate::ops::call::{Call, Resolved};
 use crate::ops::condition::Condition;
 use crate::ops::replace::Replacement;
@@ -133,7 +134,8 @@ impl SliceScatter {
         if let (true, Some(number)) = (output.is_dry_run(), counted) {
             report.line(format_args!("{number} items would be replaced"));
         }
-        let outcome = destination.put(Box::new(places.replacing(base, replacement)), report)?;
+        let outcome =
+            destination.put(OutputTensor::new(Box::new(places.replacing(base, replacement)), limits), report)?;
         if is_counted {
             let number = counted.unwrap_or_else(|| replaced.load(Ordering::Relaxed));
             sum.fetch_add(number, Ordering::Relaxed);

@@ -9,8 +9,8 @@ use super::messages::counted;
 use super::options::{DATA, IndexList, Names, Operand, OperatorOptions, data_help};
 use super::output_files::numbers;
 use super::sources::{OperandReader, explained};
+use crate::format::Format;
 use crate::format::write::OutputTensor;
-use crate::format::{Format, Inherited};
 use crate::ops::call::{Call, Operands};
 use crate::ops::split::{self, SplitInto};
 use crate::storage::source::merged;
@@ -72,17 +72,17 @@ impl Split {
         let mut report = destination.report("split (ONNX Split, OpenVINO Split-1, VariadicSplit-1)");
         report.source(&data);
         let names = self.names_of(slices.len(), &destination)?;
-        let metadata = merged(data.container().and_then(|container| container.metadata.as_ref()));
-        let mut tensors = Vec::with_capacity(slices.len());
+        let mut set = destination.output_set(report);
         for (slice, name) in slices.into_iter().zip(names) {
             let call = Call::Slice(slice).resolve(&[data.meta()], None, None)?;
-            report.lines(&call.details);
+            set.report.lines(&call.details);
             let fill = call.link(Operands::from(data.another()?), reader.run.limits)?;
-            tensors.push(OutputTensor { name, ..OutputTensor::new(fill, reader.run.limits) });
+            set.push(OutputTensor { name, ..OutputTensor::new(fill, reader.run.limits) });
         }
+        set.inherited.metadata = merged(data.container().and_then(|container| container.metadata.as_ref()));
         // one part in a store has a name as well
-        let inherited = Inherited { metadata, is_group: !destination.is_of_files(), ..Inherited::default() };
-        destination.write(tensors, inherited, &|_| false, report)
+        set.inherited.is_group = !destination.is_of_files();
+        destination.write(set)
     }
 
     /// `None` for outputs in files of their own.
