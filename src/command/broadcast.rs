@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 
 use super::io::{Io, Outcome};
+use super::lists::index_list;
 use super::operation::Operation;
 use super::options::{DATA, IndexList, Operand, OperatorOptions, data_help};
 use crate::ops::broadcast::BroadcastRule;
@@ -45,7 +46,7 @@ Examples:
 impl Broadcast {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
-        let list = |list, option| operation.reader.index_list(list, option);
+        let list = |list, option| index_list(&operation.reader, list, option);
         let shape = list(&self.shape, "--shape")?;
         let (title, rule) = match &self.axes {
             Some(axes) => ("broadcast (OpenVINO Broadcast-3, explicit)", BroadcastRule::Axes(list(axes, "--axes")?)),

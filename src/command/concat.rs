@@ -7,12 +7,13 @@ use clap::{Args, ValueHint};
 
 use super::dry_run::Report;
 use super::io::{Io, Outcome};
+use super::lists::axis;
 use super::member::Member;
 use super::messages::{change_error, counted};
 use super::meter::Meter;
 use super::operation::settle;
 use super::options::{DATA, IndexList, Operand, OperatorOptions, check_stdin, data_help};
-use super::sources::{OperandReader, operands_error};
+use super::sources::{OpenMode, OperandReader, check_header_counts, operands_error};
 use crate::error::Subject;
 use crate::format::name_order::by_numbers;
 use crate::format::npy_append::Append;
@@ -80,20 +81,19 @@ impl Concat {
         let (destination, reader) = settle(io, &self.options, self.in_place)?;
         let operands = &self.data;
         check_stdin(operands)?;
-        let axis = self.axis.as_ref().map(|axis| reader.axis(axis)).transpose()?;
+        let axis = self.axis.as_ref().map(|list| axis(&reader, list, "--axis")).transpose()?;
         let reader = reader.for_files(operands.len());
-        let open = |(n, operand)| match (n, self.in_place) {
-            (0, true) => Ok(reader.find_locked_npy(operand)?.input),
-            _ => reader.open(operand),
+        let open = |(n, operand)| {
+            reader.open(operand, if n == 0 && self.in_place { OpenMode::LockedNpy } else { OpenMode::Plain })
         };
         let inputs = operands.iter().enumerate().map(open).collect::<Result<Vec<_>>>()?;
         let mut found = Vec::with_capacity(inputs.len());
         for input in inputs {
             found.extend(members(input)?);
         }
-        let mut sources = reader.sources(&found)?;
+        let mut sources = reader.read(&found)?;
         if self.in_place {
-            reader.check_header_counts(&operands[0], &sources[0])?;
+            check_header_counts(&operands[0], &sources[0])?;
         }
         let (joining, title) = match self.stack {
             true => (Joining::Stacked, "concat (ONNX ConcatFromSequence-11)"),

@@ -17,7 +17,7 @@ use super::options::members::meant;
 use super::options::{DTypeParser, IN, InputOptions, MemberOptions, Operand, OperatorOptions, OptionWord};
 use super::options::{check_stdin, data_help, dtype_help, parse_size, parse_words, word};
 use super::overflowed::CastTallies;
-use super::sources::OperandReader;
+use super::sources::{OpenMode, OperandReader};
 use crate::DType;
 use crate::format::located::Place;
 use crate::format::name_order::list;
@@ -277,7 +277,7 @@ impl Convert {
         let (mut first_whole, mut whole_inputs) = (None, Vec::new());
         for operand in operands {
             let filter = self.members.taken.filter();
-            let input = reader.open_taken(operand, filter)?;
+            let input = reader.open(operand, OpenMode::Taking(filter))?;
             // a whole container goes over with its names
             let whole = operand.name.is_none() && input.member().is_none() && (container || !self.members.is_empty());
             let names = if whole { input.names() } else { None };

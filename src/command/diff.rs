@@ -12,7 +12,7 @@ use super::asked::{AskedDTypes, Reinterpret};
 use super::diff_maps::{draw, map_lines};
 use super::diff_plans::{explain_many, explain_two};
 use super::found_side::find;
-use super::io::{Io, Outcome, Run, complain};
+use super::io::{Io, Outcome, Run, RunSettings, complain};
 use super::member::Member;
 use super::messages::{about_items, option_error, unless_closed};
 use super::meter::Meter;
@@ -190,8 +190,8 @@ pub(super) fn print(io: &Io, write: &mut dyn FnMut(&mut dyn Write) -> io::Result
 impl Diff {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let shapes = self.dumps.shapes()?;
-        let reader =
-            OperandReader::new(io, &self.input, &self.threads)?.quiet(self.summary).with_shapes(shapes.as_ref());
+        let settings = RunSettings { quiet: self.summary, ..(&self.threads).into() };
+        let reader = OperandReader::new(io, &self.input, settings)?.with_shapes(shapes.as_ref());
         let run = reader.run;
         let acceptance = match self.explain {
             true => Acceptance::Never,

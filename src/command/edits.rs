@@ -44,7 +44,7 @@ pub(super) fn run_for_each(
         io.count_reads();
     }
     let members = match may_be_several {
-        true => OperandReader::for_run(io, &options.input, &options.run)?.find_all_locked(data)?,
+        true => OperandReader::new(io, &options.input, &options.run)?.find_all_locked(data)?,
         false => None,
     };
     let Some(members) = members else {

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use super::member::Member;
 use super::options::Operand;
-use super::sources::OperandReader;
+use super::sources::{OpenMode, OperandReader};
 use crate::format::collection::{Collection, Opening};
 use crate::format::folder::Folder;
 use crate::format::located::{Located, Place};
@@ -55,7 +55,7 @@ pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand, may_be_made: b
         }
         _ => {}
     }
-    let input = reader.open(operand)?;
+    let input = reader.open(operand, OpenMode::Plain)?;
     if let Some(glob) = input.glob() {
         let selected = input.select()?;
         if may_be_made {
@@ -91,7 +91,7 @@ impl FoundSide {
     pub(super) fn with_member(self, name: &str, reader: &OperandReader<'_>, operand: &Operand) -> Result<Self> {
         let input = match self {
             Self::Container(input) if input.member().is_none() => input,
-            Self::Folder(_) => reader.open(operand)?,
+            Self::Folder(_) => reader.open(operand, OpenMode::Plain)?,
             Self::One { .. } | Self::Container(_) | Self::Absent => return Ok(self),
         };
         let n = input.pick(Some(name))?;

@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 
 use super::io::{Io, Outcome};
+use super::lists::axis;
 use super::operation::Operation;
 use super::options::{
     DATA, INDICES, IndexList, Operand, OperatorOptions, OptionWord, data_help, parse_number, parse_words, word,
@@ -63,7 +64,7 @@ At most 1 GiB of INDICES is held in memory (about 100 million indices); larger I
 impl Gather {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, Some(&self.indices), &self.options)?;
-        let axis = operation.reader.axis(&self.axis)?;
+        let axis = axis(&operation.reader, &self.axis, "--axis")?;
         let Self { batch_dims, out_of_range, .. } = *self;
         let call = Call::Gather { axis, batch_dims, out_of_range, counts_from_end: true };
         operation.open()?.run("gather (OpenVINO Gather-8, ONNX Gather-13)", &call)

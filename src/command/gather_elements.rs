@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 
 use super::io::{Io, Outcome};
+use super::lists::axis;
 use super::operation::Operation;
 use super::options::{DATA, INDICES, IndexList, Operand, OperatorOptions, data_help};
 use crate::ops::call::Call;
@@ -46,7 +47,7 @@ once for every 48 MiB of chosen items and their places.";
 impl GatherElements {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, Some(&self.indices), &self.options)?;
-        let axis = operation.reader.axis(&self.axis)?;
+        let axis = axis(&operation.reader, &self.axis, "--axis")?;
         let title = "gather-elements (ONNX GatherElements-13, OpenVINO GatherElements-6)";
         operation.open()?.run(title, &Call::GatherElements { axis })
     }

@@ -16,7 +16,7 @@ use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{
     FILE, InputOptions, Operand, OptionWord, ThreadOptions, check_stdin, data_help, parse_words, word,
 };
-use super::sources::OperandReader;
+use super::sources::{OpenMode, OperandReader};
 use crate::engine::explain::Explanation;
 use crate::format::content::Description;
 use crate::format::name_order::by_numbers;
@@ -231,7 +231,7 @@ impl Info {
         taking: &mut MemberSelection<'_>,
         found: &mut ListedFiles,
     ) -> Result<Outcome> {
-        let (input, selected) = taking.open(|filter| reader.open_taken(file, filter))?;
+        let (input, selected) = taking.open(|filter| reader.open(file, OpenMode::Taking(filter)))?;
         let holds_none = selected.is_none();
         let mut selected = selected.unwrap_or_default();
         let mut outcome = Outcome::Done;

@@ -91,8 +91,9 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Options take precedence. `TENSOROP_WINDOW` sets the window size in tests.
-    pub(super) fn new(io: &'a Io, threads: &ThreadOptions, address: &AddressOptions) -> Result<Self> {
+    /// Options take precedence over the environment. `TENSOROP_WINDOW` sets the window size in tests.
+    pub(super) fn new(io: &'a Io, settings: RunSettings<'_>, address: &AddressOptions) -> Result<Self> {
+        /// Returns the value of an option, or else that of a variable.
         fn value<T: Copy>(
             typed: Option<T>,
             name: &str,
@@ -104,22 +105,37 @@ impl<'a> Run<'a> {
             value.map(Some).map_err(|message| anyhow!("{name}: {}: {message}", text.display()))
         }
         let Environment { threads: in_threads, timeout, window, .. } = &io.environment;
+        let RunSettings { threads, memory, quiet } = settings;
         let threads = Threads::new(value(threads.threads, "TENSOROP_THREADS", in_threads.as_ref(), parse_threads)?);
         let threads = if window.is_some() { threads.started_for(0) } else { threads };
         let machine = window.map_or_else(Machine::default, Machine::with_windows_of);
+        let machine = Machine { memory: memory.unwrap_or(machine.memory), ..machine };
         let timeout = value(address.timeout, "TENSOROP_TIMEOUT", timeout.as_ref(), parse_timeout)?;
         let requests = RequestOptions { timeout, unsigned: address.no_sign_request };
-        Ok(Self { io, limits: Limits { threads, machine }, requests, quiet: false })
+        Ok(Self { io, limits: Limits { threads, machine }, requests, quiet })
     }
 
     pub(super) fn counter(&self) -> Option<&'a CallCounter> {
         self.io.counter.get().map(|counter| &**counter)
     }
+}
 
-    pub(super) fn with(self, RunOptions { memory, quiet, .. }: &RunOptions) -> Self {
-        let Limits { threads, machine } = self.limits;
-        let machine = Machine { memory: memory.unwrap_or(machine.memory), ..machine };
-        Self { limits: Limits { threads, machine }, quiet: *quiet, ..self }
+/// The options of a run that do not depend on its operands.
+pub(super) struct RunSettings<'a> {
+    pub threads: &'a ThreadOptions,
+    pub memory: Option<usize>,
+    pub quiet: bool,
+}
+
+impl<'a> From<&'a ThreadOptions> for RunSettings<'a> {
+    fn from(threads: &'a ThreadOptions) -> Self {
+        Self { threads, memory: None, quiet: false }
+    }
+}
+
+impl<'a> From<&'a RunOptions> for RunSettings<'a> {
+    fn from(RunOptions { threads, memory, quiet }: &'a RunOptions) -> Self {
+        Self { threads, memory: *memory, quiet: *quiet }
     }
 }
 

@@ -36,7 +36,9 @@ impl OutputMembers {
             // the name that a container gives to a single tensor
             own.or(format.is_container().then_some("arr_0")).map(str::to_owned)
         };
-        Self { names: tensors.iter().map(name).collect(), are_replaced: tensors.iter().all(is_here) }
+        let mut names: Option<Vec<_>> = tensors.iter().map(name).collect();
+        names.iter_mut().for_each(|names| names.sort());
+        Self { names, are_replaced: tensors.iter().all(is_here) }
     }
 
     /// Appends the command that would keep the other tensors of the replaced container, and `--in-place` if `is_edit` and the

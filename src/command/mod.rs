@@ -30,6 +30,7 @@ mod info;
 mod io;
 mod keeping;
 mod listed_names;
+mod lists;
 mod man;
 mod member;
 mod messages;

@@ -15,7 +15,7 @@ use super::io::{Io, Outcome};
 use super::member::Member;
 use super::messages::message;
 use super::options::{ChangeOptions, Operand, OperatorOptions, UpdatesOptions, check_stdin};
-use super::sources::{OperandReader, explained};
+use super::sources::{OpenMode, OperandReader, explained};
 use crate::error::{Error, Subject};
 use crate::format::located::Located;
 use crate::format::stored_dtype::hold_to_rule;
@@ -98,7 +98,7 @@ impl<'a> Operation<'a> {
         let ChangeOptions { input, output, edit, run } = options;
         let (updates, fill) = (updates.updates.as_ref(), updates.fill.as_deref());
         check_stdin([data].into_iter().chain(indices).chain(updates))?;
-        let reader = OperandReader::for_run(io, input, run)?;
+        let reader = OperandReader::new(io, input, run)?;
         let mut destination = Destination::of(reader.run, output, edit.in_place)?.of_an_edit();
         let mut data = Cow::Borrowed(data);
         if let Some(Edited { member, name, is_check, reports }) = &edited {
@@ -116,15 +116,18 @@ impl<'a> Operation<'a> {
     /// Those of finding and typing them.
     pub(super) fn open(self) -> Result<OpenOperation<'a>> {
         let in_place = self.destination.is_in_place();
+        let find = |operand: &Operand, opening| Member::chosen(self.reader.open(operand, opening)?);
         let data = match (&self.edited, in_place) {
             (Some(edited), _) => edited.member.clone(),
-            (None, true) => self.reader.find_locked(&self.data, self.shared)?,
-            (None, false) => self.reader.find(&self.data)?,
+            (None, true) => find(&self.data, OpenMode::Locked { is_shared: self.shared })?,
+            (None, false) => find(&self.data, OpenMode::Plain)?,
         };
-        let find = |operand: &Operand| self.reader.find(operand).map_err(|error| or_fill(&operand.located, error));
-        let updates = self.updates.map(find).transpose()?;
+        let updates = self
+            .updates
+            .map(|operand| find(operand, OpenMode::Plain).map_err(|error| or_fill(&operand.located, error)));
+        let updates = updates.transpose()?;
         let members: Vec<_> = [data].into_iter().chain(updates).collect();
-        let mut sources = self.reader.sources(&members)?.into_iter();
+        let mut sources = self.reader.read(&members)?.into_iter();
         let data = sources.next().expect("a source for DATA");
         if in_place && !data.is_changeable() {
             let label = &self.data.label;
@@ -229,8 +232,10 @@ impl<'a> OpenOperation<'a> {
     /// An index tensor that holds no integers; those of [`Call::resolve`] and [`ResolvedCall::link`]; of reading and writing.
     pub(super) fn run(mut self, title: &str, call: &Call) -> Result<Outcome> {
         let limits = self.operation.reader.run.limits;
-        let indices = self.operation.indices.map(|operand| self.operation.reader.integers(operand));
-        self.operands.indices = indices.transpose()?;
+        if let Some(operand) = self.operation.indices {
+            let member = Member::chosen(self.operation.reader.open(operand, OpenMode::Plain)?)?;
+            self.operands.indices = Some(member.integers(&operand.label)?);
+        }
         let call = self.resolve(call)?;
         if let (Some((item, label)), Some(shape)) = (self.filling()?, &call.updates) {
             let meta = Meta::new(self.data().dtype().clone(), shape.clone());
@@ -259,7 +264,7 @@ pub(super) fn settle<'a>(
     options: &'a OperatorOptions,
     in_place: bool,
 ) -> Result<(Destination<'a>, OperandReader<'a>)> {
-    let reader = OperandReader::for_run(io, &options.input, &options.run)?;
+    let reader = OperandReader::new(io, &options.input, &options.run)?;
     Ok((Destination::of(reader.run, &options.output, in_place)?, reader))
 }
 

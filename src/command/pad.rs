@@ -4,6 +4,7 @@ use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
 
 use super::io::{Io, Outcome};
+use super::lists::index_list;
 use super::operation::Operation;
 use super::options::{DATA, IndexList, Operand, OperatorOptions, OptionWord, data_help, parse_words, word};
 use crate::ops::call::Call;
@@ -70,7 +71,7 @@ impl Pad {
         let (mode, fill) = (self.mode, self.fill.as_deref());
         ensure!(fill.is_none() || mode == PadMode::Constant, "--fill: only --mode constant adds it");
         let operation = Operation::begin(io, &self.data, None, &self.options)?.filled_with(fill);
-        let list = |list, option| operation.reader.index_list(list, option);
+        let list = |list, option| index_list(&operation.reader, list, option);
         let (before, after) = (list(&self.before, "--before")?, list(&self.after, "--after")?);
         let axes = self.axes.as_ref().map(|axes| list(axes, "--axes")).transpose()?;
         operation.open()?.run("pad (ONNX Pad, OpenVINO Pad-12)", &Call::Pad { before, after, axes, mode })

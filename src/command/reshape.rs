@@ -5,10 +5,12 @@ use clap::{ArgGroup, Args, ValueHint};
 
 use super::dry_run::Report;
 use super::io::{Io, Outcome};
+use super::lists::{self, index_list};
+use super::member::Member;
 use super::messages::{change_error, counted};
 use super::operation::settle;
 use super::options::{DATA, IndexList, Operand, OperatorOptions, data_help};
-use super::sources::{OperandReader, explained};
+use super::sources::{OpenMode, OperandReader, check_header_counts, explained};
 use crate::error::{Error, Subject};
 use crate::format::npy_header::HeaderEdit;
 use crate::format::write::{self, OutputTensor};
@@ -84,12 +86,10 @@ impl Reshape {
         let (destination, reader) = settle(io, &self.options, self.in_place)?;
         let call = Call::Reshape(self.new_shape(&reader)?);
         let operand = &self.data;
-        let data = match self.in_place {
-            true => reader.source_of(reader.find_locked_npy(operand)?)?,
-            false => reader.source(operand)?,
-        };
+        let opening = if self.in_place { OpenMode::LockedNpy } else { OpenMode::Plain };
+        let data = reader.read(&[Member::chosen(reader.open(operand, opening)?)?])?.remove(0);
         if self.in_place {
-            reader.check_header_counts(operand, &data)?;
+            check_header_counts(operand, &data)?;
         }
         let call = call.resolve(&[data.meta()], None, None).map_err(|error| self.explained(error))?;
         let report = destination.report(TITLE).with(&call, [&data]);
@@ -134,7 +134,7 @@ impl Reshape {
     }
 
     fn new_shape(&self, reader: &OperandReader<'_>) -> Result<NewShape> {
-        let list = |list, option| reader.index_list(list, option);
+        let list = |list, option| index_list(reader, list, option);
         Ok(match (&self.shape, &self.squeeze, &self.unsqueeze, &self.flatten) {
             (Some(dims), ..) if self.allow_zero => NewShape::DimsWithZero(list(dims, "--shape")?),
             (Some(dims), ..) => NewShape::Dims(list(dims, "--shape")?),
@@ -142,7 +142,7 @@ impl Reshape {
             (_, _, Some(axes), _) => NewShape::Unsqueeze(list(axes, "--unsqueeze")?),
             (_, _, _, axis) => {
                 let axis = axis.as_ref().expect("the grammar requires one of the four");
-                NewShape::Flatten(reader.axis_of(axis, "--flatten")?)
+                NewShape::Flatten(lists::axis(reader, axis, "--flatten")?)
             }
         })
     }

@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 
 use super::io::{Io, Outcome};
+use super::lists::number_or_list;
 use super::operation::Operation;
 use super::options::{DATA, IndexList, Operand, OperatorOptions, data_help};
 use crate::ops::call::Call;
@@ -41,7 +42,7 @@ Examples:
 impl Roll {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
-        let list = |list, option| operation.reader.number_or_list(list, option);
+        let list = |list, option| number_or_list(&operation.reader, list, option);
         let shift = list(&self.shift, "--shift")?;
         let axes = self.axes.as_ref().map(|axes| list(axes, "--axes")).transpose()?;
         operation.open()?.run("roll (OpenVINO Roll-7)", &Call::Roll { shift, axes })

@@ -5,6 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::edits::{changed, run_for_each};
 use super::io::{Io, Outcome};
+use super::lists::axis;
 use super::options::{
     ChangeOptions, DATA, DuplicateOptions, INDICES, IndexList, Operand, SCATTER_HEADING, UpdatesOptions,
 };
@@ -78,7 +79,7 @@ impl ScatterElements {
         }
         let operands = (&self.data, Some(&self.indices));
         run_for_each(io, operands, &self.updates, &self.options, &changed, &|change| {
-            let axis = change.reader.axis(&self.axis)?;
+            let axis = axis(&change.reader, &self.axis, "--axis")?;
             let (opset, repeats) = (self.opset, self.duplicates.repeats(reduction));
             let call = Call::ScatterElements { axis, opset, reduction, has_initial, repeats, counts_from_end: true };
             change.open()?.run(&self.title(), &call)

@@ -5,6 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::edits::{changed, run_for_each};
 use super::io::{Io, Outcome};
+use super::lists::axis;
 use super::options::{
     ChangeOptions, DATA, DuplicateOptions, INDICES, IndexList, Operand, SCATTER_HEADING, UpdatesOptions, data_help,
 };
@@ -49,7 +50,7 @@ impl ScatterUpdate {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operands = (&self.data, Some(&self.indices));
         run_for_each(io, operands, &self.updates, &self.options, &changed, &|change| {
-            let axis = change.reader.axis(&self.axis)?;
+            let axis = axis(&change.reader, &self.axis, "--axis")?;
             let repeats = self.duplicates.repeats(Reduction::None);
             change.open()?.run("scatter-update (OpenVINO ScatterUpdate-3)", &Call::ScatterUpdate { axis, repeats })
         })

@@ -15,7 +15,7 @@ use super::meter::Meter;
 use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{At, FILE, InputOptions, Operand, PageOptions, ThreadOptions};
 use super::options::{check_stdin, data_help, parse_number, parse_path};
-use super::sources::OperandReader;
+use super::sources::{OpenMode, OperandReader};
 use crate::engine::job::{Job, Progress};
 use crate::error::Subject;
 use crate::format::dims::dims_of;
@@ -272,7 +272,7 @@ fn open(
     file: &Operand,
     taking: &mut MemberSelection<'_>,
 ) -> Result<(Arc<Input>, Vec<usize>)> {
-    let (input, members) = taking.open(|filter| reader.open_taken(file, filter))?;
+    let (input, members) = taking.open(|filter| reader.open(file, OpenMode::Taking(filter)))?;
     let members = members.ok_or_else(|| anyhow!("{}: holds no tensors", input.label()))?;
     Ok((input, members))
 }

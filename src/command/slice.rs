@@ -9,11 +9,12 @@ use super::asked::Reinterpret;
 use super::destination::Destination;
 use super::io::{Io, Outcome};
 use super::keeping::tell_what_stayed;
+use super::lists::slices;
 use super::member::Member;
 use super::operation::Operation;
 use super::options::members::TakenOptions;
 use super::options::{DATA, Operand, OperatorOptions, SliceOptions, data_help};
-use super::sources::{OperandReader, slices_of};
+use super::sources::{OpenMode, OperandReader, slices_of};
 use crate::format::dims::dims_of;
 use crate::format::open::Input;
 use crate::format::write::OutputTensor;
@@ -58,8 +59,8 @@ impl Slice {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
         let reader = operation.reader;
-        let slices = reader.slices(&self.slices)?;
-        let found = reader.open_taken(&operation.data, self.taken.filter())?;
+        let slices = slices(&reader, &self.slices)?;
+        let found = reader.open(&operation.data, OpenMode::Taking(self.taken.filter()))?;
         let is_dataset = || found.reader().itself().is_none() && found.name(1).is_some();
         if slices.is_by_names() && found.member().is_none() && is_dataset() {
             return self.dataset(&reader, &found, &slices, operation.destination);
@@ -67,7 +68,7 @@ impl Slice {
         let is_one = "--only and --exclude choose among the tensors of a whole container, which is sliced by the names of \
                       dimensions, as in --at time=2:4";
         ensure!(self.taken.is_empty(), "{}: {is_one}", operation.data.label);
-        let data = reader.source_of(Member::chosen(found)?)?;
+        let data = reader.read(&[Member::chosen(found)?])?.remove(0);
         let call = Call::Slice(slices_of(&slices, &data)?);
         operation.of_data(data).run(TITLE, &call)
     }

@@ -9,6 +9,7 @@ use clap::{Args, ValueHint};
 
 use super::edits::{changed, run_for_each};
 use super::io::{Io, Outcome};
+use super::lists::slices;
 use super::messages::counted;
 use super::operation::{OpenOperation, is_word_for_nan};
 use super::options::{ChangeOptions, DATA, Operand, SliceOptions, UpdatesOptions, data_help};
@@ -76,7 +77,7 @@ impl SliceScatter {
             }
         };
         run_for_each(io, (&self.data, None), &self.updates, &self.options, &line, &|change| {
-            let slices = change.reader.slices(&self.slices)?;
+            let slices = slices(&change.reader, &self.slices)?;
             let change = change.open()?;
             // without a slice, `--fill` takes only tensors of rank 0 from a pattern
             if let (false, false, 1..) = (self.names_places(), change.is_one_of_several(), change.data().shape().len())

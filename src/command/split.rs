@@ -5,10 +5,12 @@ use clap::{ArgGroup, Args, ValueHint};
 
 use super::destination::Destination;
 use super::io::{Io, Outcome};
+use super::lists::{axis, index_list};
+use super::member::Member;
 use super::messages::counted;
 use super::options::{DATA, IndexList, Names, Operand, OperatorOptions, data_help};
 use super::output_files::numbers;
-use super::sources::{OperandReader, explained};
+use super::sources::{OpenMode, OperandReader, explained};
 use crate::format::Format;
 use crate::format::write::OutputTensor;
 use crate::ops::call::{Call, Operands};
@@ -59,15 +61,15 @@ impl Split {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let OperatorOptions { input, output, run } = &self.options;
         ensure!(!output.parts.is_given(), "--part: not with split, whose outputs appear together");
-        let reader = OperandReader::for_run(io, input, run)?;
+        let reader = OperandReader::new(io, input, run)?;
         let destination = Destination::of_several(reader.run, output)?;
         let into = match (self.parts, &self.lengths) {
             (Some(parts), _) => SplitInto::Parts(parts),
-            (None, Some(lengths)) => SplitInto::Lengths(reader.index_list(lengths, "--lengths")?),
+            (None, Some(lengths)) => SplitInto::Lengths(index_list(&reader, lengths, "--lengths")?),
             (None, None) => unreachable!("the grammar requires one of them"),
         };
-        let axis = reader.axis(&self.axis)?;
-        let mut data = reader.source(&self.data)?;
+        let axis = axis(&reader, &self.axis, "--axis")?;
+        let mut data = reader.read(&[Member::chosen(reader.open(&self.data, OpenMode::Plain)?)?])?.remove(0);
         let slices = split::check(data.shape(), axis, &into).map_err(|error| explained([&self.data], error))?;
         let mut report = destination.report("split (ONNX Split, OpenVINO Split-1, VariadicSplit-1)");
         report.source(&data);

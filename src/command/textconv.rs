@@ -13,7 +13,7 @@ use super::member::Member;
 use super::messages::reason;
 use super::options::{FILE, InputOptions, Operand, ThreadOptions, data_help};
 use super::show::ShownItems;
-use super::sources::OperandReader;
+use super::sources::{OpenMode, OperandReader};
 use crate::format::located::{Located, Place};
 use crate::format::name_order::by_numbers;
 use crate::format::text::{self, TextOptions};
@@ -67,7 +67,7 @@ impl Textconv {
             Some(file) => {
                 reader.open_options(&operand.label).open_bytes(Arc::clone(file)).map(Arc::new).map_err(Into::into)
             }
-            None => reader.open(operand),
+            None => reader.open(operand, OpenMode::Plain),
         };
         let bytes = || -> Option<Box<dyn Read>> {
             Some(match &kept {

@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 
 use super::io::{Io, Outcome};
+use super::lists::index_list;
 use super::operation::Operation;
 use super::options::{DATA, IndexList, Operand, OperatorOptions, data_help};
 use crate::ops::call::Call;
@@ -36,7 +37,7 @@ Examples:
 impl Tile {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
-        let repeats = operation.reader.index_list(&self.repeats, "--repeats")?;
+        let repeats = index_list(&operation.reader, &self.repeats, "--repeats")?;
         operation.open()?.run("tile (ONNX Tile, OpenVINO Tile-1)", &Call::Tile { repeats })
     }
 }

@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 
 use super::io::{Io, Outcome};
+use super::lists::index_list;
 use super::operation::Operation;
 use super::options::{DATA, IndexList, Operand, OperatorOptions, data_help};
 use crate::ops::call::Call;
@@ -44,7 +45,7 @@ Where rows become columns, 32 MiB of the output are held at a time, of all threa
 impl Transpose {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
-        let list = |list| operation.reader.index_list(list, "--axes");
+        let list = |list| index_list(&operation.reader, list, "--axes");
         let axes = self.axes.as_ref().map(list).transpose()?;
         operation.open()?.run("transpose (ONNX Transpose, OpenVINO Transpose-1)", &Call::Transpose { axes })
     }

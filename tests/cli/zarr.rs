@@ -253,7 +253,7 @@ fn refusals() {
         ("convert d.npy -o folder --to zarr", "output folder: is a folder and no Zarr store, and is not replaced"),
         ("convert d.npy -o there.zarr --no-clobber", "output there.zarr: exists, and --no-clobber keeps it"),
         ("convert d.npy --to zarr", "standard output: zarr is a folder: name it with -o"),
-        ("convert d.npy -o o.zarr --order F", "output o.zarr: zarr is always in C order"),
+        ("convert d.npy -o o.zarr --order F", "output o.zarr:arr_0: zarr is always in C order"),
         ("convert d.npy -o o.zarr --chunks 4", "--chunks: [4], expected 2 numbers of 1 or more (shape [40, 30])"),
         ("convert d.npy -o o.zarr --chunks 4,4 --shards 6,6", "--shards: [6, 6] are no whole chunks of [4, 4]"),
         ("convert d.npy -o o.npy --chunks 4,4", "--chunks: npy has no chunks, expected a .zarr as output"),
