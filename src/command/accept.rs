@@ -1,8 +1,7 @@
-//! `diff --accept`: the tensors of ACTUAL that did not pass become those that are expected.
+//! `diff --accept`: tensors of ACTUAL that differ replace those of EXPECTED.
 //!
-//! [`Changes`] are all files that are written for it, found out before the report is printed, so that what cannot be
-//! accepted is refused first. Each file is then written anew as a whole, with its other tensors as they are; only a file
-//! of a kind that no writer writes has its items changed in place.
+//! [`Changes`] collects the files to write before the report is printed, so that a refusal comes first. Each file is
+//! rewritten as a whole and keeps its other tensors. Only formats without a writer are changed in place.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,48 +29,38 @@ use crate::ops::fill::Limits;
 use crate::report::printable;
 use crate::storage::source::Source;
 
-/// The files that are about to be written, in the order of their paths.
 #[derive(Default)]
 pub(super) struct Changes {
     files: BTreeMap<PathBuf, FileChange>,
     indices: BTreeMap<PathBuf, IndexChange>,
-    /// What only EXPECTED has, which stays, in natural order.
+    /// Tensors that only EXPECTED has, in natural order. They stay.
     left: Vec<String>,
 }
 
-/// The tensors that are put into a file.
 #[derive(Default)]
 struct FileChange {
-    /// Whether items are changed in place, because no writer writes such a file anew.
+    /// Whether the items are changed in place, because the format has no writer.
     is_in_place: bool,
-    /// The index that names the file, if it is a shard.
+    /// The index of the file, if it is a shard.
     index: Option<PathBuf>,
     tensors: Vec<Accepted>,
 }
 
-/// A tensor of ACTUAL that is accepted.
 struct Accepted {
     /// Its name in the file of EXPECTED.
     name: Option<String>,
-    /// Where it is among the tensors of ACTUAL; `None` if it is the only one.
+    /// Its place among the tensors of ACTUAL; `None` if ACTUAL is one tensor.
     place: Option<TensorPlace>,
-    /// The dtype that it is cast to, if EXPECTED keeps its own.
+    /// The dtype of EXPECTED, to which the tensor is cast.
     dtype: Option<DType>,
 }
 
-/// A file that has passed every check and can be written.
 enum CheckedFile {
     Anew(Box<Rewrite>),
     InPlace(Vec<OutputTensor>),
 }
 
 impl Changes {
-    /// Returns the change for a single tensor that does not pass. `expected` is what was typed, and `opened` the tensor
-    /// that was found there, if there is one. With a `dtype` the items are cast to it.
-    ///
-    /// # Errors
-    /// EXPECTED is no file; it cannot be written anew, and `actual` differs in more than its items; an item that the dtype
-    /// cannot hold.
     pub(super) fn for_file(
         expected: &Located,
         opened: Option<&Member>,
@@ -95,7 +84,6 @@ impl Changes {
         let member = member.map(str::to_owned);
         let old = rewrite::existing(file, &label(file))?;
         let name = match &old {
-            // if none was typed, it is the one that was found
             Some(old) => old.names().and_then(|names| {
                 let found = opened.and_then(Member::name).or(names.first().copied());
                 member.or_else(|| found.map(str::to_owned))
@@ -106,11 +94,7 @@ impl Changes {
         Ok(changes)
     }
 
-    /// Returns the changes for all tensors whose names are in `failed`. `expected` is what was typed. With `keeping` limits
-    /// the tensors of EXPECTED keep their dtypes, to which those of ACTUAL are cast.
-    ///
-    /// # Errors
-    /// EXPECTED is no file or folder; a name that no file can have; an item that EXPECTED's dtype cannot hold; of opening.
+    /// With `keeping` limits, tensors are cast to the dtypes of EXPECTED.
     pub(super) fn for_files(
         pairs: &NamedPairs,
         failed: &[String],
@@ -141,7 +125,6 @@ impl Changes {
         Ok(changes)
     }
 
-    /// Accepts a tensor that both sides have.
     fn replace(
         &mut self,
         pairs: &NamedPairs,
@@ -177,7 +160,6 @@ impl Changes {
         Ok(())
     }
 
-    /// Accepts a tensor that only ACTUAL has.
     fn add(&mut self, pairs: &NamedPairs, located: &Located, name: &str, actual: TensorPlace) -> Result<()> {
         let root = located.typed();
         let [expected, found] = &pairs.sides;
@@ -192,15 +174,15 @@ impl Changes {
             _ => false,
         };
         if !is_folder {
-            // into the one container, which is not there yet
+            // The container does not exist yet.
             return self.put(root, None, accepted(Some(name.to_owned())));
         }
-        // the file that a name in a folder stands for, the name of a tensor in it, and the format if it is not there
+        // A name in a folder gives the file, the name of the tensor in it, and the format of a new file.
         let (stem, within, format) = match (own_stem, name.split_once(':')) {
             (Some(stem), _) => {
                 let format = found.open(actual.file)?.format();
                 let format = match format.is_written() {
-                    // the header of a .npy keeps dtype and shape
+                    // The header of a .npy keeps dtype and shape.
                     true if format == Format::RAW => Format::NPY,
                     true => format,
                     false => Format::SAFETENSORS,
@@ -227,8 +209,7 @@ impl Changes {
         change.tensors.push(accepted);
     }
 
-    /// Puts a tensor of ACTUAL into a file that is open as `old` or not there: of an index, into the shard that has the
-    /// name already, else into the shard of the last name.
+    /// Adds a tensor to the change of a file. In an index, a new name goes to the shard of the last name.
     fn put(&mut self, path: &Path, old: Option<&Input>, accepted: Accepted) -> Result<()> {
         let index = old.filter(|old| old.format().names_files());
         let (Some(index), Some(name)) = (index, &accepted.name) else {
@@ -241,7 +222,7 @@ impl Changes {
         let last = (0..names.len()).max_by_key(|&n| names[n]);
         let n = at.or(last).ok_or_else(|| anyhow!("{}: holds no tensors, and names no file for one", index.label()))?;
         let shard = index.file_of(n)?.path.ok_or_else(|| anyhow!("{}: names no file", index.label()))?;
-        // numbered files of a folder are a model without an index
+        // Numbered files of a folder are a model without an index.
         let is_written = index.format() == Format::INDEX;
         if is_written {
             let change = self.indices.entry(path.to_owned()).or_default();
@@ -256,11 +237,7 @@ impl Changes {
         Ok(())
     }
 
-    /// Makes every check, and then writes all files, which are to be read `again` as EXPECTED was. `open` opens a tensor of
-    /// ACTUAL. Returns a line for each file.
-    ///
-    /// # Errors
-    /// A file that cannot be written, or cannot hold a tensor; of reading and writing.
+    /// Makes every check before the first file is written. Returns a line for each file.
     pub(super) fn write(
         mut self,
         run: Run<'_>,
@@ -271,7 +248,7 @@ impl Changes {
         let made = self.make_folders()?;
         let written = self.write_files(run, &check);
         if written.is_err() {
-            // a folder is only removed if it is empty
+            // A folder is only removed if it is empty.
             made.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
         }
         let mut lines: Vec<_> = written?.into_iter().map(|line| format!("wrote {line}")).collect();
@@ -279,10 +256,6 @@ impl Changes {
         Ok(lines)
     }
 
-    /// Makes every check that [`write`](Self::write) makes. Returns a line for each file that it would write.
-    ///
-    /// # Errors
-    /// Those of [`write`](Self::write), except of writing.
     pub(super) fn report(
         mut self,
         run: Run<'_>,
@@ -304,7 +277,7 @@ impl Changes {
         Ok(lines)
     }
 
-    /// Makes the folders that are missing, and returns them, each after those that it lies in.
+    /// Returns the new folders, parents first.
     fn make_folders(&self) -> Result<Vec<PathBuf>> {
         let mut made = Vec::new();
         for folder in self.files.keys().filter_map(|path| path.parent()) {
@@ -316,13 +289,12 @@ impl Changes {
         Ok(made)
     }
 
-    /// Writes all files. Returns a line about each.
     fn write_files(
         &mut self,
         run: Run<'_>,
         check: &dyn Fn(&Path, &FileChange) -> Result<CheckedFile>,
     ) -> Result<Vec<String>> {
-        // Each file is checked before the first is written, but opened again for that: they may be more than can be open.
+        // The files are opened again for writing, because more files may be changed than can be open at a time.
         if self.files.len() > 1 {
             self.files.iter().try_for_each(|(path, change)| check(path, change).map(drop))?;
         }
@@ -349,7 +321,6 @@ impl Changes {
     }
 }
 
-/// Adds the growth of a shard, in bytes, to the change of its index.
 fn note_size(indices: &mut BTreeMap<PathBuf, IndexChange>, change: &FileChange, checked: &CheckedFile) {
     if let (Some(index), CheckedFile::Anew(file)) = (&change.index, checked) {
         indices.entry(index.clone()).or_default().more_bytes += file.more_bytes;
@@ -361,7 +332,6 @@ fn index_line(path: &Path) -> String {
 }
 
 impl FileChange {
-    /// Returns the path of the file, and how many of its tensors are written.
     fn line(&self, path: &Path, checked: &CheckedFile) -> String {
         let put = self.tensors.len();
         let all = match checked {
@@ -372,7 +342,6 @@ impl FileChange {
         format!("{}: {of}{}", printable(&path.display().to_string()), counted(all, "tensor", "tensors"))
     }
 
-    /// Opens the tensors and makes every check for one file.
     fn check(
         &self,
         path: &Path,
@@ -396,10 +365,6 @@ impl FileChange {
     }
 }
 
-/// Checks whether a file can take a tensor: it is open as `old`, or it is not there and its name tells its format.
-///
-/// # Errors
-/// A file of a kind that no writer writes, or a name that tells no format.
 fn check_format(path: &Path, old: Option<&Input>) -> Result<()> {
     match old {
         None => rewrite::new_format(path).map(drop).with_context(|| label(path))?,
@@ -418,16 +383,11 @@ fn label(path: &Path) -> String {
     format!("EXPECTED {}", path_without_secrets(path))
 }
 
-/// Returns the name of a tensor in its file; `None` in a format without names.
 fn name_of(side: &Collection, place: TensorPlace) -> Result<Option<String>> {
     let input = side.open(place.file)?;
     Ok(input.name(place.number_in(&input)?).map(str::to_owned))
 }
 
-/// Checks that EXPECTED is a file or several, which can be written and messages call `what`.
-///
-/// # Errors
-/// It is standard input or JSON, or lies behind an address.
 fn check_file(expected: &Located, what: &str) -> Result<()> {
     match expected.place {
         Place::Stdin | Place::Json(_) => bail!("EXPECTED: --accept writes {what}, and this is none"),

@@ -139,35 +139,31 @@ fn orders() -> Vec<OptionWord<Order>> {
     vec![word("C", "The last axis runs fastest", Order::C), word("F", "The first axis runs fastest", Order::Fortran)]
 }
 
-/// A tensor that is to be written, before it is opened.
+/// A tensor of the output, before it is opened.
 struct Chosen<'o> {
     member: Member,
-    /// What it comes from.
     operand: &'o Operand,
-    /// The name that patterns are matched with.
+    /// The name that patterns match.
     old: String,
-    /// Its name in the output, if it has one.
     name: Option<String>,
-    /// Whether it comes with all of its container.
+    /// Whether all of its container is converted.
     whole: bool,
 }
 
-/// The tensors that are taken from the inputs.
 struct Inputs<'o> {
     chosen: Vec<Chosen<'o>>,
     /// The names, in their files, of tensors that others replace.
     replaced: HashSet<String>,
     metadata: Metadata,
-    /// The containers that go over with all their tensors, or those that the patterns choose.
+    /// The containers that are converted as a whole, except tensors that the patterns leave out.
     whole: Vec<Arc<Input>>,
 }
 
 impl Convert {
-    /// Writes tensors in another form.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operands = &self.inputs;
         check_stdin(operands)?;
-        // if they are too many, opening them says what is wrong
+        // If the limit stays too low, opening the files reports it.
         allow_open_files(operands.len());
         let output = &self.options.output;
         let order = self.order;
@@ -176,7 +172,7 @@ impl Convert {
             && !matches!(last.place, Place::Stdin | Place::Json(_))
             && Format::from_name(last.typed()).is_ok()
         {
-            // the last operand was meant as the output, as `cp` takes it
+            // As with `cp`, the last operand was meant as the output.
             let (label, count) = (last.typed().display(), operands.len());
             ensure!(last.is_whole(), "IN {label}: no such file: for the output write -o {label}?");
             let several = containers("and");
@@ -191,7 +187,8 @@ impl Convert {
             bail!("{}: no tensors", empty.join(", "));
         }
         let (alone, mut tensors) = (chosen.len() == 1, Vec::with_capacity(chosen.len()));
-        // a single tensor that is named may have any bits reinterpreted, several only those that are ambiguous
+        // The bits of a single named tensor may be reinterpreted as any dtype. Of several tensors only ambiguous ones
+        // are.
         let reading = if alone && !chosen[0].whole { Reinterpret::Bits } else { Reinterpret::Unsigned };
         let asked = reader.asked(reading).of_convert();
         for Chosen { member, old, .. } in chosen.iter().filter(|_| asked.depends_on_others()) {
@@ -257,7 +254,6 @@ impl Convert {
         Ok(outcome)
     }
 
-    /// Returns the treatment of items that are too large for floats, and the option that chose it.
     fn overflow(&self) -> (Overflow, Option<&'static str>) {
         match (self.saturate, self.strict) {
             (true, _) => (Overflow::Saturate, Some("--saturate")),
@@ -266,10 +262,7 @@ impl Convert {
         }
     }
 
-    /// Opens the inputs and chooses the tensors that are written, and their names.
-    ///
-    /// # Errors
-    /// An input that is not there; a pattern that matches nothing; two tensors of one name.
+    /// Opens the inputs, and chooses the tensors and their names.
     fn choose<'o>(&self, reader: &OperandReader<'_>, operands: &'o [Operand], format: Format) -> Result<Inputs<'o>> {
         let container = format.is_container();
         let (mut chosen, mut metadata) = (vec![], vec![]);
@@ -278,7 +271,7 @@ impl Convert {
         for operand in operands {
             let filter = self.members.taken.filter();
             let input = reader.open(operand, OpenMode::Taking(filter))?;
-            // a whole container goes over with its names
+            // A whole container keeps its names.
             let whole = operand.name.is_none() && input.member().is_none() && (container || !self.members.is_empty());
             let names = if whole { input.names() } else { None };
             if whole {
@@ -304,9 +297,9 @@ impl Convert {
                     (None, Some(old)) if whole => {
                         Some(self.members.renamed(old)).filter(|renamed| container || renamed != old)
                     }
-                    // the NAME of FILE:NAME, or that of the only tensor
+                    // the NAME of FILE:NAME, or the name of the only tensor
                     (None, Some(old)) if container => Some(old.to_owned()),
-                    // it gets one when all of these are known
+                    // `name_by_files` needs the names of all other tensors.
                     (None, None) if container => None,
                     (None, _) => input.reader().facts().own_name.map(str::to_owned),
                 };
@@ -327,7 +320,7 @@ impl Convert {
         }
         let whole_names: Vec<_> = whole_names.iter().map(String::as_str).collect();
         self.members.taken.check_names(&whole_names, &beside)?;
-        // a rule that matches only excluded tensors changes nothing
+        // A rule that matches only excluded tensors changes nothing.
         self.members.check_renames(&taken_names.iter().map(String::as_str).collect::<Vec<_>>())?;
         let mut replaced = HashSet::new();
         if container {
@@ -342,11 +335,7 @@ impl Convert {
 }
 
 impl Convert {
-    /// Checks, unless `--prefix-names` is given, that no tensor of a folder gets a name that begins with that of its file, but
-    /// by a rule.
-    ///
-    /// # Errors
-    /// The first such name, and the files.
+    /// Refuses names that begin with the name of a file in a folder, unless a rule or `--prefix-names` gives them.
     fn check_prefixes(&self, chosen: &[Chosen<'_>]) -> Result<()> {
         let stem = |one: &Chosen<'_>| {
             let is_kept = one.whole && one.name.as_deref() == one.member.input.name(one.member.n);
@@ -378,11 +367,7 @@ impl Convert {
         )
     }
 
-    /// Checks, unless `--add` is given, that each name that is typed beside a whole container is that of one of its tensors,
-    /// before or after it is renamed, whether or not that is taken. Messages call the first container `container`.
-    ///
-    /// # Errors
-    /// The first name that no container has.
+    /// Refuses a typed name that no tensor of a whole container has, before or after renaming, unless `--add` is given.
     fn check_replaced(&self, chosen: &[Chosen<'_>], container: Option<&str>, whole_names: &[&str]) -> Result<()> {
         let Some(label) = container.filter(|_| !self.add) else { return Ok(()) };
         let renamed: HashSet<_> = whole_names.iter().map(|name| self.members.renamed(name)).collect();
@@ -398,8 +383,8 @@ impl Convert {
     }
 }
 
-/// Gives names to tensors that have none: several are called by their files, without folders and endings. A single one, one
-/// that is in no file, and those whose files no name can tell apart are `arr_0`, `arr_1` and so on.
+/// Names the tensors that have no name. Several tensors get the stems of their files. A single tensor, a tensor without
+/// a file, and tensors with equal stems become `arr_0`, `arr_1` and so on.
 fn name_by_files(chosen: &mut [Chosen<'_>]) {
     let taken: HashSet<String> = chosen.iter().filter_map(|one| one.name.clone()).collect();
     let unnamed: Vec<_> = chosen.iter_mut().filter(|one| one.name.is_none()).collect();
@@ -417,24 +402,20 @@ fn name_by_files(chosen: &mut [Chosen<'_>]) {
     }
 }
 
-/// Returns the name of a file, without folders and ending.
 fn stem(file: &Path) -> Option<String> {
     let name = file.file_name()?.to_str()?;
     let own = || Path::new(name).file_stem()?.to_str().map(str::to_owned);
     Format::from_file_name(name).map_or_else(own, |(_, stem)| Some(stem.into_owned()))
 }
 
-/// Drops the tensors of whole containers whose names are given to others. Returns their names in their files.
+/// Drops the tensors of whole containers whose names other tensors get. Returns the names of the dropped tensors in
+/// their files.
 fn replace(chosen: &mut Vec<Chosen<'_>>) -> HashSet<String> {
     let given: HashSet<_> = chosen.iter().filter_map(|one| one.operand.name.as_ref()).collect();
     let stays = |one: &mut Chosen<'_>| !one.whole || one.name.as_ref().is_none_or(|name| !given.contains(name));
     chosen.extract_if(.., |one| !stays(one)).map(|one| one.old).collect()
 }
 
-/// Refuses two tensors of one name.
-///
-/// # Errors
-/// Both of them.
 fn each_name_once(chosen: &[Chosen<'_>]) -> Result<()> {
     let mut seen: HashMap<&str, &Chosen<'_>> = HashMap::with_capacity(chosen.len());
     for one in chosen {

@@ -1,9 +1,8 @@
-//! Where the output of a command goes: a new file or folder, standard output, DATA in place, a part of either, or, in a
-//! dry run, nowhere.
+//! The destination of the output of a command: a new file or folder, standard output, DATA in place, or a part of
+//! these.
 //!
-//! A [`Destination`] is settled from the options before any operand is read, so that a name that cannot be written is
-//! refused before a long computation, and so that nothing later asks the file system again. It takes the tensors of the
-//! output once, with [`Destination::write`].
+//! [`Destination::of`] resolves the options before any operand is read, so that a name that cannot be written is
+//! refused before a long computation.
 
 use std::cell::RefCell;
 use std::io::Write as _;
@@ -34,50 +33,39 @@ use crate::storage::signals;
 use crate::storage::source::merged;
 use crate::storage::target::{OpenOutput, Target};
 
-/// Where the output of a command goes.
 pub(super) struct Destination<'a> {
     run: Run<'a>,
     options: &'a OutputOptions,
     place: OutputPlace<'a>,
-    /// Whether the operator could change DATA in place instead.
     is_edit: bool,
     /// The name of the tensor if it is one of several that are changed in place, and the reports of dry runs of these.
     one_of_several: Option<(&'a str, &'a RefCell<Report>)>,
 }
 
 enum OutputPlace<'a> {
-    /// The file of DATA itself.
     InPlace,
-    /// The file of DATA itself, which is not changed yet: only the checks are made.
+    /// DATA is checked for a change in place, and not changed.
     Check,
-    /// A file or folder of its own, a device, or standard output.
-    New { format: Format, target: Target },
-    /// An index, and shards of safetensors beside it.
+    /// A file or folder, a device, or standard output.
+    New {
+        format: Format,
+        target: Target,
+    },
     Index(ShardIndex<'a>),
-    /// A file or folder of its own for each tensor.
     Files(NumberedFiles<'a>),
 }
 
 impl<'a> Destination<'a> {
-    /// Settles where the output goes: into the file of DATA if that is changed `in_place`, else to what the options name.
-    ///
-    /// # Errors
-    /// The name does not tell the format; nothing can be written there; parts or a folder on standard output; parts that
-    /// would each read standard input.
     pub(super) fn of(run: Run<'a>, options: &'a OutputOptions, in_place: bool) -> Result<Self> {
         if options.explain {
-            // before the operands are opened
+            // The counter must exist before the operands are opened.
             run.io.count_reads();
         }
         let place = if in_place { OutputPlace::InPlace } else { OutputPlace::new(run, options)? };
         Ok(Self { run, options, place, is_edit: false, one_of_several: None })
     }
 
-    /// Settles where the tensors of an operator with several outputs go: into one container, or each into a file of its own if
-    /// the name has a [`NUMBER`].
-    ///
-    /// # Errors
-    /// Those of [`of`](Self::of); a file that holds one tensor, or standard output; an index of shards for each tensor.
+    /// The tensors go into one container, or each into its own file if the name has a [`NUMBER`].
     pub(super) fn of_several(run: Run<'a>, options: &'a OutputOptions) -> Result<Self> {
         let in_name =
             |path: &str| Path::new(path).file_name().is_some_and(|name| name.to_string_lossy().contains(NUMBER));
@@ -97,16 +85,10 @@ impl<'a> Destination<'a> {
         Ok(it)
     }
 
-    /// Returns whether each tensor gets a file of its own.
     pub(super) fn is_of_files(&self) -> bool {
         matches!(self.place, OutputPlace::Files(_))
     }
 
-    /// Sets the bytes that a shard has at most, if `most` is given, and whether the shards of the index that is replaced are
-    /// removed.
-    ///
-    /// # Errors
-    /// One of the options is given, and the output is not an index of shards.
     pub(super) fn with_shards_of(mut self, most: Option<u64>, removes_old: bool) -> Result<Self> {
         let option = if most.is_some() { "--max-shard-size" } else { "--remove-old-shards" };
         match &mut self.place {
@@ -123,32 +105,26 @@ impl<'a> Destination<'a> {
         Self { one_of_several: Some((name, reports)), ..self }
     }
 
-    /// Says that the operator could change DATA in place instead.
     pub(super) fn of_an_edit(self) -> Self {
         Self { is_edit: true, ..self }
     }
 
-    /// Lets only the checks be made that come before DATA is changed in place.
     pub(super) fn for_checks(self) -> Self {
         Self { place: OutputPlace::Check, ..self }
     }
 
-    /// Returns whether DATA is changed in place, or would be.
     pub(super) fn is_in_place(&self) -> bool {
         matches!(self.place, OutputPlace::InPlace | OutputPlace::Check)
     }
 
-    /// Returns whether only checks are made.
     pub(super) fn is_check(&self) -> bool {
         matches!(self.place, OutputPlace::Check)
     }
 
-    /// Returns whether the output goes to standard output.
     pub(super) fn is_stdout(&self) -> bool {
         matches!(self.place, OutputPlace::New { target: Target::Stdout(_), .. })
     }
 
-    /// Returns the format of a new output; `None` in place.
     pub(super) fn format(&self) -> Option<Format> {
         match &self.place {
             OutputPlace::InPlace | OutputPlace::Check => None,
@@ -158,18 +134,16 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// Returns an empty report of a dry run; of any other run it takes no lines.
     pub(super) fn report(&self, title: &str) -> Report {
         Report::new(title, self.options.is_dry_run())
     }
 
-    /// Returns the output without tensors yet.
     pub(super) fn output_set<'s>(&self, report: Report) -> OutputSet<'s> {
         OutputSet::new(self.format(), report)
     }
 
-    /// Writes the one tensor of an operator: under the name that DATA has, if it has one and the output has names, and
-    /// with the metadata of the files of its operands.
+    /// Writes the one tensor of an operator. In a container it keeps the name of DATA, and the file inherits the
+    /// metadata of all operands.
     pub(super) fn put(self, mut tensor: OutputTensor, report: Report) -> Result<Outcome> {
         let has_names = self.format().is_some_and(Format::is_container);
         let mut set = self.output_set(report);
@@ -181,7 +155,6 @@ impl<'a> Destination<'a> {
         self.write(set)
     }
 
-    /// Writes tensors, or says in a dry run what would be written. In a format with names, tensors without one get one.
     pub(super) fn write(self, set: OutputSet<'_>) -> Result<Outcome> {
         let Self { run, options, is_edit, one_of_several, .. } = self;
         let (format, target) = match self.place {
@@ -199,7 +172,7 @@ impl<'a> Destination<'a> {
         };
         let OutputSet { tensors, inherited, left_out, mut report, .. } = set;
         let label = target.label();
-        // an operand that parts would change is refused for that reason
+        // A record of parts comes before the other checks, because it refuses an operand that parts would change.
         let record = match options.parts.count() {
             Some(of) => Some(run.io.arguments.record(of, &target, run.requests)?),
             None => None,
@@ -240,14 +213,14 @@ impl<'a> Destination<'a> {
         let (meter, done) = (Meter::new(run, Some(bytes)), AtomicUsize::new(0));
         let progress = |more| {
             meter.add(more);
-            // what is printed after the last item must not be mixed with a progress bar
+            // A line after the last item must not be mixed with a progress bar.
             if done.fetch_add(more, Ordering::Relaxed) + more >= bytes {
                 meter.finish();
             }
         };
         plan.write(&mut sink, &text, &progress)?;
         sink.finish()?;
-        // standard output is read by a command that says how
+        // The reader of standard output gets the format from its own options.
         if let Some(path) = options.path() {
             read_back.tell(run, label, path)?;
         }
@@ -256,10 +229,6 @@ impl<'a> Destination<'a> {
 }
 
 impl<'a> OutputPlace<'a> {
-    /// Settles where a new output goes.
-    ///
-    /// # Errors
-    /// Those of [`Destination::of`].
     fn new(run: Run<'_>, options: &'a OutputOptions) -> Result<Self> {
         let path = options.path();
         let in_parts = options.parts.is_given();
@@ -267,7 +236,7 @@ impl<'a> OutputPlace<'a> {
             bail!("--part: needs -o to a .zarr or .npy");
         }
         let index = path.filter(|path| options.to.is_none() && index_name::stem(path).is_some());
-        // what lies in the shards decides what the output can hold
+        // The shards limit which tensors an index can hold.
         let format = if index.is_some() { Format::SAFETENSORS } else { options.format()? };
         if index.is_some() && in_parts {
             bail!("--part: not with an index of shards: needs -o to a .zarr or .npy");
@@ -280,7 +249,7 @@ impl<'a> OutputPlace<'a> {
         }
         let target = match path {
             None => Target::Stdout(run.io.stdout.clone()),
-            // the output that parts have made themselves may exist
+            // With --part the output may exist, because earlier parts have made it.
             Some(path) => new_target(run, path, options.label(), format, options.no_clobber && !in_parts)?,
         };
         Ok(match index {
@@ -290,7 +259,6 @@ impl<'a> OutputPlace<'a> {
     }
 }
 
-/// Changes DATA in place, or says in a dry run that it would be changed. Of several tensors the report is collected.
 fn edit(
     mut tensor: OutputTensor,
     run: Run<'_>,
@@ -318,10 +286,7 @@ fn edit(
     Ok(Outcome::Done)
 }
 
-/// Changes the data of `tensor` in place, all of it or a share, as `option` asks for; a signal meanwhile is reported.
-///
-/// # Errors
-/// Those of [`write::edit`].
+/// Changes a tensor or a share of it in place. A signal in the middle of the change is reported as one of `option`.
 pub(super) fn change(tensor: OutputTensor, run: Run<'_>, share: Option<Share>, option: &'static str) -> Result<()> {
     let meter = Meter::new(run, None);
     let changing = Arc::new(AtomicBool::new(false));
@@ -340,7 +305,6 @@ pub(super) fn change(tensor: OutputTensor, run: Run<'_>, share: Option<Share>, o
     Ok(edited?)
 }
 
-/// Refuses to show binary data on a terminal.
 fn check_binary(sink: &OpenOutput<'_>, format: Format) -> Result<()> {
     if format.is_binary() && sink.is_terminal() {
         let label = if matches!(sink, OpenOutput::Stdout(_)) { "standard output" } else { "output" };
@@ -349,12 +313,8 @@ fn check_binary(sink: &OpenOutput<'_>, format: Format) -> Result<()> {
     Ok(())
 }
 
-/// Makes the part that the options name, or puts all parts in place. `plan` has passed every check but that of
-/// `--no-clobber`, which is made here: an output that these same parts have made does not count as existing.
-///
-/// # Errors
-/// An output that is not made in parts; parts that were begun with other arguments; a finished output that has other files
-/// than it was finished with; of reading and writing.
+/// Makes the part that the options name, or moves all parts into place. `--no-clobber` is checked here, because an
+/// output that these same parts have made does not count as existing.
 fn write_parts(
     plan: &mut LaidOut,
     target: &Target,
@@ -366,7 +326,7 @@ fn write_parts(
 ) -> Result<Outcome> {
     let (options, dry_run) = (&output.parts, output.is_dry_run());
     let of = options.count().expect("--part or --finish");
-    // an output that cannot be made in parts is refused before anything is begun
+    // An output that cannot be made in parts is refused before the parts begin.
     if options.part.is_some() && !dry_run {
         plan.begin(OutputKind::Part, &TextOptions::default())?;
     }
@@ -376,7 +336,7 @@ fn write_parts(
     let mut parts = Parts::new(target, record)?;
     let forget = |parts: &Parts<'_>| parts.place.forget().with_context(|| target.label());
     let finished = !options.restart && parts.is_finished()?;
-    // a late part has nothing to do, but who asks whether all is there is not told so of what has lost a chunk since
+    // A late part has nothing to do, but `--finish` must report an output that has lost chunks since it was finished.
     if finished && options.finish.is_some() && !parts.place.is_as_finished().with_context(|| target.label())? {
         bail!(
             "{}: was finished, and has lost, gained or resized files since then: --restart begins anew",
@@ -408,14 +368,13 @@ fn write_parts(
         parts.restart().with_context(|| target.label())?;
     }
     match make_part(&shares, &mut parts, share, progress) {
-        // another process has made this part meanwhile, and all parts have been put in place
+        // Another process may have made this part and moved all parts into place.
         _ if parts.is_finished().is_ok_and(|finished| finished) => forget(&parts)?,
         made => made?,
     }
     Ok(Outcome::Done)
 }
 
-/// Makes a part, as far as it is not there already.
 fn make_part(
     shares: &Shares<'_>,
     parts: &mut Parts<'_>,
@@ -426,11 +385,11 @@ fn make_part(
     if parts.is_finished()? { Ok(()) } else { shares.write(parts, share, progress) }
 }
 
-/// Puts the output in its place, or prints which of its `of` parts are missing.
+/// Moves the output into place, or prints the missing parts.
 fn finish_parts(shares: &Shares<'_>, parts: &Parts<'_>, of: usize, io: &Io, dry_run: bool) -> Result<Outcome> {
     let lock = parts.ledger.lock();
     let missing = shares.missing(parts, of)?;
-    // another process may have put the output in place while this one waited or looked
+    // Another process may have moved the output into place meanwhile.
     let finished = parts.is_finished()?;
     if !finished && !missing.is_empty() {
         unless_closed(writeln!(io.stdout.clone(), "{}", as_ranges(&missing))).context("standard output")?;
@@ -442,7 +401,6 @@ fn finish_parts(shares: &Shares<'_>, parts: &Parts<'_>, of: usize, io: &Io, dry_
     Ok(Outcome::Done)
 }
 
-/// Lists ascending numbers with commas between them, three or more in a row as a range.
 fn as_ranges(numbers: &[usize]) -> String {
     let mut out = Vec::new();
     for run in numbers.chunk_by(|a, b| a + 1 == *b) {

@@ -1,4 +1,4 @@
-//! The advice that keeps the other tensors of a container, and the line on content that is not copied.
+//! Advice that keeps the other tensors of a container, and the note on content that is not copied.
 
 use anyhow::anyhow;
 
@@ -13,16 +13,15 @@ use crate::format::open::{Input, OpenOptions};
 use crate::format::write::OutputTensor;
 use crate::storage::target::Target;
 
-/// Stands in a line for the name of a member, where none was given.
+/// The placeholder for the name of a member in advice.
 pub(super) const ANY_MEMBER: &str = "NAME";
 
-/// The most tensors that a line names.
 const MAX_NAMED: usize = 8;
 
 /// The members of an output, for the advice of a refusal.
 pub(super) struct OutputMembers {
     names: Option<Vec<String>>,
-    /// Whether the data of every tensor is in the file that the output replaces.
+    /// Whether the data of every tensor is in the replaced file.
     are_replaced: bool,
 }
 
@@ -33,7 +32,7 @@ impl OutputMembers {
         };
         let name = |tensor: &OutputTensor| {
             let own = tensor.name.as_deref().or(tensor.fill.data().member());
-            // the name that a container gives to a single tensor
+            // A container gives this name to a single tensor without a name.
             own.or(format.is_container().then_some("arr_0")).map(str::to_owned)
         };
         let mut names: Option<Vec<_>> = tensors.iter().map(name).collect();
@@ -41,8 +40,8 @@ impl OutputMembers {
         Self { names, are_replaced: tensors.iter().all(is_here) }
     }
 
-    /// Appends the command that would keep the other tensors of the replaced container, and `--in-place` if `is_edit` and the
-    /// format has it.
+    /// Appends the command that would keep the other tensors of the replaced container. `is_edit` allows `--in-place`
+    /// in the advice.
     pub(super) fn explain(self, error: Error, label: &str, options: &OutputOptions, is_edit: bool) -> anyhow::Error {
         let (Some(Advice::KeepOthers), Some(path), Some(names)) = (error.advice(), options.path(), self.names) else {
             return argument_error(error);
@@ -55,10 +54,7 @@ impl OutputMembers {
     }
 }
 
-/// Names on standard error the attachments of a container, which are not copied with its tensors.
-///
-/// # Errors
-/// Standard error cannot be written.
+/// Prints the names of attachments, which are not copied with the tensors.
 pub(super) fn tell_what_stayed(run: Run<'_>, input: &Input) -> anyhow::Result<()> {
     if run.quiet {
         return Ok(());
@@ -72,7 +68,7 @@ pub(super) fn tell_what_stayed(run: Run<'_>, input: &Input) -> anyhow::Result<()
     note(&run.io.stderr, &line)
 }
 
-/// Says how new tensors are put into the container `file`, in place of the members of these names or beside the others.
+/// Returns the command that puts new tensors into a container.
 pub(super) fn put_back(input: &Input, file: &str, members: &[String]) -> String {
     let compress = if input.reader().facts().is_compressed { " --compress" } else { "" };
     let is_old =

@@ -1,6 +1,6 @@
-//! Tensors that were found in open files, and the sources that are made of them.
+//! Tensors of open files, and their sources.
 //!
-//! Text without a dtype, which is plain JSON and CSV, takes that of the tensors beside it, so the tensors of a command are
+//! Text without a dtype (plain JSON and CSV) takes the dtype of the tensors beside it, so the tensors of a command are
 //! typed together.
 
 use std::slice;
@@ -16,56 +16,41 @@ use crate::format::values::{self, Values};
 use crate::item::dtype::DType;
 use crate::storage::source::Source;
 
-/// A tensor of an open file.
 #[derive(Clone)]
 pub(super) struct Member {
     pub input: Arc<Input>,
     /// Its number in the file.
     pub n: usize,
-    /// What messages call it.
+    /// Its name in messages.
     pub label: String,
 }
 
 impl Member {
-    /// Returns a tensor that messages call by its file, and by its own name if it has one.
     pub(super) fn new(input: &Arc<Input>, n: usize) -> Self {
         Self { input: Arc::clone(input), n, label: input.label_of(input.name(n)) }
     }
 
-    /// Returns a tensor that messages call by its file, and by its own name if the file holds several.
+    /// Messages name the tensor by its file, and by its own name only if the file holds several.
     pub(super) fn from_input(input: Arc<Input>, n: usize) -> Self {
-        // an array that holds others is listed only where these are wanted
+        // A Zarr array with arrays inside is one tensor, unless the arrays inside are wanted.
         let is_one_of_many = input.reader().itself() != Some(n) && input.name(1).is_some();
         let name = if is_one_of_many { input.name(n) } else { None };
         Self { n, label: input.label_of(name), input }
     }
 
-    /// Returns the one tensor that a path means in its file.
-    ///
-    /// # Errors
-    /// There is no such tensor, or several and none is named.
     pub(super) fn chosen(input: Arc<Input>) -> Result<Self> {
         Ok(Self::from_input(Arc::clone(&input), input.chosen()?))
     }
 
-    /// Returns the name that its file gives it.
     pub(super) fn name(&self) -> Option<&str> {
         self.input.name(self.n)
     }
 
-    /// Makes a source of the tensor, which is typed alone.
-    ///
-    /// # Errors
-    /// Those of [`typed`].
     pub(super) fn source(&self, asked: DTypeOption<'_>) -> Result<Source> {
         Ok(typed(slice::from_ref(self), asked)?.pop().expect("a source for each tensor"))
     }
 
-    /// Makes a source of integers, which messages call `label`: of any integer dtype, or of text without a dtype that holds
-    /// nothing else.
-    ///
-    /// # Errors
-    /// Of opening; another dtype.
+    /// Accepts any integer dtype, and text without a dtype that holds only integers.
     pub(super) fn integers(&self, label: &str) -> Result<Source> {
         let refuse = |error: Error| refusal(label, &error);
         let source = match self.input.reader().text().map(|text| text.values(Subject::Indices)) {
@@ -87,11 +72,8 @@ impl Member {
     }
 }
 
-/// Makes sources of tensors. Plain JSON or CSV takes the dtype that is asked for, else that of the first tensor that has
-/// one, else the one dtype that the content of all tells. A byte order of the other file is not taken over.
-///
-/// # Errors
-/// Of opening; text that cannot be read so; those of [`Asked::read`].
+/// Makes sources of tensors. Plain JSON or CSV takes the dtype of `--dtype`, else the dtype of the first tensor that
+/// has one, else the dtype inferred from all texts. It does not take the byte order of another file.
 pub(super) fn typed(members: &[Member], asked: DTypeOption<'_>) -> Result<Vec<Source>> {
     let refuse = |error: Error| match error.subject() {
         Subject::Operand(n) => refusal(members[n].input.label(), &error),
@@ -101,7 +83,6 @@ pub(super) fn typed(members: &[Member], asked: DTypeOption<'_>) -> Result<Vec<So
         let tensor = if widens { values.read_widening(dtype) } else { values.read(dtype) };
         Ok(Source::with_free_width(tensor.map_err(refuse)?, label.to_owned()))
     };
-    // the tensors that have a dtype of their own, and the others
     let (mut sources, mut plain) = (Vec::with_capacity(members.len()), Vec::new());
     for (n, Member { input, n: number, label }) in members.iter().enumerate() {
         let values = input.reader().text().map(|text| text.values(Subject::Operand(n))).transpose().map_err(refuse)?;
@@ -132,7 +113,7 @@ pub(super) fn typed(members: &[Member], asked: DTypeOption<'_>) -> Result<Vec<So
             known.get_or_insert_with(|| source.dtype().native());
         }
     }
-    // Strings in a text have no width but the one that --dtype gives them: what they must fit is for the operator to say.
+    // Strings in a text have the width of --dtype, or else a free width, which the operator checks.
     let widens = !asked.is_asked();
     let mut plain = plain.iter();
     let source = |(source, Member { label, .. }): (Option<Source>, &Member)| {

@@ -1,8 +1,7 @@
-//! How an operator runs: where the output goes is settled, the operands are opened, its [`Call`] is resolved for them and
-//! linked to them, and the output is written.
+//! The run of an operator: it opens the operands, resolves a [`Call`], links it to the operands and writes the output.
 //!
-//! The steps are types. [`Operation::begin`] and [`Operation::begin_change`] settle where the output goes; opened, the
-//! operation is an [`OpenOperation`], which runs a call.
+//! [`Operation::begin`] and [`Operation::begin_change`] resolve the destination before an operand is opened. An
+//! [`OpenOperation`] has open operands and runs a call.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -30,42 +29,33 @@ use crate::ops::matcher::Matcher;
 use crate::ops::tally::Application;
 use crate::storage::source::Source;
 
-/// The most bytes of data that empty index tuples may pass through. Such tuples take no room in a file, but each of them
-/// reduces all of the data.
+/// The maximum number of bytes of data that empty index tuples may reduce. Such tuples take no room in a file, but each
+/// one reduces all of the data.
 const MAX_BYTES_PASSED: usize = 1 << 34;
 
-/// A tensor of several that are changed in place.
+/// One of several tensors that are changed in place.
 pub(super) struct Edited<'a> {
-    /// The tensor, in a file that is locked.
+    /// The tensor, in a locked file.
     pub member: Member,
-    /// What it is called among them.
     pub name: &'a str,
-    /// Whether only the checks are made.
     pub is_check: bool,
     /// The reports of a dry run.
     pub reports: &'a RefCell<Report>,
 }
 
-/// An operator before its operands are opened.
 pub(super) struct Operation<'a> {
     pub reader: OperandReader<'a>,
     pub destination: Destination<'a>,
-    /// Whether other processes may change other parts of DATA at the same time.
     shared: bool,
-    /// The tensor to change, if a pattern matches several.
     edited: Option<Edited<'a>>,
     pub data: Cow<'a, Operand>,
     indices: Option<&'a Operand>,
     updates: Option<&'a Operand>,
-    /// The value of `--fill`, which is given in place of UPDATES, or is put where DATA feeds nothing.
+    /// The value of `--fill`, which replaces UPDATES or fills places without data.
     fill: Option<&'a str>,
 }
 
 impl<'a> Operation<'a> {
-    /// Settles where the output of an operator goes that makes a new one.
-    ///
-    /// # Errors
-    /// Standard input for more than one operand; those of [`settle`].
     pub(super) fn begin(
         io: &'a Io,
         data: &'a Operand,
@@ -78,15 +68,10 @@ impl<'a> Operation<'a> {
         Ok(Self { reader, destination, shared: false, edited: None, data, indices, updates: None, fill: None })
     }
 
-    /// Takes the value of `--fill`, if there is one, for an operator that has an item of its own without it.
     pub(super) fn filled_with(self, fill: Option<&'a str>) -> Self {
         Self { fill, ..self }
     }
 
-    /// Settles where the output of an operator goes that changes DATA, or the tensor of several in it that was found.
-    ///
-    /// # Errors
-    /// Standard input for more than one operand; those of [`settle`].
     pub(super) fn begin_change(
         io: &'a Io,
         data: &'a Operand,
@@ -110,10 +95,7 @@ impl<'a> Operation<'a> {
         Ok(Self { reader, destination, shared: together, edited, data, indices, updates, fill })
     }
 
-    /// Opens DATA and UPDATES and types them together.
-    ///
-    /// # Errors
-    /// Those of finding and typing them.
+    /// Opens DATA and UPDATES, which are typed together.
     pub(super) fn open(self) -> Result<OpenOperation<'a>> {
         let in_place = self.destination.is_in_place();
         let find = |operand: &Operand, opening| Member::chosen(self.reader.open(operand, opening)?);
@@ -137,52 +119,41 @@ impl<'a> Operation<'a> {
         Ok(OpenOperation { operation: self, operands })
     }
 
-    /// Takes DATA that has been opened.
     pub(super) fn of_data(self, data: Source) -> OpenOperation<'a> {
         OpenOperation { operation: self, operands: data.into() }
     }
 }
 
-/// An operator with open operands, but for INDICES.
+/// An operator with open DATA and UPDATES.
 pub(super) struct OpenOperation<'a> {
     operation: Operation<'a>,
     operands: Operands,
 }
 
 impl<'a> OpenOperation<'a> {
-    /// Returns DATA.
     pub(super) fn data(&self) -> &Source {
         &self.operands.data[0]
     }
 
-    /// Returns whether DATA is one of several tensors that are changed.
     pub(super) fn is_one_of_several(&self) -> bool {
         self.operation.edited.is_some()
     }
 
-    /// Says a refusal of the library in the names that the user knows.
+    /// Names the arguments of a refusal as the user typed them.
     pub(super) fn explain(&self, error: Error) -> anyhow::Error {
         let Operation { data, indices, updates, .. } = &self.operation;
         explained([&**data].into_iter().chain(*indices).chain(*updates), error)
     }
 
-    /// Resolves a call for the operands.
-    ///
-    /// # Errors
-    /// Those of [`Call::resolve`].
     pub(super) fn resolve(&self, call: &Call) -> Result<ResolvedCall> {
         let [indices, updates] =
             [&self.operands.indices, &self.operands.updates].map(|operand| operand.as_ref().map(Source::shape));
         call.resolve(&[self.data().meta()], indices, updates).map_err(|error| self.explain(error))
     }
 
-    /// Returns a condition as one on the items of DATA.
-    ///
-    /// # Errors
-    /// A value that DATA cannot hold; a condition that its dtype does not have.
     pub(super) fn matcher(&mut self, condition: &Condition<String>) -> Result<Matcher> {
         if self.operands.in_place {
-            // a condition looks at values, so that no byte may hold more than its item
+            // A condition compares values, so every byte must hold only its item.
             hold_to_rule(&mut self.operands.data[0])?;
         }
         let dtype = self.data().dtype();
@@ -202,11 +173,8 @@ impl<'a> OpenOperation<'a> {
         Ok(matcher)
     }
 
-    /// Returns the item that `--fill` puts into DATA, and what messages call it. DATA becomes as wide as the item if the width
-    /// of its strings is free.
-    ///
-    /// # Errors
-    /// A value that DATA cannot hold.
+    /// Returns the item of `--fill` and its label. If the strings of DATA have a free width, DATA becomes as wide as
+    /// the item.
     pub(super) fn filling(&mut self) -> Result<Option<(Vec<u8>, String)>> {
         let Some(value) = self.operation.fill else { return Ok(None) };
         let refuse = |this: &Self, error| this.explain(error);
@@ -219,17 +187,11 @@ impl<'a> OpenOperation<'a> {
         Ok(Some((item, format!("--fill {value}"))))
     }
 
-    /// Returns the destination, the limits of the run, and DATA.
     pub(super) fn into_parts(self) -> (Destination<'a>, Limits, Source) {
         let Self { operation: Operation { destination, reader, .. }, mut operands } = self;
         (destination, reader.run.limits, operands.data.remove(0))
     }
 
-    /// Opens INDICES, resolves the call and links it to its operands, and writes the output. A dry run calls the operator
-    /// `title`.
-    ///
-    /// # Errors
-    /// An index tensor that holds no integers; those of [`Call::resolve`] and [`ResolvedCall::link`]; of reading and writing.
     pub(super) fn run(mut self, title: &str, call: &Call) -> Result<Outcome> {
         let limits = self.operation.reader.run.limits;
         if let Some(operand) = self.operation.indices {
@@ -246,7 +208,7 @@ impl<'a> OpenOperation<'a> {
         let report = self.operation.destination.report(title).with(&call, operands.sources());
         let cure = operands.updates.as_ref().and_then(|updates| cure_of(updates.dtype(), operands.data[0].dtype()));
         let fill = call.link(operands, limits).map_err(|error| match (error.subject(), cure) {
-            // the message names both operands
+            // The message names both operands.
             (Subject::Dtype, Some(cure)) => anyhow!("{error}{cure}"),
             (Subject::Dtype, None) => error.into(),
             _ => self.explain(error),
@@ -255,10 +217,6 @@ impl<'a> OpenOperation<'a> {
     }
 }
 
-/// Settles where the output of an operator goes, which may be the file of DATA itself, and how its operands are read.
-///
-/// # Errors
-/// Those of [`Destination::of`] and [`OperandReader::for_run`].
 pub(super) fn settle<'a>(
     io: &'a Io,
     options: &'a OperatorOptions,
@@ -268,13 +226,13 @@ pub(super) fn settle<'a>(
     Ok((Destination::of(reader.run, &options.output, in_place)?, reader))
 }
 
-/// Returns advice on updates of a refused dtype: the bits of void items can be read as those of DATA, if they are as long.
+/// Void updates whose items have the size of DATA's items can be read as that dtype.
 fn cure_of(updates: &DType, data: &DType) -> Option<String> {
     let same_bits = matches!(updates.kind(), Kind::Void(size) if *size == data.itemsize());
     same_bits.then(|| format!("; --dtype {} reads it so", data.name()))
 }
 
-/// Refuses one value for index tuples without numbers that would reduce the data for too long.
+/// Refuses `--fill` for empty index tuples that would reduce the data for too long.
 fn check_passes(call: &ResolvedCall, operands: &Operands) -> Result<()> {
     let (Resolved::Scattered(spec, rule), Some(indices)) = (&call.resolved, &operands.indices) else { return Ok(()) };
     let count = spec.count();
@@ -287,8 +245,8 @@ fn check_passes(call: &ResolvedCall, operands: &Operands) -> Result<()> {
     Ok(())
 }
 
-/// Adds to what went wrong with UPDATES that `--fill` may have been meant: JSON has no word for a NaN or an infinity, so
-/// such a word is the name of a file, and where there is no such file, one value for all places was meant.
+/// Suggests `--fill` for UPDATES such as `nan`. JSON has no word for a NaN or an infinity, so the word is taken for the
+/// name of a file.
 fn or_fill(located: &Located, error: anyhow::Error) -> anyhow::Error {
     let word = located.typed().to_str().filter(|_| located.is_absent());
     let number = word.and_then(|text| text.parse::<f64>().ok());
@@ -301,10 +259,6 @@ fn or_fill(located: &Located, error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// Returns the item that the value of `--fill` or of a condition is.
-///
-/// # Errors
-/// Items of that dtype cannot be it.
 fn item(value: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
     let item = values::parse_item(special(value, dtype), dtype)?;
     match item.len() == dtype.itemsize() {
@@ -313,12 +267,10 @@ fn item(value: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// Returns whether a text is a word for a NaN or for a missing number that no dtype of numbers reads.
 pub(super) fn is_word_for_nan(text: &str) -> bool {
     ["none", "null", "nil", "na", "n/a", "-nan", "+nan"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
 }
 
-/// Returns the advice on a comparison with a NaN.
 fn instead_of_nan(condition: &Condition<String>) -> &'static str {
     match condition {
         Condition::NotEqual(_) => "use --where finite, inf or nan",
@@ -333,7 +285,7 @@ fn instead_of_nan(condition: &Condition<String>) -> &'static str {
     }
 }
 
-/// Returns the value of `--fill` as JSON spells it: NumPy prints `nan` and `inf`, which are texts to a dtype of strings.
+/// Returns `nan` and `inf` of NumPy as JSON spells them. A dtype of strings keeps them as text.
 fn special<'v>(value: &'v str, dtype: &DType) -> &'v str {
     match (dtype.kind(), value.trim()) {
         (Kind::Str(_) | Kind::Bytes(_), _) => value,

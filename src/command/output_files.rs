@@ -1,5 +1,5 @@
-//! Outputs that are several files: shards of an index, and a file for each tensor. All files are written beside their places
-//! before the first of them takes its name.
+//! Outputs of several files: the shards of an index, or a file for each tensor. All files are written beside their
+//! places before the first one gets its name.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -25,30 +25,23 @@ use crate::storage::read_at::Identity;
 use crate::storage::source::Container;
 use crate::storage::target::{OpenOutput, Target};
 
-/// An index of shards.
 pub(super) struct ShardIndex<'a> {
     pub target: Target,
     pub path: &'a Path,
-    /// The bytes of a shard at most; `None` for those of the largest one of the index that is replaced.
+    /// The maximum number of bytes in a shard; `None` for the size of the largest shard of the replaced index.
     pub most: Option<u64>,
-    /// Whether the shards of the index that is replaced are removed.
     pub removes_old: bool,
 }
 
-/// Files that are called by the numbers of their tensors.
 pub(super) struct NumberedFiles<'a> {
     pub format: Format,
-    /// The path, with a [`NUMBER`] in its last name.
+    /// The path, whose last name contains a [`NUMBER`].
     pub pattern: &'a str,
 }
 
-/// Stands for the number of a tensor in the name of its file.
+/// The placeholder for the number of a tensor in the name of its file.
 pub(super) const NUMBER: char = '*';
 
-/// Settles where an output goes that messages call `label`.
-///
-/// # Errors
-/// Nothing can be written there; it exists and is to be kept.
 pub(super) fn new_target(run: Run<'_>, path: &Path, label: String, format: Format, no_clobber: bool) -> Result<Target> {
     files::target(path, label, format, no_clobber, run.requests).map_err(|error| match error.kind() {
         ErrorKind::Io(io::ErrorKind::AlreadyExists) => anyhow!("{error}, and --no-clobber keeps it"),
@@ -57,9 +50,8 @@ pub(super) fn new_target(run: Run<'_>, path: &Path, label: String, format: Forma
 }
 
 impl ShardIndex<'_> {
-    /// Writes tensors to shards of safetensors and the index that names them, or says what would be written. All shards are
-    /// written beside their places first, then each takes its name, and the index comes last: what is ended before that
-    /// leaves the old files as they were.
+    /// Writes the shards and the index. All shards are written beside their places, then each gets its name, and the
+    /// index comes last. An interrupted run leaves the old files as they were.
     pub(super) fn write(self, run: Run<'_>, options: &OutputOptions, set: OutputSet<'_>) -> Result<Outcome> {
         let OutputSet { tensors, inherited, left_out, mut report, .. } = set;
         let Self { target, path, most, removes_old } = self;
@@ -69,7 +61,7 @@ impl ShardIndex<'_> {
             matches!(target, Target::File(_)),
             "{label}: is not a regular file, so shards cannot be written beside it"
         );
-        // shards are filled in the order of the tensors
+        // Shards are filled in the order of the tensors.
         let (write_options, containers) = (options.write_options(), run.io.containers.all());
         let output = Output { keeps_order: true, ..write_options.output(format, label) };
         let tensors = output.checked(tensors)?;
@@ -139,8 +131,6 @@ impl ShardIndex<'_> {
 }
 
 impl NumberedFiles<'_> {
-    /// Writes each tensor to its file, or says what would be written. All files are written beside their places first, then each
-    /// takes its name.
     pub(super) fn write(self, run: Run<'_>, options: &OutputOptions, set: OutputSet<'_>) -> Result<Outcome> {
         let OutputSet { tensors, inherited, mut report, .. } = set;
         let Self { format, pattern } = self;
@@ -172,11 +162,8 @@ impl NumberedFiles<'_> {
     }
 }
 
-/// Refuses to replace or remove the files `gone` beside the index at `path`, if one of them holds a tensor that `old` does not
-/// name. `is_kept` says of a tensor in a file that the output has it, or that the user left it out.
-///
-/// # Errors
-/// The first such file.
+/// Refuses to replace or remove files beside the index if they hold tensors that the old index does not name. `is_kept`
+/// is true for a tensor that is in the output or that the user left out.
 fn check_unlisted(
     label: &str,
     path: &Path,
@@ -197,16 +184,12 @@ fn check_unlisted(
     Ok(())
 }
 
-/// Returns the numbers of `count` outputs from 0 on, each as wide as the last.
+/// All numbers have the width of the last one, so that file names sort.
 pub(super) fn numbers(count: usize) -> impl Iterator<Item = String> {
     let width = count.saturating_sub(1).to_string().len();
     (0..count).map(move |n| format!("{n:0width$}"))
 }
 
-/// Writes several outputs beside their places. They take their names when all of them are whole.
-///
-/// # Errors
-/// Of reading and writing.
 fn drafts<'t>(run: Run<'_>, plans: &'t mut [(LaidOut, Target)], text: &TextOptions) -> Result<Vec<OpenOutput<'t>>> {
     allow_open_files(plans.len());
     let meter = Meter::new(run, Some(plans.iter().map(|(plan, _)| plan.bytes()).sum()));
@@ -220,10 +203,6 @@ fn drafts<'t>(run: Run<'_>, plans: &'t mut [(LaidOut, Target)], text: &TextOptio
     Ok(drafts)
 }
 
-/// Adds to the report of a dry run what several outputs would be.
-///
-/// # Errors
-/// An output that cannot be begun; an operand that has changed.
 fn report_drafts(plans: &[(LaidOut, Target)], format: Format, report: &mut Report) -> Result<()> {
     for (plan, target) in plans {
         report.outputs(plan, format, target.label());

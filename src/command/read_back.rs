@@ -1,5 +1,5 @@
-//! The line about an output whose tensors change when they are read back: a CSV text has no axis of length 1, and strings of ONNX
-//! have no width.
+//! A note on tensors that change when the output is read back: CSV has no axis of length 1, and strings of ONNX have no
+//! width.
 
 use std::path::Path;
 
@@ -13,9 +13,7 @@ use crate::format::values::delimiter::TableOptions;
 use crate::format::write::LaidOut;
 use crate::item::meta::Meta;
 
-/// The tensors of an output that change when they are read back.
 pub(super) struct ReadBack {
-    /// Each with its name, if the format has names.
     others: Vec<(Option<String>, Meta, ReadsBack)>,
 }
 
@@ -29,10 +27,7 @@ impl ReadBack {
         Self { others: plan.tensors().filter_map(other).collect() }
     }
 
-    /// Prints a line on standard error if there are any. Messages call the output `label`; its path is `path`.
-    ///
-    /// # Errors
-    /// Standard error cannot be written.
+    /// Prints a note if a tensor changes.
     pub(super) fn tell(self, run: Run<'_>, label: &str, path: &Path) -> Result<()> {
         if run.quiet {
             return Ok(());
@@ -41,12 +36,12 @@ impl ReadBack {
             let back = match back {
                 ReadsBack::Same => return None,
                 ReadsBack::As(back) => back,
-                // only the items say how wide they are
+                // Only the items have a width.
                 ReadsBack::AsWideAsLongest => {
                     described(path).filter(|back| back.dtype.native() != meta.dtype.native())?
                 }
             };
-            // every command that reads void items asks for their dtype, and the bits are the same
+            // Commands ask for the dtype of void items, whose bits are the same.
             let is_same_dtype = back.dtype.is_ambiguous() || back.dtype.native() == meta.dtype.native();
             if is_same_dtype && back.shape == meta.shape {
                 return None;
@@ -64,7 +59,6 @@ impl ReadBack {
     }
 }
 
-/// Returns the dtype and shape of the tensor in a file that has been written; `None` if it is not there any more.
 fn described(path: &Path) -> Option<Meta> {
     let input = OpenOptions::new("").open(&Located::from_path(path)).ok()?;
     Some(input.describe(0).ok()?.meta)

@@ -55,7 +55,6 @@ Examples:
 Only the bytes that the slice needs are read from a .npy file.";
 
 impl Slice {
-    /// Resolves the slice and writes the places of DATA that it names.
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
         let reader = operation.reader;
@@ -73,7 +72,7 @@ impl Slice {
         operation.of_data(data).run(TITLE, &call)
     }
 
-    /// Writes all tensors of a container: of those that have the named dimensions the slices, of the others all.
+    /// Writes all tensors of a container. Those with the named dimensions are sliced.
     fn dataset(
         &self,
         reader: &OperandReader<'_>,
@@ -129,5 +128,4 @@ impl Slice {
     }
 }
 
-/// What a dry run calls the operator.
 const TITLE: &str = "slice (OpenVINO Slice-8)";

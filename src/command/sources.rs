@@ -1,8 +1,5 @@
-//! How the operands of a command are read.
-//!
-//! An operand goes the same way in every command: [`OperandReader`] finds the tensor in its file, a [`Member`]; and [`typed`]
-//! makes a [`Source`] of it. Any number of operands goes through this together; each command holds its own in fields, so that
-//! none of them can be missing.
+//! The reader of a command's operands: [`OperandReader::open`] opens the file of one operand, and
+//! [`OperandReader::read`] makes sources of tensors that are typed together.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +29,7 @@ use crate::ops::slice::SliceArgs;
 use crate::storage::platform::allow_open_files;
 use crate::storage::source::Source;
 
-/// Says an operator's refusal with the name that the user knows its subject by: one of `operands`, or an option.
+/// Names the subject of a refusal as the user typed it: an operand or an option.
 pub(super) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand>, error: Error) -> anyhow::Error {
     let operand = operands.into_iter().find(|operand| operand.role.subject == error.subject());
     let Some(Operand { located, label, role, .. }) = operand else { return option_error(error) };
@@ -40,13 +37,12 @@ pub(super) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand>, err
     if role.subject != Subject::Updates || !error.message().starts_with("shape []") {
         return refused;
     }
-    // most users who give one value as UPDATES want it in all places
+    // Most users who give one value as UPDATES want it in all places.
     let value = if let Place::Json(value) = &located.place { value } else { "VALUE" };
     let puts = if value == "VALUE" { "puts one value" } else { "puts it" };
     anyhow!("{refused}; --fill {value} {puts} in every place")
 }
 
-/// Says an operator's refusal with the name of one of many operands, or of an option.
 pub(super) fn operands_error(operands: &[Source], error: Error) -> anyhow::Error {
     match error.subject() {
         Subject::Operand(n) => refusal(operands[n].label(), &error),
@@ -54,13 +50,12 @@ pub(super) fn operands_error(operands: &[Source], error: Error) -> anyhow::Error
     }
 }
 
-/// How the operands of a command are read.
 #[derive(Clone, Copy)]
 pub(super) struct OperandReader<'a> {
-    /// The run. Its threads may share the reading, and the windows of the output.
+    /// The run, whose threads may share reading and the windows of the output.
     pub run: Run<'a>,
     pub options: &'a InputOptions,
-    /// Whether there are more files than can be open at the same time.
+    /// Whether the files are more than can be open at a time.
     reopens: bool,
     /// The dtypes and shapes of files without a header in folders.
     shapes: Option<&'a Arc<DumpShapes>>,
@@ -72,24 +67,20 @@ impl<'a> OperandReader<'a> {
         Ok(Self { run, options, reopens: false, shapes: None })
     }
 
-    /// Returns a reader of `count` files that are sources at the same time. If the system does not let the program have them
-    /// all open, each is opened again for every read.
+    /// If the system refuses to keep `count` files open, each file is opened again for every read.
     pub(super) fn for_files(self, count: usize) -> Self {
         Self { reopens: !allow_open_files(count), ..self }
     }
 
-    /// Returns a reader with the dtypes and shapes of files without a header in folders.
     pub(super) fn with_shapes(self, shapes: Option<&'a Arc<DumpShapes>>) -> Self {
         Self { shapes, ..self }
     }
 
-    /// Returns what `--dtype` asks for, in a command where it may read items as `reading` says.
     pub(super) fn asked(&self, reading: Reinterpret) -> AskedDTypes<'a> {
         AskedDTypes::new(&self.options.dtype, reading)
     }
 
-    /// Records the dtypes of the tensors of several files in `asked`, if needed. Streams and pipes are skipped, because they can be
-    /// opened only once.
+    /// Streams and pipes are skipped, because they can be opened only once.
     pub(super) fn look_ahead(&self, files: &[Operand], taken: &TakenOptions, asked: &AskedDTypes<'_>) {
         for file in files.iter().filter(|_| files.len() > 1 && asked.depends_on_others()) {
             let is_once = matches!(file.located.place, Place::Stdin | Place::Pipe(_));
@@ -101,7 +92,6 @@ impl<'a> OperandReader<'a> {
         }
     }
 
-    /// Opens the file of an operand.
     pub(super) fn open(&self, operand: &Operand, mode: OpenMode<'_>) -> Result<Arc<Input>> {
         let filter = match mode {
             OpenMode::Plain => NameFilter::default(),
@@ -145,8 +135,8 @@ impl<'a> OperandReader<'a> {
         Ok(input.into())
     }
 
-    /// Returns how files are opened that messages call `label`. `--from` is not for them where standard input is read: the
-    /// names and first bytes of files tell their formats, and of a pipe there is often nothing that does.
+    /// `--from` is for standard input, if that is an operand. The formats of files follow from their names and first
+    /// bytes, which a pipe may not have.
     pub(super) fn open_options(&self, label: &str) -> OpenOptions {
         let InputOptions { from, skip_rows, delimiter, ref missing, .. } = *self.options;
         let (format, missing) = (from.filter(|_| !self.run.io.arguments.reads_stdin()), missing.clone());
@@ -197,20 +187,19 @@ impl<'a> OperandReader<'a> {
     }
 }
 
-/// How the file of an operand is opened.
 pub(super) enum OpenMode<'a> {
     Plain,
     /// A filter takes tensors of the file. A folder in which it leaves one model is opened as that model.
     Taking(NameFilter<'a>),
-    /// The tensor is locked, to be changed in place. If the lock is shared, other processes may change other parts of it.
+    /// The tensor is locked for a change in place. A shared lock lets other processes change other parts of the tensor.
     Locked {
         is_shared: bool,
     },
-    /// A `.npy` is locked, to change its header in place.
+    /// A `.npy` is locked for a change of its header.
     LockedNpy,
 }
 
-/// Checks that the header of a `.npy` counts the items of DATA, which may share bytes.
+/// Refuses items that share bytes: the header of the `.npy` counts bytes.
 pub(super) fn check_header_counts(operand: &Operand, data: &Source) -> Result<()> {
     ensure!(
         data.as_local_file().is_some(),
@@ -220,7 +209,7 @@ pub(super) fn check_header_counts(operand: &Operand, data: &Source) -> Result<()
     Ok(())
 }
 
-/// Adds to the reason why there is no such file how a list of numbers is given, if one was typed.
+/// Suggests JSON for a list of numbers that was taken for the name of a file.
 fn or_list(located: &Located, error: anyhow::Error) -> anyhow::Error {
     let is_list = |text: &&str| text.contains(',') && other_words::is_list(text);
     match located.typed().to_str().filter(|_| located.is_absent()).filter(is_list) {
@@ -229,10 +218,6 @@ fn or_list(located: &Located, error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// Checks that tensors of a file, which was typed as `file` and messages call `label`, can be changed in place.
-///
-/// # Errors
-/// Its format cannot.
 pub(super) fn check_format_changeable(input: &Input, file: &str, label: &str) -> Result<()> {
     if let Some(why) = input.format().unchangeable() {
         let why = match why {
@@ -250,10 +235,6 @@ pub(super) fn check_format_changeable(input: &Input, file: &str, label: &str) ->
     Ok(())
 }
 
-/// Checks that the items of tensor `n`, which messages call `label`, can be changed in place.
-///
-/// # Errors
-/// They share bytes.
 pub(super) fn check_items_changeable(input: &Input, n: usize, label: &str) -> Result<()> {
     if !input.source(n)?.is_changeable() {
         bail!("{label}: --in-place cannot change items of fewer than 8 bits, which share bytes");
@@ -261,10 +242,6 @@ pub(super) fn check_items_changeable(input: &Input, n: usize, label: &str) -> Re
     Ok(())
 }
 
-/// Returns slices with the axes of a tensor in the place of names of its dimensions.
-///
-/// # Errors
-/// A name that none of its dimensions has.
 pub(super) fn slices_of(slices: &SliceArgs, data: &Source) -> Result<SliceArgs> {
     dims::slices_of(slices, data).map_err(|error| anyhow!("--{}: {error}", error.subject()))
 }

@@ -1,4 +1,4 @@
-//! Writes a file anew with other tensors in it, in the format that it has: what was expected becomes what was found.
+//! Rewrites a file with other tensors in the same format.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -36,17 +36,17 @@ use crate::storage::requests::RequestOptions;
 use crate::storage::source::{Source, merged};
 use crate::storage::target::Target;
 
-/// Bytes of a cast tensor that are kept in memory.
+/// The bytes of a cast tensor that are kept in memory.
 const CAST_IN_MEMORY: usize = 1 << 24;
 
-/// The environment variable that lets golden assertions write golden files anew. [`updates_golden`] lists its values.
+/// The environment variable that lets golden assertions rewrite golden files. [`updates_golden`] lists its values.
 pub const UPDATE_GOLDEN: &str = "TENSOROP_UPDATE_GOLDEN";
 
-/// Returns whether the value of [`UPDATE_GOLDEN`] lets golden files be written: `1`, `true` and `yes` do, in any case. `0`,
-/// `false`, `no` and the empty text do not, and neither does a variable that is not set.
+/// Whether the value of [`UPDATE_GOLDEN`] allows golden files to be rewritten: `1`, `true` and `yes` do, in any case;
+/// `0`, `false`, `no`, the empty text and a missing variable do not.
 ///
 /// # Errors
-/// Any other value.
+/// The value is another.
 pub fn updates_golden(value: Option<&OsStr>) -> Result<bool> {
     let text = value.unwrap_or_default().to_string_lossy();
     match &*text.to_ascii_lowercase() {
@@ -59,31 +59,27 @@ pub fn updates_golden(value: Option<&OsStr>) -> Result<bool> {
     }
 }
 
-/// A file that is about to be written anew, with every check made that can be made before.
+/// A checked file that is about to be rewritten.
 #[derive(Debug)]
 pub struct Rewrite {
     path: PathBuf,
     label: String,
     format: Format,
     plan: LaidOut,
-    /// The bytes by which all tensors together become longer.
+    /// The growth of all tensors together, in bytes.
     pub more_bytes: i128,
 }
 
-/// How a file that is written anew is read again.
+/// How a rewritten file is read again.
 #[derive(Clone, Debug, Default)]
 pub struct ReadAgain {
-    /// How the reader finds the cells of a table.
+    /// The options of tables.
     pub options: TableOptions,
-    /// Whether the dtype of void items is said then.
+    /// Whether the reader gets the dtype of void items.
     pub says_dtype: bool,
 }
 
 impl ReadAgain {
-    /// Checks that a tensor would be equal to what is read again from a file in `format`.
-    ///
-    /// # Errors
-    /// It would not; of reading strings, whose widths count.
     fn check(&self, source: &mut Source, format: Format, limits: Limits) -> Result<()> {
         let meta = Meta::new(format.stored(source.dtype().clone()), source.shape().to_vec());
         let back = match format.writer().reads_back(&meta, &self.options) {
@@ -106,7 +102,7 @@ impl ReadAgain {
     }
 }
 
-/// Returns the number of characters of the longest string, at least 1, as a dtype of strings has it that are read.
+/// Returns the number of characters of the longest string, at least 1.
 fn longest_string(source: &mut Source, limits: Limits) -> Result<usize> {
     let (dtype, size) = (source.dtype().clone(), source.dtype().itemsize());
     let length = |item: &[u8]| match dtype.kind() {
@@ -124,7 +120,7 @@ fn longest_string(source: &mut Source, limits: Limits) -> Result<usize> {
     Ok(longest.into_iter().max().unwrap_or(1))
 }
 
-/// A tensor, and its name in the file that it is put into; a file of one tensor has none.
+/// A tensor with its name in a file; a file of one tensor has no names.
 #[derive(Debug)]
 pub struct NamedSource {
     pub name: Option<String>,
@@ -132,15 +128,13 @@ pub struct NamedSource {
 }
 
 impl Rewrite {
-    /// Plans a file, which messages call `label`, with other tensors in it: each takes the place of the tensor that has its
-    /// name, or stands beside the others; a file of one tensor becomes the one that is given. `old` is the file as it is
-    /// now; if there is none, the name tells the format. All items are written in C order. The folder of a new file may
-    /// be missing until the file is written.
+    /// Plans a file with new tensors: each replaces the tensor of its name, or joins the others; a file of one tensor
+    /// is replaced as a whole. `old` is the present file; without one, the name gives the format. All items are written
+    /// in C order. The folder of a new file may be missing until the file is written.
     ///
     /// # Errors
-    /// A file that may not be written, or is in no folder; attachments, which would be lost; a format that cannot hold the
-    /// tensors; of opening the tensors that stay; those of [`new_format`]; a new tensor that would not be equal to the one that
-    /// is read `again`.
+    /// The file cannot be written, or has attachments, which would be lost; the format cannot hold the tensors; a kept
+    /// tensor cannot be opened; a new tensor would differ when it is read `again`.
     pub fn new(
         path: &Path,
         label: &str,
@@ -186,21 +180,21 @@ impl Rewrite {
         Ok(Self { path: path.to_owned(), label: label.to_owned(), format, plan, more_bytes })
     }
 
-    /// Writes the file: it is the old one or the whole new one at any time.
+    /// Writes the file, which is the old one or the whole new one at any time.
     ///
     /// # Errors
-    /// The folder is missing; of reading and writing.
+    /// The folder is missing; a tensor cannot be read, or the file written.
     pub fn write(&mut self) -> Result<()> {
         self.plan.write_file(&file_target(&self.path, &self.label, self.format)?)
     }
 
-    /// Returns the number of tensors that the new file holds.
+    /// The number of tensors in the new file.
     pub fn tensors(&self) -> usize {
         self.plan.tensors().count()
     }
 }
 
-/// Checks whether a file can be written anew with all that it holds.
+/// Checks that a file can be rewritten with all of its content.
 ///
 /// # Errors
 /// It has attachments, which would be lost, or several tensors in a format whose writer writes one.
@@ -212,7 +206,7 @@ pub fn check_anew(old: &Input) -> Result<()> {
     check_attachments(old.reader().attachments())
 }
 
-/// Returns whether a folder is still to be made.
+/// Whether a folder is still to be made.
 pub fn is_missing(folder: &Path) -> bool {
     !folder.as_os_str().is_empty() && !folder.exists()
 }
@@ -221,8 +215,7 @@ fn file_target(path: &Path, label: &str, format: Format) -> Result<Target> {
     files::target(path, label.to_owned(), format, false, RequestOptions::default())
 }
 
-/// Returns the chunks of the tensor whose place a new one takes, if it had any: whoever accepts other items has not asked
-/// for other chunks.
+/// Returns the chunks of the replaced tensor, which a new tensor keeps.
 fn old_style(old: &Input, name: Option<&str>, new: &Source) -> Option<Arc<ChunkStyle>> {
     if !old.format().can().chunks {
         return None;
@@ -232,14 +225,14 @@ fn old_style(old: &Input, name: Option<&str>, new: &Source) -> Option<Arc<ChunkS
     if source.dtype().same_kind(new.dtype()) && source.dtype().itemsize() == new.dtype().itemsize() {
         return Some(Arc::clone(style));
     }
-    // the fill item of the old chunks would mean another value in the new dtype
+    // The old fill value would mean another value in the new dtype.
     Some(ChunkStyle { fill: Vec::new(), ..ChunkStyle::clone(style) }.into())
 }
 
-/// Returns the format in which a new file is made, by its name.
+/// The format of a new file, by its name.
 ///
 /// # Errors
-/// A name that does not tell the format; a format that is only read, or only written, since the file will be read again.
+/// The name has no ending of a format that is both read and written.
 pub fn new_format(path: &Path) -> Result<Format> {
     let format = Format::from_path(path).or_else(|| Format::from_name(path).ok());
     let is_kept = |format: &Format| format.is_read() && format.is_written();
@@ -253,18 +246,17 @@ pub fn new_format(path: &Path) -> Result<Format> {
     Err(Error::from_kind(ErrorKind::Unsupported, format!("{why}: end it in {}", joined_by(&endings, "or"))))
 }
 
-/// Checks whether tensor `n` of a file that no writer can write again can become `new` in place. Such a file says so in
-/// [`FileFacts::unwritten`](super::content::FileFacts::unwritten).
-/// Messages call the old tensor `label` and the new one `role`.
+/// Checks that a tensor of a file without a writer can become `new` in place. Messages call the old tensor `label` and
+/// the new one `role`.
 ///
 /// # Errors
-/// Another dtype or shape; a tensor without axes; of opening it.
+/// Dtype or shape differ; the tensor has no axes, or cannot be opened.
 pub fn check_in_place(input: &Input, n: usize, new: &Source, label: &str, role: &str) -> Result<()> {
     let old = input.source(n)?;
     let is_like = old.dtype().native() == new.dtype().native() && old.shape() == new.shape();
     let refused = match is_like {
         true if !old.shape().is_empty() => return Ok(()),
-        // the change is a slice of all places, and a slice has an axis
+        // The change is a slice of all places, and a slice has an axis.
         true => Error::from_kind(ErrorKind::Unsupported, "a tensor without axes cannot be changed in place"),
         false => {
             let described = |source: &Source| format!("{} {:?}", source.dtype().native().name(), source.shape());
@@ -281,11 +273,11 @@ pub fn check_in_place(input: &Input, n: usize, new: &Source, label: &str, role: 
     Err(refused.within(label))
 }
 
-/// Returns the outputs that change tensors of a file in place, one for each. The file is opened once, and each tensor is
-/// locked. Messages call the file `label`.
+/// Opens a file once, locks tensors in it, and returns the outputs that change them in place. Messages call the file
+/// `label`.
 ///
 /// # Errors
-/// Those of [`OpenOptions::open`] and [`check_in_place`].
+/// The file cannot be opened or locked; dtype or shape of a tensor differ.
 pub fn in_place(path: &Path, label: &str, tensors: Vec<NamedSource>, limits: Limits) -> Result<Vec<OutputTensor>> {
     let options = OpenOptions { threads: limits.threads, locked: true, ..OpenOptions::new(label) };
     let input = options.open(&Located::from_path(path))?;
@@ -302,19 +294,19 @@ pub fn in_place(path: &Path, label: &str, tensors: Vec<NamedSource>, limits: Lim
     tensors.into_iter().map(output).collect()
 }
 
-/// What changes in an index of shards.
+/// A change of an index of shards.
 #[derive(Debug, Default)]
 pub struct IndexChange {
-    /// The names of new tensors, and the files that they are in.
+    /// The names of new tensors, with their files.
     pub added: BTreeMap<String, String>,
-    /// The bytes by which all tensors together become longer.
+    /// The growth of all tensors together, in bytes.
     pub more_bytes: i128,
 }
 
-/// Returns the text of an index of shards with a change in it; `None` if nothing changes.
+/// The text of an index of shards after a change; `None` if nothing changes.
 ///
 /// # Errors
-/// The file is not an index; of reading it.
+/// The file is not an index, or cannot be read.
 pub fn changed_index(path: &Path, label: &str, change: &IndexChange) -> Result<Option<String>> {
     let text = std::fs::read_to_string(path).with_context(|| label.to_owned())?;
     let wrong = |_| malformed!("{label}: no index");
@@ -326,7 +318,7 @@ pub fn changed_index(path: &Path, label: &str, change: &IndexChange) -> Result<O
     let total = top.get_mut("metadata").and_then(|metadata| metadata.get_mut("total_size"));
     if let Some((total, bytes)) = total.and_then(|total| total.as_u64().map(|bytes| (total, bytes)))
         && change.more_bytes != 0
-        // a total that was wrong before is left as it is
+        // A total that was wrong before is left alone.
         && let Ok(bytes) = u64::try_from(i128::from(bytes) + change.more_bytes)
     {
         *total = Value::from(bytes);
@@ -338,7 +330,7 @@ pub fn changed_index(path: &Path, label: &str, change: &IndexChange) -> Result<O
 /// Replaces an index of shards by a text.
 ///
 /// # Errors
-/// Of writing it.
+/// The file cannot be written.
 pub fn write_index(path: &Path, label: &str, text: &str) -> Result<()> {
     let target = Target::resolve(path, label.to_owned(), false)?;
     let mut sink = target.create()?;
@@ -346,17 +338,17 @@ pub fn write_index(path: &Path, label: &str, text: &str) -> Result<()> {
     sink.finish()
 }
 
-/// Returns a copy of a tensor in another dtype, in C order: of integers exactly, of floats rounded once. A short one is
-/// kept in memory, a longer one in a file without a name in the folder for temporary files, so that all items are checked
-/// before anything is written.
+/// Casts a tensor, in C order: integers exactly, floats rounded once. All items are checked before anything is written,
+/// so a short tensor is kept in memory and a longer one in a nameless temporary file.
 ///
 /// # Errors
-/// There is no such cast; an item that the dtype cannot hold, or that is too large for it; of reading, and of that file.
+/// There is no such cast; the dtype cannot hold an item, or the item is too large for it; the tensor or the temporary
+/// file cannot be read or written.
 pub fn cast_to(source: &mut Source, dtype: &DType, limits: Limits) -> Result<Source> {
     let (label, from, to) = (source.label().to_owned(), source.dtype().native(), dtype.native());
     let refused = |why: &dyn std::fmt::Display| malformed!("{label}: {why}; EXPECTED keeps its dtype, {}", to.name());
     let cast = Cast::new(&from, &to, false).map_err(|error| refused(&error))?;
-    // what becomes infinite, or the largest number of a dtype without infinity
+    // Two casts to this dtype show which items became infinite, or the largest number of a dtype without infinity.
     let wide = DType::from(Kind::Complex128);
     let widths = Cast::new(&from, &wide, false).ok().zip(Cast::new(&to, &wide, false).ok());
     let meta = Meta::new(to.clone(), source.shape().to_vec());
@@ -393,7 +385,7 @@ pub fn cast_to(source: &mut Source, dtype: &DType, limits: Limits) -> Result<Sou
     }
 }
 
-/// Returns the first number, of float64 parts before and after a cast to `dtype`, that was finite and too large for it.
+/// The index of the first float64 part that was finite before the cast and is too large for `dtype`.
 fn too_large(before: &[u8], after: &[u8], dtype: &DType) -> Option<usize> {
     let limit = match dtype.kind() {
         Kind::Narrow(narrow) if (0..=u8::MAX).all(|item| narrow.value(item).is_finite()) => {
@@ -406,13 +398,13 @@ fn too_large(before: &[u8], after: &[u8], dtype: &DType) -> Option<usize> {
     pairs.position(|[before, after]| before.is_finite() && (!after.is_finite() || before.abs() > limit))
 }
 
-/// Opens a file that is to be written anew; `None` if it does not exist.
+/// Opens a file to be rewritten; `None` if it does not exist.
 ///
 /// # Errors
-/// Those of [`OpenOptions::open`].
+/// The file cannot be read, or is in no known format.
 pub fn existing(path: &Path, label: &str) -> Result<Option<Input>> {
     let located = Located::from_path(path);
-    // what has a colon in its name may be divided, but here a file is meant
+    // A name with a colon could be divided, but a whole file is meant here.
     if located.suffix.is_some() {
         return Ok(None);
     }

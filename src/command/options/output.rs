@@ -1,4 +1,4 @@
-//! The options that say where and in which format the output is written.
+//! The options of the output.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -131,7 +131,6 @@ pub(crate) struct PageOptions {
 }
 
 impl PageOptions {
-    /// Returns how text is printed, elided above `threshold` items.
     pub(crate) fn above(&self, threshold: Option<usize>) -> TextOptions {
         TextOptions { threshold, edgeitems: self.edgeitems, linewidth: self.linewidth, precision: self.precision }
     }
@@ -141,15 +140,12 @@ fn parse_sides(text: &str) -> Result<SidesRule, String> {
     text.parse()
 }
 
-/// Names with commas between them, each of which occurs once.
+/// Names with commas between them, each once.
 #[derive(Clone)]
 pub(crate) struct Names(pub Vec<String>);
 
 impl Names {
-    /// Parses names. An empty text has none.
-    ///
-    /// # Errors
-    /// An empty name; a name that occurs twice.
+    /// An empty text has no names.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
         match names.iter().enumerate().find(|(n, name)| name.is_empty() || names[..*n].contains(name)) {
@@ -161,8 +157,8 @@ impl Names {
     }
 }
 
-/// Parses the names of `--dims`. PyTorch has a `dims` for the numbers of axes, which `--axes` takes in the sub-commands that
-/// have it.
+/// Parses the names of `--dims`. PyTorch calls axis numbers `dims`, so numbers are refused with a hint at `--axes`
+/// where the sub-command has it.
 #[derive(Clone)]
 struct DimsParser;
 
@@ -202,23 +198,20 @@ fn byte_orders() -> Vec<OptionWord<bool>> {
 }
 
 impl OutputOptions {
-    /// Returns whether nothing is written: checks are made, and what would be done is printed.
     pub(crate) fn is_dry_run(&self) -> bool {
         self.dry_run || self.explain
     }
 
-    /// Returns the path of the output; `None` for standard output.
+    /// The path of the output; `None` for standard output.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.output.as_deref().filter(|name| *name != Path::new("-"))
     }
 
-    /// Returns the name of the output in messages.
     pub(crate) fn label(&self) -> String {
         self.path()
             .map_or_else(|| "standard output".to_owned(), |path| format!("output {}", path_without_secrets(path)))
     }
 
-    /// Returns the options as those of the library.
     pub(crate) fn write_options(&self) -> WriteOptions {
         let file = FileOptions {
             metadata: self.metadata.iter().cloned().collect(),
@@ -235,8 +228,8 @@ impl OutputOptions {
         WriteOptions::new().with_file_options(file, self.big_endian)
     }
 
-    /// Returns the first option that asks for something of a tensor of that name, with dimensions of these names, that nobody
-    /// can do who does not read its items.
+    /// Returns the first option that would change a tensor of this name with these dimensions. An unread copy cannot
+    /// take such an option.
     pub(crate) fn changes(&self, name: &str, dims: &[Option<String>]) -> Option<&'static str> {
         let is_about = |rules: &[SidesRule]| rules.iter().any(|rule| rule.is_about(name, dims));
         let rows = [
@@ -249,10 +242,6 @@ impl OutputOptions {
         rows.into_iter().find(|(_, changes)| *changes).map(|(option, _)| option)
     }
 
-    /// Returns the format that `--to` or the name of the output tells.
-    ///
-    /// # Errors
-    /// A name that does not tell it, or one of a tensor in a file; an address at which the format is not written.
     pub(crate) fn format(&self) -> Result<Format> {
         let located = self.output.as_ref().map(Located::from_path);
         let is_bucket = |address: &str| address.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("s3://"));

@@ -1,4 +1,4 @@
-//! What rules for the sides of chunks and shards ask for of each tensor of an output.
+//! The sides of chunks and shards that rules give to each tensor.
 
 use crate::error::{Error, Result, Subject};
 use crate::format::glob::Glob;
@@ -6,21 +6,16 @@ use crate::format::name_order::{alike, list};
 use crate::format::sides::{AskedSides, Sides, SidesRule, side_text};
 use crate::ops::slice::twice;
 
-/// A tensor as rules know it.
 #[derive(Debug)]
 pub(super) struct RuledTensor<'a> {
-    /// The name that patterns are matched with.
+    /// The name that patterns match.
     pub name: &'a str,
     pub shape: &'a [usize],
-    /// The names of its dimensions, of which some may have none.
     pub dims: Vec<Option<String>>,
 }
 
 impl SidesRule {
-    /// Returns the rule that this one means for some tensors.
-    ///
-    /// # Errors
-    /// A pattern that matches no tensor; a dimension that none of the tensors has that it is for.
+    /// Resolves `X=N`, in which X is a dimension or a pattern of names.
     fn meant(&self, tensors: &[RuledTensor<'_>]) -> Result<Self, String> {
         let names: Vec<_> = tensors.iter().map(|tensor| tensor.name).collect();
         let matches = |glob: &Glob| tensors.iter().any(|tensor| glob.matches(tensor.name));
@@ -75,11 +70,8 @@ impl SidesRule {
     }
 }
 
-/// Returns what rules ask for of each tensor. Rules for all tensors come first, then those with a pattern, each in their
-/// order, and a later one replaces what an earlier one has said of the same axis. Messages are about `option`.
-///
-/// # Errors
-/// A rule that is for none of the tensors; sides that are not as many as a tensor has axes, or are 0.
+/// Rules for all tensors apply first, then those with a pattern, each in their order. A later rule overrides an earlier
+/// one for the same axis.
 pub(super) fn resolved(
     rules: &[SidesRule],
     option: &'static str,
@@ -141,7 +133,7 @@ mod tests {
             (&["time=48,lon=-1"], "48,_,-1;48;_,-1;-"),
             (&["temp=time=48"], "48,_,_;-;-;-"),
             (&["time=48", "lon=5"], "48,_,5;48;_,5;-"),
-            // a pattern counts more than what is for all, whatever the order
+            // A rule with a pattern overrides a rule for all, in any order.
             (&["temp=time=4", "time=48"], "4,_,_;48;-;-"),
             (&["?a*=5,6", "lon=7"], "_,_,7;-;5,6;5,6"),
             (&["4,4", "temp=1,2,3", "tim?=9"], "1,2,3;9;4,4;4,4"),

@@ -1,4 +1,4 @@
-//! Puts the windows of a tensor into a store of chunks.
+//! The sink that stores the windows of a tensor as chunks.
 
 use crate::engine::sink::{GetStored, WindowSink};
 use crate::error::{Context, Error, Result};
@@ -12,25 +12,23 @@ use crate::storage::platform::is_full;
 use crate::storage::read_at::ReadAt;
 use crate::storage::store_draft::StoreDraft;
 
-/// Puts the boxes of one tensor into a store, each as a value of its own.
+/// Stores each box of one tensor as a value.
 pub(super) struct ChunkSink<'a> {
     pub chunks: &'a dyn WriteChunks,
     /// The number of the tensor.
     pub n: usize,
     pub store: &'a dyn StoreDraft,
-    /// What messages say first if a value cannot be written.
+    /// The beginning of an error message.
     pub failed: String,
-    /// How the operator that fills the boxes takes its data.
+    /// How the operator accesses its data.
     pub data: Option<Access<'a>>,
-    /// What other processes may have put of the boxes, if the output is made in parts.
+    /// The boxes that other processes may have made, if the output is made in parts.
     pub made: Option<MadeBoxes<'a>>,
 }
 
-/// What is known of the boxes of a tensor of an output that is made in parts.
 pub(super) struct MadeBoxes<'a> {
-    /// All boxes of the tensor.
     pub windows: &'a Windows,
-    /// The number of the first of them among those of all tensors.
+    /// The number of the tensor's first box among the boxes of all tensors.
     pub first: usize,
     pub units: &'a MadeUnits<'a>,
 }
@@ -60,7 +58,7 @@ impl WindowSink for ChunkSink<'_> {
             return Ok(true);
         }
         let Some(StoredWindow { chunks: from, places: there }) = stored()? else { return Ok(false) };
-        // a box that the end of one tensor cuts off may be whole in the other
+        // A box that the end of one tensor cuts off may be whole in the other.
         let own = self.chunks.style(self.n);
         let whole = window.shape() == own.unit || window.ranges == there.ranges;
         if !whole || !has_same_files(own, from.style()) {
@@ -71,34 +69,32 @@ impl WindowSink for ChunkSink<'_> {
             return if is_empty { self.leave_out(window).map(|()| true) } else { Ok(false) };
         };
         let len = usize::try_from(value.size()?)?;
-        // an empty file is damaged, which shows when it is read
+        // An empty file is damaged; reading the window reports it.
         if len == 0 { Ok(false) } else { self.copied(window, &*value, len) }
     }
 }
 
-/// Returns whether the same items have the same files in a tensor to be written and in one that is stored.
 fn has_same_files(own: &ChunkStyle, stored: &ChunkStyle) -> bool {
     let same = (&own.unit, &own.chunk, &own.codecs) == (&stored.unit, &stored.chunk, &stored.codecs);
     same && stored.is_exact && own.fill == stored.fill
 }
 
 impl ChunkSink<'_> {
-    /// Returns whether another process has made a box already.
     fn is_made(&self, window: &Window) -> bool {
         let Some(made) = &self.made else { return false };
         let number = made.number(window);
-        // a box of which that cannot be found out is put once more
+        // A box whose size is unknown is made again.
         let Ok(size) = self.store.size(&self.chunks.key(self.n, window)) else { return false };
         match (made.units.get(number), size) {
             (Some(MadeUnit::Empty), size) => size.is_none(),
             (Some(MadeUnit::File(bytes)), size) => size == Some(bytes),
-            // of a part that was killed
+            // A killed part made the file without a note.
             (None, Some(bytes)) => made.units.add(number, MadeUnit::File(bytes)).is_ok(),
             (None, None) => false,
         }
     }
 
-    /// Notes that a box is done and not stored. A file that somebody put in its place goes.
+    /// A file of an earlier run is removed.
     fn leave_out(&self, window: &Window) -> Result<()> {
         if self.made.is_some() {
             self.store.remove(&self.chunks.key(self.n, window)).with_context(|| self.failed.clone())?;
@@ -106,25 +102,23 @@ impl ChunkSink<'_> {
         self.note(window, MadeUnit::Empty)
     }
 
-    /// Returns whether a chunk is one of the data that the data's own store has.
     fn is_in_data(&self, chunk: &Window) -> bool {
         let stored = self.data.as_ref().and_then(|data| data.stored(chunk));
         stored.is_some_and(|StoredWindow { chunks, places }| chunks.has(&places))
     }
 
-    /// Notes what became of a box.
     fn note(&self, window: &Window, unit: MadeUnit) -> Result<()> {
         let add = |made: &MadeBoxes<'_>| made.units.add(made.number(window), unit);
         self.made.as_ref().map_or(Ok(()), add).with_context(|| self.failed.clone())
     }
 
-    /// Gives a box bytes of something else as its value; returns whether that could be done.
+    /// Copies the stored bytes of a box; returns whether that worked.
     fn copied(&self, window: &Window, from: &dyn ReadAt, bytes: usize) -> Result<bool> {
         let put = self.store.put_from(&self.chunks.key(self.n, window), from, bytes);
         match put {
             Ok(()) => self.note(window, MadeUnit::File(bytes as u64)).map(|()| true),
             Err(error) if is_full(&error) => Err(Error::from(error).within(self.failed.clone())),
-            // the window is then read and written, which shows what is wrong
+            // The window is then read and written, which reports the cause.
             Err(_) => Ok(false),
         }
     }

@@ -1,4 +1,4 @@
-//! How the tensors of an output are made, told before they are.
+//! Explanations of how the tensors of an output are made.
 
 use super::output::{OutputKind, OutputTensor};
 use super::plan::LaidOut;
@@ -10,12 +10,11 @@ use crate::format::interface::TextOptions;
 use crate::storage::calls::CallCounter;
 
 impl LaidOut {
-    /// Explains how each tensor is made, with its name. `text` says how text is laid out. If `counter` counts what the operands are
-    /// asked for, the calls of the run are counted, and what was asked for until now counts for the first tensor. The output cannot
-    /// be written any more then.
+    /// Explains each tensor, with its name. A `counter` of the operands' reads makes the run happen; its reads before
+    /// the call count for the first tensor. The output cannot be written after that.
     ///
     /// # Errors
-    /// Those of [`Job::count`].
+    /// An operand cannot be read.
     pub fn explain(
         &mut self,
         to: OutputKind,
@@ -36,10 +35,10 @@ impl LaidOut {
     }
 }
 
-/// Explains how the data of a tensor is changed in place. `counter` is as for [`Plan::explain`].
+/// Explains a change in place. `counter` is as for [`LaidOut::explain`].
 ///
 /// # Errors
-/// Of reading what says which windows change.
+/// The indices cannot be read.
 pub fn explain_edit(tensor: OutputTensor, counter: Option<&CallCounter>) -> Result<Explanation> {
     let mut job = Job::new(tensor.fill, tensor.limits);
     let mut explanation = job.planners().explain_edit()?;

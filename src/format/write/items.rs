@@ -1,4 +1,4 @@
-//! The items of an output as formats take them that are not written by position: in memory, and packed several to a byte.
+//! Items for formats that are not written by position: in memory, or packed several to a byte.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::layout::shape::bytes_of;
 use crate::layout::window::ItemRuns;
 use crate::memory;
 
-/// Reads the output of a job into memory: all of it, or the items at some `places` of each axis, which make a smaller tensor.
+/// Reads the output of a job into memory: all of it, or only some `places` of each axis.
 ///
 /// # Errors
-/// Of reading; not enough memory.
+/// The operands cannot be read; there is too little memory.
 pub fn items_at(job: &mut Job, places: Option<&[Vec<Range<usize>>]>, label: &str) -> Result<Tensor> {
     let plan = match places {
         None => job.plan(SinkKind::Stream),
@@ -26,8 +26,7 @@ pub fn items_at(job: &mut Job, places: Option<&[Vec<Range<usize>>]>, label: &str
     items_of(job, &plan, job.meta(), label, &|_| {})
 }
 
-/// Reads the output of a job into memory as it is planned. `meta` is the dtype and shape that the output has where it goes, which
-/// messages call `place`.
+/// Reads the output of a job into memory. `meta` has its dtype and shape in the file, which messages call `place`.
 pub(super) fn items_of(job: &Job, plan: &Plan, meta: &Meta, place: &str, progress: Progress<'_>) -> Result<Tensor> {
     let shape = plan.steps.runs().map_or_else(|| meta.shape.clone(), ItemRuns::shape);
     let size = bytes_of(&shape, meta.dtype.itemsize()).unwrap_or(usize::MAX);
@@ -39,7 +38,6 @@ pub(super) fn items_of(job: &Job, plan: &Plan, meta: &Meta, place: &str, progres
     Tensor::new(meta.dtype.clone(), shape, bytes).with_context(|| place.to_owned())
 }
 
-/// Hands the items of a job to `put`, packed several to a byte.
 pub(super) fn pack(job: &Job, plan: &Plan, bits: u32, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
     let (mut packer, mut bytes) = (Packer::new(bits), Vec::new());
     job.stream(plan, progress, &mut |window| {

@@ -7,10 +7,6 @@ use crate::format::name_order::list;
 use crate::storage::attachments::Attachments;
 use crate::storage::target::Target;
 
-/// Refuses to lose tensors and attachments of what a target replaces, in words for each of them.
-///
-/// # Errors
-/// There are some.
 pub(super) fn lost_content(target: &Target, tensors: Option<String>, attachments: Option<String>) -> Result<()> {
     let refuse = |message: String| Err(Error::from_kind(ErrorKind::Unsupported, message).within(target.label()));
     match (tensors, attachments) {
@@ -24,10 +20,10 @@ pub(super) fn lost_content(target: &Target, tensors: Option<String>, attachments
     }
 }
 
-/// Refuses to write a container with these attachments anew, because no writer writes attachments.
+/// Refuses to rewrite a container with attachments, because no writer writes attachments.
 ///
 /// # Errors
-/// It has some; they cannot be listed.
+/// The container has attachments, or they cannot be listed.
 pub fn check_attachments(attachments: Option<&Arc<dyn Attachments>>) -> Result<()> {
     match listed_attachments(attachments)? {
         None => Ok(()),
@@ -35,10 +31,6 @@ pub fn check_attachments(attachments: Option<&Arc<dyn Attachments>>) -> Result<(
     }
 }
 
-/// Returns attachments by their names for a message; `None` if there are none.
-///
-/// # Errors
-/// They cannot be listed.
 pub(super) fn listed_attachments(attachments: Option<&Arc<dyn Attachments>>) -> Result<Option<String>> {
     let names = attachments.map_or(Ok(&[][..]), |attachments| attachments.names())?;
     let text = || list(&names.iter().map(String::as_str).collect::<Vec<_>>());

@@ -1,30 +1,29 @@
-//! What it costs to write tensors in other chunks than those of their data, as a dry run says it.
+//! The cost of writing tensors in other chunks than those of their data, for dry runs.
 
 use super::plan::{LaidOut, TensorJob};
 use crate::format::interface::Layout;
 use crate::layout::window::Window;
 
-/// What it costs to move a tensor from the chunks of its data to other chunks.
+/// The cost of moving a tensor to other chunks.
 #[derive(Clone, Debug)]
 pub struct Move {
-    /// The chunks of the store by way of which it goes, if it does.
+    /// The chunks of a temporary store between input and output, if there is one.
     pub between: Option<Vec<usize>>,
-    /// The bytes that are read, if chunks of that store are as many bytes as their items.
+    /// The bytes that are read, if packed chunks of the temporary store are as long as their items.
     pub reads: u64,
     /// The bytes of items that are written.
     pub writes: u64,
-    /// How many times each byte would be read if each chunk were made by itself.
+    /// How many times each byte would be read if each chunk were made alone.
     pub alone: f64,
-    /// The chunks of a store by way of which parts that each make few chunks read the least; `None` if they read little
-    /// twice.
+    /// The chunks of a temporary store with which small parts read the least; `None` if they read little twice.
     pub for_parts: Option<Vec<usize>>,
     /// The chunks of the output.
     pub chunks: Vec<usize>,
 }
 
 impl LaidOut {
-    /// Returns what moving each tensor from the chunks of its data to other chunks costs, in the order of
-    /// [`tensors`](Self::tensors); `None` where chunks stay, or there are none on either side.
+    /// The cost of each tensor, in the order of [`tensors`](Self::tensors); `None` if its chunks stay, or if one side
+    /// has no chunks.
     pub fn moves(&self) -> Vec<Option<Move>> {
         let Layout::Chunks(chunks) = &self.layout else { return self.outputs.iter().map(|_| None).collect() };
         let all = self.outputs.iter().zip(self.boxes(&**chunks)).map(|(TensorJob { job, .. }, windows)| {

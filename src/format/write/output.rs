@@ -1,5 +1,4 @@
-//! A tensor of an output before it is written, the checks of names and formats, and how a tensor is changed in place, in its
-//! own file or store.
+//! A tensor of an output before it is laid out, and changes of a tensor in place.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -22,46 +21,49 @@ use crate::storage::key_store::Commit;
 use crate::storage::signals;
 use crate::storage::source::Source;
 
-/// The most items of zero bytes (`<U0`, `|V0`) that are printed as text, some 64 MiB of it. Such items take no room in a
-/// file, so that a header of a few bytes could ask for 2^63 pairs of quotes.
+/// The maximum number of items of zero bytes (`<U0`, `
+///
+/// V0`) that are printed as text, about 64 MiB. Such items take no room in a file, so a header of a few bytes could ask
+/// for 2^63 pairs of quotes.
 pub(super) const MAX_EMPTY_ITEMS: usize = 1 << 24;
 
-/// A tensor of an output: what fills its items, and how they are stored.
+/// A tensor of an output: the operator that fills it, and how it is stored.
 #[derive(Debug)]
 pub struct OutputTensor {
-    /// Its name in the output; `None` until [`named`] gives it one, and in a format without names.
+    /// The name in the output; `None` in a format without names, and until [`Output::prepare`](super::Output::prepare)
+    /// names the tensor.
     pub name: Option<String>,
-    /// The name that patterns of options are matched with; `None` for that in the output.
+    /// The name that patterns of options match; `None` for the name in the output.
     pub old_name: Option<String>,
     /// The operator that fills the items.
     pub fill: Box<dyn Fill>,
-    /// The dims of the output where they are others than those of the operator: as many items, counted alike in C order.
+    /// The dims of the output if they differ from the operator's. The items are the same in C order.
     pub dims: Option<Vec<usize>>,
-    /// The threads and memory that it may use.
+    /// The threads and memory that the tensor may use.
     pub limits: Limits,
-    /// How the items that it fills are arranged and cast.
+    /// The dtype and order of the stored items.
     pub recast: Recast,
-    /// The chunks that it is stored in, if the format has any; `None` for those of its data.
+    /// The chunks that a store cuts the tensor into; `None` for the chunks of its data.
     pub style: Option<Arc<ChunkStyle>>,
-    /// Whether a change in place stores chunks that hold only the fill value and are not stored before.
+    /// Whether a change in place stores chunks that hold only the fill value and are missing.
     pub stores_empty: bool,
 }
 
 /// How the items of an output are cast and arranged.
 #[derive(Clone, Debug, Default)]
 pub struct Recast {
-    /// The dtype that values are cast to.
+    /// The dtype of the values; `None` keeps it.
     pub cast: Option<DType>,
     /// The losses that the cast may make.
     pub rule: CastRule,
-    /// Whether numbers are written with the highest byte first; `None` leaves it as it is.
+    /// Whether numbers are written with the highest byte first; `None` keeps the byte order.
     pub big_endian: Option<bool>,
-    /// The order of the items. For Fortran order the view has the axes reversed.
+    /// The order of the items. In Fortran order the view has the axes reversed.
     pub order: Order,
 }
 
 impl OutputTensor {
-    /// Makes the output of an operator a tensor to be written.
+    /// The output of an operator.
     pub fn new(fill: Box<dyn Fill>, limits: Limits) -> Self {
         Self {
             name: None,
@@ -75,13 +77,13 @@ impl OutputTensor {
         }
     }
 
-    /// Makes an unaltered copy of a tensor one to be written.
+    /// An unaltered copy of a tensor.
     pub fn copy(data: Source, limits: Limits) -> Self {
         Self::new(Box::new(Selection::whole(data)), limits)
     }
 
-    /// Makes a tensor with other dims one to be written in `format`. Dims are a matter of its header, since C order counts the
-    /// items alike whatever they are; only chunks are boxes of the new dims.
+    /// A tensor with other dims. They change only the header, because the items keep their C order; only chunks are
+    /// boxes of the new dims.
     pub fn reshaped(data: Source, dims: Vec<usize>, format: Format, limits: Limits) -> Self {
         if format.can().chunks {
             return Self::new(reshaped(data, dims), limits);
@@ -89,12 +91,12 @@ impl OutputTensor {
         Self { dims: Some(dims), ..Self::copy(data, limits) }
     }
 
-    /// Returns what messages call the data.
+    /// The name of the data in messages.
     pub fn label(&self) -> String {
         self.fill.data().label().to_owned()
     }
 
-    /// Returns the dtype, shape and order that it has when it is written in `format`.
+    /// The dtype, shape and order of the tensor in a file of `format`.
     pub fn meta(&self, format: Format) -> Meta {
         let dtype = self.recast.cast.as_ref().unwrap_or(&self.fill.meta().dtype);
         let ordered = match self.recast.big_endian {
@@ -109,11 +111,6 @@ impl OutputTensor {
         Meta::new(format.stored(ordered), shape).in_order(self.recast.order)
     }
 
-    /// Checks whether a format can hold it.
-    ///
-    /// # Errors
-    /// The format cannot hold the dtype, which is about [`Subject::Dtype`](crate::error::Subject::Dtype); it does not have
-    /// the order of items or bytes; there are more items of zero bytes than anybody wants printed.
     pub(super) fn check(&self, format: Format) -> Result<()> {
         let refuse = |message: String| Err(Error::from_kind(ErrorKind::Unsupported, message));
         let (meta, name) = (self.meta(format), format.argument());
@@ -132,10 +129,9 @@ impl OutputTensor {
     }
 }
 
-/// Returns how a tensor of that shape is stored that has the items of a tensor stored in `style`, but other axes: sides of
-/// chunks and names of dimensions go along with their axes. `axes` has for each axis the one of the style that it is, and
-/// one without a counterpart has one place. `None` if a longer axis has none, so that nothing of the chunks is kept, or if
-/// the codecs count the axes of the style.
+/// Returns the chunk style of a tensor with the items of a tensor in `style` but other axes. Sides and dimension names
+/// follow their axes. `axes` has the old axis of each new axis; an axis without one has length 1. `None` if a longer
+/// axis has no old axis, or if a codec counts the axes.
 pub(super) fn style_along(style: &ChunkStyle, axes: &[Option<usize>], shape: &[usize]) -> Option<ChunkStyle> {
     let has_counterpart = |(axis, &dim): (&Option<usize>, &usize)| axis.is_some() || dim == 1;
     let same_rank = axes.len() == style.chunk.len() && axes.iter().all(Option::is_some);
@@ -154,43 +150,43 @@ pub(super) fn style_along(style: &ChunkStyle, axes: &[Option<usize>], shape: &[u
     })
 }
 
-/// What an output is written to, as far as plans depend on it.
+/// The kind of an output, as far as plans depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputKind {
-    /// A file that can be written in any order, or a folder.
+    /// A folder, or a file that can be written in any order.
     File,
-    /// Standard output, or a device, to which bytes are written in order.
+    /// Standard output or a device, which takes bytes in order.
     Stream,
-    /// A file or a folder of which this process makes a part.
+    /// A file or folder of which this process makes a part.
     Part,
 }
 
-/// Share number `number` of `of` shares of something that is cut into units, counted from 1. Shares differ by one unit at
-/// most; if there are more shares than units, the last ones are empty.
+/// One of `of` shares of an output, counted from 1. Their numbers of units differ by at most one; with more shares than
+/// units, the last shares are empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Its number.
+    /// The number of this share.
     pub number: usize,
     /// The number of all shares.
     pub of: usize,
 }
 
 impl Share {
-    /// Returns the units of this share, of `units` in all.
+    /// The units of this share, of `units` in all.
     pub fn range(self, units: usize) -> Range<usize> {
         let (each, more) = (units / self.of, units % self.of);
-        // the first shares have one unit more
+        // The first shares have one unit more.
         let end = |number: usize| each * number + number.min(more);
         end(self.number - 1)..end(self.number)
     }
 }
 
-/// Changes the data of a tensor in place, whose operator is a [`Patch`]: only the windows in which something changes are read
-/// and written, and of a store in chunks only those of `share`, if there is one. After the last check and before the first
-/// change `expect` is called once with the number of bytes that `progress` will add up to.
+/// Changes the data of a tensor in place; its operator must be a [`Patch`]. Only windows that change are read and
+/// written, and of a store in chunks only those of `share`. `expect` is called once, after the last check and before
+/// the first change, with the total that `progress` will add up to.
 ///
 /// # Errors
-/// A share of data that is not stored in chunks; data that is in no local file; of reading and writing.
+/// A share of data that is not stored in chunks; data in no local file; the data cannot be read or written.
 pub fn edit(tensor: OutputTensor, share: Option<Share>, expect: &dyn Fn(usize), progress: Progress<'_>) -> Result<()> {
     let label = tensor.label();
     let stores_empty = tensor.stores_empty;
@@ -212,16 +208,16 @@ pub fn edit(tensor: OutputTensor, share: Option<Share>, expect: &dyn Fn(usize), 
     job.edit(&plan, patch, &sink, progress)
 }
 
-/// Reads everything that [`edit`] reads of a tensor, and changes nothing, so that several tensors can be checked before the first
-/// of them is changed.
+/// Reads everything that [`edit`] reads, and changes nothing. So several tensors can be checked before the first
+/// changes.
 ///
 /// # Errors
-/// Those of reading, as [`edit`] has them.
+/// The data cannot be read.
 pub fn check_edit(tensor: OutputTensor) -> Result<()> {
     let label = tensor.label();
     let (job, plan) = begun_edit(tensor, None)?;
     let patch = job.fill().as_patch().expect(IS_PATCH);
-    // a chunk is not read if all of its items change
+    // A chunk is not read if all of its items change.
     let put = |region: &Region, _: &[u8]| match patch.base().source.as_chunks() {
         Some(chunks) => chunks.value_of(region.window()).map(drop).with_context(|| label.clone()),
         None => Ok(()),
@@ -229,10 +225,9 @@ pub fn check_edit(tensor: OutputTensor) -> Result<()> {
     job.run_all(&plan, &put, &|_| {})
 }
 
-/// Why what is edited has a patch.
 const IS_PATCH: &str = "what changes data where it lies is a patch";
 
-/// Plans an edit, all of it or a share of the chunks that the data is stored in, and does what comes before the first change.
+/// Plans an edit of the data, or of a share of its chunks.
 fn begun_edit(tensor: OutputTensor, share: Option<Share>) -> Result<(Job, engine::Plan)> {
     let mut job = Job::new(tensor.fill, tensor.limits);
     let plan = job.planners().plan_edit(share.map(|share| move |windows| share.range(windows)))?;
@@ -240,9 +235,8 @@ fn begun_edit(tensor: OutputTensor, share: Option<Share>) -> Result<(Job, engine
     Ok((job, plan))
 }
 
-/// Writes the chunks of a planned edit anew. `stores_empty` says whether chunks are stored that hold only the fill value and are not
-/// stored now. All of them are first written
-/// beside the store, so that nothing has changed if one of them cannot be read or written; then each takes its name.
+/// Writes the chunks of an edit beside the store, and then moves each into place. So nothing changes if one of them
+/// cannot be read or written.
 fn edit_chunks(
     job: &Job,
     plan: &engine::Plan,
@@ -257,10 +251,11 @@ fn edit_chunks(
     let written = Mutex::new(Vec::with_capacity(plan.steps.count()));
     let put = |region: &Region, items: &[u8]| -> Result<()> {
         let window = region.window();
-        // A chunk is not read if all of its items change; a folder in its place must be refused before others change.
+        // A chunk is not read if all of its items change, but a folder in its place must be refused before other chunks
+        // change.
         chunks.value_of(window).with_context(|| label.to_owned())?;
         let PackedUnit { key, bytes } = chunks.packed(window, items, stores_empty).with_context(|| label.to_owned())?;
-        // What is not stored holds only the fill value already.
+        // A chunk that is not stored holds only the fill value already.
         let Some(bytes) = bytes else { return Ok(()) };
         let value = store.prepare(&key, &bytes);
         let value = value.with_context(|| format!("{label}: chunk {key}: cannot be written"))?;

@@ -1,4 +1,4 @@
-//! The layout of an output of several tensors, and how it is written: whole, or by several processes, each a share of it.
+//! The layout of an output, and how it is written.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -34,46 +34,41 @@ use crate::storage::stage::{Stage, remove};
 use crate::storage::store_draft::StoreDraft;
 use crate::storage::target::{OpenOutput, Target};
 
-/// A tensor of a plan.
+/// A tensor of an output with the job that fills it.
 #[derive(Debug)]
 pub(super) struct TensorJob {
     pub name: String,
-    /// Its dtype, shape and order in the file.
+    /// The dtype, shape and order in the file.
     pub meta: Meta,
-    /// The job that fills its items as the file has them, before any packing.
+    /// The job that fills the items as the file has them, before they are packed.
     pub job: Job,
-    /// How they are filled, once that has begun.
+    /// The plan of the job, once the output has begun.
     pub plan: Option<engine::Plan>,
 }
 
 impl TensorJob {
-    /// Returns how the items are filled.
-    ///
-    /// # Panics
-    /// If that has not begun.
     pub(super) fn begun(&self) -> &engine::Plan {
         self.plan.as_ref().expect("all tensors are begun before one is written")
     }
 }
 
-/// Tensors that have passed every check, and where the items of each go in the output.
+/// Checked tensors, and the place of each in the output.
 ///
-/// A plan stands between the checks and the output because other things come between them: a dry run only reports it, the
-/// draft of the file is created, a progress bar needs the bytes of all tensors. And a file of several tensors has a header
-/// that says where each begins, so that all are laid out before the first item of any is computed.
+/// The layout is separate from writing: a dry run only reports it, a progress bar needs the bytes of all tensors, and
+/// the header of a container needs the place of every tensor before the first item is computed.
 #[derive(Debug)]
 pub struct LaidOut {
     pub(super) format: Format,
     pub(super) label: String,
     pub(super) outputs: Vec<TensorJob>,
     pub(super) layout: Layout,
-    /// The threads that may share the copying of arrays.
+    /// The threads that copy arrays.
     threads: Threads,
 }
 
 impl LaidOut {
-    /// Lays out tensors that [`Output::prepare`](super::Output::prepare) has checked. No operand is read before the output is
-    /// [begun](Self::begin).
+    /// Lays out tensors that [`Output::prepare`](super::Output::prepare) has checked. No operand is read before the
+    /// output is [begun](Self::begin).
     pub(super) fn prepare(
         tensors: Vec<OutputTensor>,
         format: Format,
@@ -121,14 +116,14 @@ impl LaidOut {
         Ok(Self { format, label: label.to_owned(), outputs, layout, threads })
     }
 
-    /// Returns the sides of the chunks of tensor `n`, and those of its shards if it has any; `None` if it is not in chunks.
+    /// The sides of the chunks of tensor `n`, and of its shards if it has any; `None` without chunks.
     pub fn sides(&self, n: usize) -> Option<(&[usize], Option<&[usize]>)> {
         let Layout::Chunks(chunks) = &self.layout else { return None };
         let ChunkStyle { chunk, unit, .. } = chunks.style(n);
         Some((chunk, Some(&**unit).filter(|unit| unit != chunk)))
     }
 
-    /// Returns the arrays that are copied unread.
+    /// The arrays that are copied unread.
     pub fn copies(&self) -> &[NamedCopy] {
         if let Layout::Chunks(chunks) = &self.layout { chunks.copies() } else { &[] }
     }
@@ -137,13 +132,13 @@ impl LaidOut {
         self.format
     }
 
-    /// Returns the bytes of all items in memory, which are what progress adds up to.
+    /// The bytes of all items in memory, which progress adds up to.
     pub fn bytes(&self) -> usize {
         self.outputs.iter().map(|output| output.job.meta().bytes()).sum()
     }
 
-    /// Returns each tensor's name, what it is in the file, and the bytes of its items: in the file, if they have places
-    /// there, else in memory.
+    /// The name of each tensor, its dtype and shape in the file, and the bytes of its items: in the file if they have
+    /// places there, else in memory.
     pub fn tensors(&self) -> impl Iterator<Item = (&str, &Meta, u64)> {
         self.outputs.iter().enumerate().map(|(n, output)| {
             let bytes = self.layout.bytes(n).unwrap_or_else(|| output.job.meta().bytes() as u64);
@@ -151,29 +146,29 @@ impl LaidOut {
         })
     }
 
-    /// Checks, instead of a [`write`](Self::write), that the operands are whole.
+    /// Checks the ends of the operands, in place of a [`write`](Self::write).
     ///
     /// # Errors
-    /// Those of [`Source::finish`].
+    /// An operand is longer or shorter than its header says.
     pub fn finish(&self) -> Result<()> {
         self.outputs.iter().try_for_each(|output| output.job.fill().finish())
     }
 
-    /// Writes the whole file of a target, text as NumPy prints it.
+    /// Writes the file of a target, with text as NumPy prints it.
     ///
     /// # Errors
-    /// Those of [`write`](Self::write), and of making the file.
+    /// The file cannot be made or written, or an operand cannot be read.
     pub fn write_file(&mut self, target: &Target) -> Result<()> {
         let mut sink = target.create()?;
         self.write(&mut sink, &TextOptions::default(), &|_| {})?;
         sink.finish()
     }
 
-    /// Writes everything to a sink, which the caller finishes. `text` says how text is laid out.
+    /// Writes the output to a sink, which the caller finishes. `text` has the options of text.
     ///
     /// # Errors
-    /// Of reading and writing; a cast cannot make an item, or the format cannot hold it; there is too little memory for a
-    /// tensor that is needed whole.
+    /// An operand cannot be read, the sink cannot be written; a cast cannot make an item, or the format cannot hold it;
+    /// there is too little memory for a tensor that is needed as a whole.
     pub fn write(&mut self, sink: &mut OpenOutput<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
         let to = if sink.as_file().is_some() { OutputKind::File } else { OutputKind::Stream };
         let written = self.begin(to, text).and_then(|()| self.write_begun(sink, text, progress));
@@ -190,7 +185,6 @@ impl LaidOut {
         }
     }
 
-    /// Says how many bytes the output needs, as far as that is known before it is written.
     pub(super) fn need(&self) -> String {
         match &self.layout {
             Layout::Places(places) => format!("all of it needs {} bytes", places.bytes),
@@ -201,20 +195,18 @@ impl LaidOut {
         }
     }
 
-    /// Returns which way the output takes to what it is written to.
     pub(super) fn route(&self, to: OutputKind) -> Route {
         match (&self.layout, to) {
             (Layout::Chunks(_), _) => Route::Windows,
             (Layout::Whole(_), _) => Route::Stream,
             (Layout::Places(_) | Layout::Sequence(_), OutputKind::File | OutputKind::Part) => Route::File,
             (Layout::Places(places), OutputKind::Stream) if places.seal.is_none() => Route::Stream,
-            // The file has bytes before others that they depend on (an archive's checksums stand before its items), and a pipe
-            // cannot be written over.
+            // Some bytes depend on later ones (the checksums of an archive precede its items), and a pipe cannot be
+            // written twice.
             (Layout::Places(_) | Layout::Sequence(_), OutputKind::Stream) => Route::TemporaryFile,
         }
     }
 
-    /// Calls `each` with what takes tensor `n` of what is written to.
     pub(super) fn with_sink<T>(
         &self,
         n: usize,
@@ -239,11 +231,11 @@ impl LaidOut {
         }
     }
 
-    /// Plans all tensors for what they are written to, and does what comes before the first window of each: operands that are
-    /// needed in another order than they come in are read here.
+    /// Plans all tensors and makes them ready for their first window. Operands that are needed in another order than
+    /// they arrive in are read here.
     ///
     /// # Errors
-    /// Of reading; a copy of an operand cannot be kept.
+    /// An operand cannot be read; a copy of it cannot be kept.
     pub fn begin(&mut self, to: OutputKind, text: &TextOptions) -> Result<()> {
         for n in 0..self.outputs.len() {
             let plan = self.with_sink(n, to, text, |sink| self.outputs[n].job.plan(sink));
@@ -253,10 +245,10 @@ impl LaidOut {
         Ok(())
     }
 
-    /// Writes everything to a stream, from front to back.
+    /// Writes the output to a stream, from front to back.
     ///
     /// # Errors
-    /// Those of [`write`](Self::write); the format is a folder.
+    /// An operand cannot be read, the stream cannot be written; the format is a folder.
     pub fn write_to(&mut self, out: &mut (dyn Write + Send), text: &TextOptions, progress: Progress<'_>) -> Result<()> {
         self.begin(OutputKind::Stream, text)?;
         self.stream_to(out, text, progress)
@@ -282,7 +274,7 @@ impl LaidOut {
                 let items = items_of(&output.job, output.begun(), meta, &place, progress)?;
                 let whole = WholeTensor { name: &output.name, shape: &meta.shape, items: &items };
                 writer.write_whole(out, whole, text).map_err(|error| {
-                    // an error of the system is about writing, any other about the tensor
+                    // An error of the system is about writing, any other about the tensor.
                     let io = matches!(error.kind(), ErrorKind::Io(_));
                     error.within(if io { self.failed() } else { self.label.clone() })
                 })
@@ -290,8 +282,7 @@ impl LaidOut {
         }
     }
 
-    /// Puts the values of all boxes into a store, or of those in `share`, and then the metadata. In a share, what is there as
-    /// it was made is left alone.
+    /// Stores all boxes, or those of `share`, and then the metadata. In a share, boxes that were made before stay.
     pub(super) fn put_chunks(
         &self,
         chunks: &dyn WriteChunks,
@@ -309,7 +300,7 @@ impl LaidOut {
             let sink = ChunkSink { chunks, n, store, failed: self.failed(), data, made };
             let plan = output.begun();
             if let Route::Between(grid) = &plan.route {
-                // each item goes by twice
+                // Each item passes twice.
                 let passed = AtomicUsize::new(0);
                 let half = |more: usize| {
                     let before = passed.fetch_add(more, Ordering::Relaxed);
@@ -326,7 +317,7 @@ impl LaidOut {
                 output.job.run(plan, numbers, &sink, progress)?;
             }
         }
-        // those of an output that is made in parts belong to the first
+        // In parts, the first part makes the copies.
         if own.start == 0 {
             for NamedCopy { name, array } in chunks.copies() {
                 array.copy(store, name, self.threads).with_context(|| format!("{}: {name:?}", self.failed()))?;
@@ -338,8 +329,8 @@ impl LaidOut {
         Ok(())
     }
 
-    /// Writes a tensor to a temporary store in chunks of `grid`, as planned, and returns the job that reads it from there. Data whose
-    /// chunks lie across those of the output would be read again and again; those of this store lie across neither.
+    /// Writes a tensor to a temporary store in chunks of `grid`, and returns the job that reads it there. Data whose
+    /// chunks cross those of the output would be read again and again; the chunks of this store cross neither.
     fn put_between(
         &self,
         output: &TensorJob,
@@ -377,7 +368,6 @@ impl LaidOut {
         Ok(Job::new(Box::new(Selection::whole(source)), output.job.limits()))
     }
 
-    /// Cuts all tensors into the boxes that each have a file of their own.
     pub(super) fn boxes(&self, chunks: &dyn WriteChunks) -> Vec<Windows> {
         (0..self.outputs.len()).map(|n| self.boxes_of(chunks, n)).collect()
     }
@@ -390,7 +380,6 @@ impl LaidOut {
         }
     }
 
-    /// Writes everything to an empty file that can be written in any order.
     fn write_by_position(&self, file: &File, progress: Progress<'_>) -> Result<()> {
         match &self.layout {
             Layout::Places(places) => self.place(places, file, progress),
@@ -402,12 +391,10 @@ impl LaidOut {
         }
     }
 
-    /// Returns what messages say first if the output cannot be written.
     pub(super) fn failed(&self) -> String {
         format!("{}: cannot be written", self.label)
     }
 
-    /// Writes everything to an empty file, each tensor at its place.
     pub(super) fn place(&self, places: &Places, file: &File, progress: Progress<'_>) -> Result<()> {
         let failed = || self.failed();
         if let [output @ TensorJob { job, .. }] = &self.outputs[..]
@@ -417,7 +404,7 @@ impl LaidOut {
             && clone_file(data, file)
         {
             let sink = FileSink::new(file, start, job.meta(), &self.label);
-            // the header of the data's file may say the same in other words
+            // The header of the data's file may be spelled differently.
             sink.put_bytes(&places.header, 0)?;
             return job.edit(&job.planners().plan_edit(None::<fn(usize) -> Range<usize>>)?, patch, &sink, progress);
         }
@@ -443,10 +430,10 @@ impl LaidOut {
         seal.map_or(Ok(()), |seal| seal.finish(file)).with_context(failed)
     }
 
-    /// Hands everything to `put`, from front to back. The places need not be in the order of the tensors, which are sorted
-    /// by name: safetensors sorts by the size of items.
+    /// Passes all bytes to `put`, from front to back. Tensors are sorted by name and places need not be: safetensors
+    /// sorts by the size of items.
     pub(super) fn stream(&self, places: &Places, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
-        // The header comes with the first items, so that nothing is written if these cannot be read.
+        // The header is passed on with the first items, so that nothing is written if the items cannot be read.
         let mut header = Some(&places.header[..]);
         let put: &mut Take<'_> = &mut |bytes| {
             header.take().map_or(Ok(()), &mut *put)?;
@@ -464,14 +451,14 @@ impl LaidOut {
     }
 }
 
-/// Returns the names of the dimensions that a tensor has in the output: those that are asked for, else those of its data.
+/// The options come before the names of the data.
 fn dims(options: &FileOptions, style: Option<&ChunkStyle>, rank: usize) -> Vec<Option<String>> {
     let asked = options.dimension_names.as_ref().map(|names| names.iter().cloned().map(Some).collect());
     let own = || serde_json::from_str(style?.dimension_names.as_deref()?).ok();
     asked.or_else(own).filter(|dims: &Vec<_>| dims.len() == rank).unwrap_or_default()
 }
 
-/// Divides a range of the windows of all tensors, numbered one tensor after the other, among the tensors.
+/// Divides a range of windows, which are numbered through all tensors, among the tensors.
 pub(super) fn parts_of<'a>(
     outputs: &'a [TensorJob],
     windows: &'a [Windows],
@@ -485,10 +472,9 @@ pub(super) fn parts_of<'a>(
     })
 }
 
-/// The boxes of a share, by their numbers among those of all tensors.
+/// The boxes of a share, numbered through all tensors.
 #[derive(Clone, Copy)]
 pub(super) struct ChunkShare<'a> {
     pub own: &'a Range<usize>,
-    /// What became of them.
     pub made: &'a MadeUnits<'a>,
 }

@@ -1,4 +1,4 @@
-//! What would be lost if an output took the place of a file or an index.
+//! Checks of the file or index that an output replaces.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -13,9 +13,8 @@ use crate::storage::chunked::Chunked;
 use crate::storage::source::{Container, Source};
 use crate::storage::target::Target;
 
-/// Refuses to replace an index, which stands for the tensors `listed`, of which an input comes by another that lacks some of
-/// these, or of the tensors in the shard of that input, as [`check_replaced`] does for a file. `is_removed` says of a shard
-/// that it is removed; a tensor that comes from it directly comes from the index, too.
+/// Refuses to replace an index if an input comes from it or from a removed shard (`is_removed`), and the output lacks
+/// tensors of the index (`listed`) or of that input's shard.
 ///
 /// # Errors
 /// The output would lack tensors.
@@ -47,15 +46,10 @@ pub fn check_replaced_index(
     Err(Error::from_kind(ErrorKind::Unsupported, message).within(target.label()).advising(Advice::KeepOthers))
 }
 
-/// Refuses to replace a file of several tensors, one of which is an input, by a file that lacks some of them: whoever
-/// asks for that has most likely taken the file for the one tensor. `containers` are those of operands that the outputs may have
-/// no trace of, such as lists of indices. A tensor is not lacking if it is written under any
-/// name, if another takes its name, if it is one of the `copies` beside the tensors, or if `left_out` says that the user left it
-/// out by name. An attachment is always lacking, since no writer writes any.
-///
-/// # Errors
-/// The output would lack tensors or attachments, or take the place of a container that no writer makes, or replace the index of
-/// other files; it would take the place of an operand at once; a store cannot be listed.
+/// Refuses to replace a file of several tensors by a file without some of them if one of them is an input: most likely
+/// the user took the file for the one tensor. A tensor is kept if it is written under any name, if another takes its
+/// name, if it is one of `copies`, or if it is `left_out`. `containers` are those of operands that the output may have
+/// no trace of, such as lists of indices. Attachments are always lost, because no writer writes them.
 pub(super) fn check_replaced(
     target: &Target,
     tensors: &[OutputTensor],

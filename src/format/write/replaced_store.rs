@@ -1,4 +1,4 @@
-//! What would be lost if an output took the place of a store.
+//! The check of the store that an output replaces.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,12 +16,8 @@ use crate::storage::chunked::Chunked;
 use crate::storage::source::{Container, Source};
 use crate::storage::target::Target;
 
-/// Refuses to replace a store in which an input lies, at whatever depth, if the output lacks some of its arrays or files. What
-/// counts is what the folder holds now, and not what was listed when the input was opened. The arguments are those of
-/// [`check_replaced`](super::replaced::check_replaced).
-///
-/// # Errors
-/// The output would lack arrays or files; the store cannot be listed.
+/// Refuses to replace a store with an input in it, at any depth, if the output lacks some of its arrays or files. The
+/// folder is listed again, because it may have changed since the input was opened.
 pub(super) fn check_replaced_store(
     target: &Target,
     tensors: &[OutputTensor],
@@ -55,18 +51,17 @@ pub(super) fn check_replaced_store(
     lost_content(target, tensors, listed_attachments(store.attachments()).with_context(|| target.label())?)
 }
 
-/// Returns whether the output replaces a group that holds the data of one of the tensors, so that the output has to be a group.
+/// Whether the output replaces a group with the data of a tensor in it, so that it must be a group, too.
 pub(super) fn replaces_own_group(target: &Target, tensors: &[OutputTensor]) -> bool {
     let Some(existing) = target.identity() else { return false };
     let path = target.canonical().ok().flatten();
     tensors.iter().map(|tensor| tensor.fill.data()).any(|data| {
-        // the array that a store itself is can be named as a member
+        // A store that is an array can be named as a member.
         let is_below = |chunks: &Arc<dyn Chunked>| chunks.folder().is_some_and(|folder| Some(folder) != path);
         data.container().is_some_and(|container| container.file == existing) && data.as_chunks().is_some_and(is_below)
     })
 }
 
-/// Returns the name of an array at a path in a store.
 fn name(path: &Path) -> String {
     path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }

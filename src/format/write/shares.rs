@@ -1,4 +1,4 @@
-//! An output that several processes make, each a share of it: what the units are that it is cut into, and which are there.
+//! An output that several processes make in shares: its units, and which of them exist.
 
 use std::io;
 use std::ops::Range;
@@ -14,28 +14,27 @@ use crate::storage::made_units::{MadeUnit, MadeUnits};
 use crate::storage::parts::Parts;
 use crate::storage::platform::write_at;
 
-/// The bytes of a unit of a file that is made in shares. Processes on several machines may write one file only if no two
-/// of them write to the same page, since a client of NFS writes whole pages; and stripes of Lustre are whole MiB.
+/// The bytes of a unit of a file that is made in shares. Processes on several machines may write one file only if they
+/// write to different pages, because NFS clients write whole pages; stripes of Lustre are whole MiB.
 const UNIT: u64 = 1 << 20;
 
 /// The number of units of a file that are written and synced before they are noted as done.
 const UNITS_AT_ONCE: usize = 16;
 
-/// An output that is made in shares: its plan, and the units that it is cut into.
+/// An output that is cut into units and made in shares.
 pub struct Shares<'a> {
     plan: &'a LaidOut,
     units: Units<'a>,
 }
 
-/// What a unit is.
 enum Units<'a> {
-    /// A file of a folder of chunks; each tensor has its own windows.
+    /// A unit is a file in a folder of chunks.
     Chunks { writer: &'a dyn WriteChunks, windows: Vec<Windows> },
-    /// A MiB of the one file of a tensor behind its header.
+    /// A unit is a MiB of the only file, after its header.
     Bytes { output: &'a TensorJob, places: &'a Places },
 }
 
-/// What a share would read and write.
+/// The bytes that a share reads and writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShareReport {
     /// The units of the share.
@@ -44,15 +43,15 @@ pub struct ShareReport {
     pub units: usize,
     /// The bytes of items that the share writes.
     pub writes: u64,
-    /// The bytes of the data that it reads.
+    /// The bytes of data that the share reads.
     pub reads: u64,
 }
 
 impl LaidOut {
-    /// Returns the shares that the output can be made in.
+    /// Cuts the output into units.
     ///
     /// # Errors
-    /// The output is neither a folder of chunks nor one tensor behind a header.
+    /// The output is neither a folder of chunks nor one tensor after a header.
     pub fn shares(&self) -> Result<Shares<'_>> {
         let units = match (&self.layout, &self.outputs[..]) {
             (Layout::Chunks(writer), _) => Units::Chunks { writer: &**writer, windows: self.boxes(&**writer) },
@@ -69,7 +68,6 @@ impl LaidOut {
 }
 
 impl Shares<'_> {
-    /// Returns the number of units that the output is cut into.
     fn count(&self) -> usize {
         match &self.units {
             Units::Chunks { windows, .. } => windows.iter().map(Windows::count).sum(),
@@ -79,7 +77,7 @@ impl Shares<'_> {
         }
     }
 
-    /// Returns what `share` would read and write.
+    /// The bytes that `share` reads and writes.
     pub fn describe(&self, share: Share) -> ShareReport {
         let units = self.count();
         let own = share.range(units);
@@ -103,12 +101,11 @@ impl Shares<'_> {
         ShareReport { own, units, writes, reads }
     }
 
-    /// Returns those of `of` parts that are missing: that are not done, or of which a file is not there with the size that it
-    /// was made with. Parts beyond the number of units are empty, and never missing. (Of an output without units, the first
-    /// part still makes what lies beside the items.)
+    /// The numbers of the missing parts, of `of` in all: parts that are not done, or that lack a file of the noted
+    /// size. Parts without units are never missing, except the first, which makes the metadata.
     ///
     /// # Errors
-    /// The metadata of a store cannot be made; what is there cannot be looked at.
+    /// The metadata of a store cannot be made, or the existing files cannot be listed.
     pub fn missing(&self, parts: &Parts, of: usize) -> Result<Vec<usize>> {
         let mut missing = Vec::new();
         for number in 1..=self.count().clamp(1, of) {
@@ -119,10 +116,7 @@ impl Shares<'_> {
         Ok(missing)
     }
 
-    /// Returns whether a share is done, and all that it made is there. The metadata of a store and what is copied unread count as the first share's.
-    ///
-    /// # Errors
-    /// The metadata of a store cannot be made; what is there cannot be looked at.
+    /// The metadata of a store and unread copies belong to the first share.
     fn is_there(&self, parts: &Parts, share: Share) -> Result<bool> {
         if !parts.ledger.is_done(share.number) {
             return Ok(false);
@@ -164,18 +158,18 @@ impl Shares<'_> {
             }
             Units::Bytes { places, .. } => {
                 let length = parts.place.file_length().unwrap_or_default();
-                // What a file has too much is mended by the last share.
+                // The last share cuts off bytes that a file has too many.
                 let is_last = end_of(own.end, places) == places.bytes;
                 Ok(length == places.bytes || (length >= end_of(own.end, places) && !is_last))
             }
         }
     }
 
-    /// Makes those units of `share` that are not there as they were made, in the folder that all shares have in common, and
-    /// notes that the share is done. What counts as done is on the disk.
+    /// Makes the missing units of `share` in the folder that all shares use, and notes the share as done. Units that
+    /// are noted are on the disk.
     ///
     /// # Errors
-    /// Those of [`Plan::write`].
+    /// An operand cannot be read, or the output cannot be written.
     pub fn write(&self, parts: &Parts, share: Share, progress: Progress<'_>) -> Result<()> {
         self.make(parts, share, progress).map_err(|error| error.needing(|| self.plan.need()))
     }
@@ -213,7 +207,7 @@ impl Shares<'_> {
                     let sink = FileSink::new(&file, start, meta, &plan.label).within(bytes);
                     let items = sink.items_within(meta.items());
                     output.job.run_all(&output.job.planner().plan_range(&items)?, &sink, progress)?;
-                    // units that are noted as done must survive a loss of power
+                    // Units that are noted as done must survive a loss of power.
                     file.sync_data().with_context(failed)?;
                     next = end;
                     parts.ledger.set_units_done(share.number, next - own.start).with_context(failed)?;
@@ -225,7 +219,6 @@ impl Shares<'_> {
     }
 }
 
-/// Returns where a unit before that of number `unit` ends, in bytes of the file.
 fn end_of(unit: usize, places: &Places) -> u64 {
     (unit as u64 * UNIT).min(places.bytes)
 }
