@@ -1,4 +1,4 @@
-//! Whole files of tensors: read into memory, and written from it.
+//! Reads and writes whole files of tensors.
 
 use std::io::Write;
 use std::path::Path;
@@ -20,13 +20,13 @@ use crate::storage::requests::RequestOptions;
 use crate::storage::source::Source;
 use crate::storage::target::Target;
 
-/// Reads a tensor from a file in any format that is read: the only tensor of the file, or the one that is named behind a
-/// colon, as in `weights.npz:conv1`. A path that exists is never divided so.
+/// Reads a tensor from a file: its only tensor, or the one named after a colon, as in `weights.npz:conv1`. A path that exists
+/// is never divided at a colon.
 ///
-/// The content tells the format; of CSV and TSV the ending of the name does. Bytes without a header are read if the path
-/// says what they are: `dump.bin:float32[16,-1]`. The tensor is in C order, in the byte order of the file. Plain JSON and CSV
-/// get a dtype by their content: int64, uint64, float64, bool or str. NumPy's files have no name for most types of ml_dtypes:
-/// such items are read as void, `V1` or `V2`, and [`Tensor::view_as`] says what they are.
+/// The content decides the format, except of CSV and TSV, which need the ending of the name. Bytes without a header need
+/// their dtype and dims in the path: `dump.bin:float32[16,-1]`. The tensor is in C order, in the byte order of the file. Plain
+/// JSON and CSV get a dtype by their content: int64, uint64, float64, bool or str. NumPy's files have no name for most types of
+/// ml_dtypes: such items are read as void, `V1` or `V2`, and [`Tensor::view_as`] gives them their dtype.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -45,8 +45,8 @@ pub fn read(path: impl AsRef<Path>) -> Result<Tensor> {
     open(path)?.read(None)
 }
 
-/// Reads all tensors of a file, each with its name, in the order of the file; of `FILE:NAME` only that one, of `FILE:conv*`
-/// those whose names match. A tensor of a format without names has the name that ONNX stores with it, or an empty one.
+/// Reads all tensors of a file with their names, in the order of the file. `FILE:NAME` reads one of them, and `FILE:conv*`
+/// those whose names match. A tensor of a format without names has an empty name, or the name that ONNX stores with it.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -59,7 +59,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Tensor> {
 /// ```
 ///
 /// # Errors
-/// Those of [`read`]. A file without tensors is no error.
+/// As for [`read`]. A file without tensors is not an error.
 pub fn read_all(path: impl AsRef<Path>) -> Result<Vec<(String, Tensor)>> {
     open(path)?.read_all()
 }
@@ -72,16 +72,16 @@ pub fn read_all(path: impl AsRef<Path>) -> Result<Vec<(String, Tensor)>> {
 /// ```
 ///
 /// # Errors
-/// Those of [`read`]. Messages call the bytes `bytes`.
+/// As for [`read`]. Messages call the bytes `bytes`.
 pub fn read_bytes(bytes: &[u8]) -> Result<Tensor> {
     open_bytes(bytes)?.read(None)
 }
 
-/// Writes a tensor to a file in the format that the ending of the name tells: `.npy`, `.npz`, `.safetensors`, `.zarr`, `.pb`,
-/// `.json`, `.csv`, `.tsv`, `.bin` (the items alone) or `.txt` (what NumPy prints). Where the format has names the tensor is
-/// called `arr_0`, as [`write_all`] need not call it. [`WriteOptions`] has more choices.
+/// Writes a tensor to a file in the format of the ending of its name: `.npy`, `.npz`, `.safetensors`, `.zarr`, `.pb`,
+/// `.json`, `.csv`, `.tsv`, `.bin` (the items alone) or `.txt` (what NumPy prints). In a format with names the tensor is
+/// called `arr_0`; [`write_all`] can give another name. [`WriteOptions`] has more choices.
 ///
-/// The file appears, or is replaced, when it is complete, and one that is replaced is on the disk before. During the call
+/// The file appears, or is replaced, when it is complete, and the new file is on the disk before it replaces an old one. During the call
 /// the items are in memory a second time.
 ///
 /// ```
@@ -95,17 +95,18 @@ pub fn read_bytes(bytes: &[u8]) -> Result<Tensor> {
 /// ```
 ///
 /// # Errors
-/// The name does not tell the format; the format cannot hold the dtype ([`ErrorKind::Unsupported`]) or an item; there is no
-/// such folder ([`ErrorKind::Io`]); of writing. All errors name the file, which is then as it was.
+/// The name has no ending of a format; the format cannot hold the dtype ([`ErrorKind::Unsupported`]) or an item; the folder
+/// does not exist, or the file cannot be written ([`ErrorKind::Io`]). All errors name the file, which then stays as it was.
 pub fn write(path: impl AsRef<Path>, tensor: &Tensor) -> Result<()> {
     WriteOptions::new().write(path, tensor)
 }
 
-/// Writes tensors by their names to a file, as [`write()`] does. Formats without names hold one tensor, and of these only
+/// Writes named tensors to a file, as [`write()`] does. A format without names holds one tensor; of these formats only
 /// ONNX stores its name.
 ///
 /// # Errors
-/// Those of [`write()`]; several tensors where the format holds one; two equal names, or one that the format cannot have.
+/// As for [`write()`]; the format holds one tensor and there are several; two names are equal, or the format cannot
+/// have one of them.
 pub fn write_all<'a, N: Into<String>>(
     path: impl AsRef<Path>,
     tensors: impl IntoIterator<Item = (N, &'a Tensor)>,
@@ -113,7 +114,7 @@ pub fn write_all<'a, N: Into<String>>(
     WriteOptions::new().write_all(path, tensors)
 }
 
-/// How tensors are written: each method but the last ones chooses something, and those write.
+/// Options of writing: each method sets one, and the last ones write.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -137,18 +138,18 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
-    /// Chooses nothing: the name tells the format, and tensors are written as they are.
+    /// Returns the defaults: the name of the file gives the format, and tensors are written unchanged.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Writes this format, whatever the name of the file.
+    /// Sets the format, for any name of the file.
     #[must_use]
     pub fn format(self, format: Format) -> Self {
         Self { format: Some(format), ..self }
     }
 
-    /// Casts the values to another dtype, as [`Tensor::cast`] does: exactly, or it is an error of writing.
+    /// Casts the values to another dtype, as [`Tensor::cast`] does. An inexact cast is an error of writing.
     #[must_use]
     pub fn cast(mut self, dtype: DType) -> Self {
         (self.recast.cast, self.recast.rule.lossy) = (Some(dtype), false);
@@ -162,73 +163,73 @@ impl WriteOptions {
         self
     }
 
-    /// Writes numbers with the highest byte first, or the lowest, instead of in the order of the tensor's dtype. Only `.npy`
-    /// and `.npz` can have the highest byte first.
+    /// Sets the byte order of numbers, which is that of the tensor's dtype by default. Only `.npy` and `.npz` can be
+    /// big-endian.
     #[must_use]
     pub fn big_endian(mut self, big_endian: bool) -> Self {
         self.recast.big_endian = Some(big_endian);
         self
     }
 
-    /// Writes the items in this order. Only `.npy` and `.npz` can have Fortran order.
+    /// Sets the order of the items. Only `.npy` and `.npz` can have Fortran order.
     #[must_use]
     pub fn order(mut self, order: Order) -> Self {
         self.recast.order = order;
         self
     }
 
-    /// Adds a text to the metadata of the file. Only `.safetensors` has any.
+    /// Adds a text to the metadata of the file. Only `.safetensors` has metadata.
     #[must_use]
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.file.metadata.insert(key.into(), value.into());
         self
     }
 
-    /// Chooses whether a `.npz` is compressed; it is not by default.
+    /// Sets whether a `.npz` is compressed; it is not by default.
     #[must_use]
     pub fn compress(mut self, compress: bool) -> Self {
         self.file.compress = compress;
         self
     }
 
-    /// Cuts a Zarr array into chunks that have `sides` places, one number for each axis.
+    /// Sets the length of a Zarr chunk along each axis.
     #[must_use]
     pub fn chunks(mut self, sides: impl Into<Vec<usize>>) -> Self {
         self.file.chunks = vec![SidesRule::by_axis(sides.into())];
         self
     }
 
-    /// Puts the chunks of a Zarr array together into files that have `sides` places, one number for each axis.
+    /// Sets the length of a Zarr shard (a file of several chunks) along each axis.
     #[must_use]
     pub fn shards(mut self, sides: impl Into<Vec<usize>>) -> Self {
         self.file.shards = vec![SidesRule::by_axis(sides.into())];
         self
     }
 
-    /// Packs the chunks of a Zarr array with `none`, `gzip`, `zstd` or `blosc`, which take a level, as in `zstd:9` and
-    /// `blosc:lz4:3`. The default is `zstd`.
+    /// Sets the codec of Zarr chunks: `none`, `gzip`, `zstd` (the default) or `blosc`, with a level as in `zstd:9` and
+    /// `blosc:lz4:3`.
     #[must_use]
     pub fn codec(mut self, codec: impl Into<String>) -> Self {
         self.file.codec = Some(codec.into());
         self
     }
 
-    /// Chooses whether a Zarr array has files of the chunks that hold only the fill value; it has none by default.
+    /// Sets whether a Zarr array stores chunks that hold only the fill value; it does not by default.
     #[must_use]
     pub fn store_empty(mut self, store_empty: bool) -> Self {
         self.file.stores_empty = store_empty;
         self
     }
 
-    /// Names the axes of a Zarr array, one name for each axis; without names it has none.
+    /// Names the axes of a Zarr array, one name for each axis.
     #[must_use]
     pub fn dims<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.file.dimension_names = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Chooses whether items of 2, 4 or 6 bits share the bytes of a `.bin`, the first item in the low bits; by default each has a
-    /// byte of its own.
+    /// Sets whether items of 2, 4 or 6 bits share the bytes of a `.bin`, the first item in the low bits; by default
+    /// each has its own byte.
     #[must_use]
     pub fn packed(mut self, packed: bool) -> Self {
         self.file.packed = packed;
@@ -238,16 +239,16 @@ impl WriteOptions {
     /// Writes one tensor to a file, as [`write()`] does.
     ///
     /// # Errors
-    /// Those of [`write()`]; a choice that the format does not have ([`ErrorKind::Unsupported`]); an item that a cast cannot
-    /// make.
+    /// As for [`write()`]; the format has no place for an option ([`ErrorKind::Unsupported`]); a cast cannot make an
+    /// item.
     pub fn write(&self, path: impl AsRef<Path>, tensor: &Tensor) -> Result<()> {
         self.write_file(path.as_ref(), vec![(None, tensor)])
     }
 
-    /// Writes tensors by their names to a file, as [`write_all`] does.
+    /// Writes named tensors to a file, as [`write_all`] does.
     ///
     /// # Errors
-    /// Those of [`write_all`] and [`WriteOptions::write`].
+    /// As for [`write_all`] and [`WriteOptions::write`].
     pub fn write_all<'a, N: Into<String>>(
         &self,
         path: impl AsRef<Path>,
@@ -256,8 +257,8 @@ impl WriteOptions {
         self.write_file(path.as_ref(), with_names(tensors))
     }
 
-    /// Writes tensors by their names to anything that takes bytes, in the [`format`](Self::format) that was chosen. A `.npz`
-    /// is first made in a nameless file in the folder for temporary files.
+    /// Writes named tensors to a stream of bytes, in the chosen [`format`](Self::format). A `.npz` is first made in a nameless
+    /// temporary file.
     ///
     /// ```
     /// use tensorop::{Format, Tensor, WriteOptions};
@@ -269,7 +270,7 @@ impl WriteOptions {
     /// ```
     ///
     /// # Errors
-    /// Those of [`WriteOptions::write`], which call the output `output`; no format was chosen, or Zarr, which is a folder
+    /// As for [`WriteOptions::write`], with the output called `output`; no format was chosen, or Zarr, which is a folder
     /// ([`ErrorKind::Unsupported`]). A part may have been written then.
     pub fn write_to<'a, N: Into<String>>(
         &self,
@@ -279,10 +280,10 @@ impl WriteOptions {
         self.write_stream(out, with_names(tensors))
     }
 
-    /// Returns the bytes of a file that holds one tensor, in the [`format`](Self::format) that was chosen.
+    /// Returns the bytes of a file with one tensor, in the chosen [`format`](Self::format).
     ///
     /// # Errors
-    /// Those of [`write_to`](Self::write_to).
+    /// As for [`write_to`](Self::write_to).
     pub fn to_bytes(&self, tensor: &Tensor) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.write_stream(&mut bytes, vec![(None, tensor)])?;
@@ -315,14 +316,14 @@ impl WriteOptions {
         self.output(format, label).prepare(outputs, Inherited::default())
     }
 
-    /// Returns these options with other options of the file, and with the byte order if there is one.
+    /// Replaces the options of the file, and the byte order.
     #[cfg(feature = "cli")]
     pub(crate) fn with_file_options(mut self, file: FileOptions, big_endian: Option<bool>) -> Self {
         self.recast.big_endian = big_endian;
         Self { file, ..self }
     }
 
-    /// Returns an output with these options, which replaces no file that could lose tensors.
+    /// The output does not check whether the file that it replaces would lose tensors.
     pub(crate) fn output<'a>(&'a self, format: Format, label: &'a str) -> Output<'a> {
         let (options, big_endian) = (&self.file, self.recast.big_endian);
         Output { format, label, options, big_endian, replaced: None, keeps_order: false }
@@ -335,10 +336,7 @@ fn with_names<'a, N: Into<String>>(
     tensors.into_iter().map(|(name, tensor)| (Some(name.into()), tensor)).collect()
 }
 
-/// Resolves where a file or folder of a format is written; with `no_clobber` it must not exist.
-///
-/// # Errors
-/// Those of [`Target::resolve`] and [`Target::resolve_folder`]; an address of what is no store in a bucket.
+/// Resolves the place of a file or folder. With `no_clobber` nothing may exist there.
 pub(crate) fn target(
     path: &Path,
     label: String,
@@ -346,7 +344,7 @@ pub(crate) fn target(
     no_clobber: bool,
     requests: RequestOptions,
 ) -> Result<Target> {
-    // A folder that is called `s3:` would take the output without a word.
+    // Without this check, the output would go to a folder called `s3:`.
     if let Some((address, after)) = divide_address(path) {
         if !format.is_folder() || after.is_some() {
             let message = "nothing but a store of Zarr is written to an address";

@@ -1,5 +1,5 @@
-//! What a format is to the rest of the program: a [`Reader`] of something that is open, and a [`Writer`], both in the
-//! format's own file.
+//! The interface of formats: a [`Reader`] of an open file, and a [`Writer`], each implemented in the file of its
+//! format.
 
 use std::fmt::Debug;
 use std::fs::File;
@@ -24,8 +24,8 @@ use crate::storage::chunked::{ChunkStyle, Stays};
 use crate::storage::source::{Container, Metadata, Source};
 use crate::storage::unread::UnreadArray;
 
-/// How sure it is, from its first bytes, that a file is in a format. The surest format is taken; of several, the first
-/// in the table.
+/// How likely a file is in a format, by its first bytes. The most likely format is taken, and the first in the table of
+/// several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
     /// The file is not in the format.
@@ -39,104 +39,102 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// Returns how sure it is of a format whose files all have marks, if a file has them or not.
+    /// The confidence in a format whose files all have marks.
     pub(super) fn certain_if(has_marks: bool) -> Self {
         if has_marks { Self::Certain } else { Self::No }
     }
 }
 
-/// What holds tensors in one format, opened: its members, and where the items of each lie. A reader does not know the name
-/// of what it reads, and its errors do not say it.
+/// An open file or store in one format. A reader does not know the name of its file, and its errors do not contain it.
 ///
 /// A format must implement [`source`](Self::source), and [`describe`](Self::describe) unless it has to read all items for
 /// that. A container also implements [`names`](Self::names). Every other method is for the few formats that differ from
 /// its default.
 pub trait Reader: Debug + Send + Sync {
-    /// Returns what is known of member `n` without reading its items. Where there is one tensor, `n` is 0.
+    /// Describes member `n` without reading its items. A single tensor is member 0.
     ///
     /// # Errors
-    /// The member's own header is malformed.
+    /// The header of the member is malformed.
     fn describe(&self, n: usize) -> Result<Description> {
         Ok(Description::from_source(&self.source(n, String::new())?))
     }
 
-    /// Returns the items of member `n`, which messages call `label`.
+    /// Returns the source of member `n`, which messages call `label`.
     ///
     /// # Errors
-    /// The member is malformed, as far as that shows before its items are read.
+    /// The member is malformed, as far as its header shows.
     fn source(&self, n: usize, label: String) -> Result<Source>;
 
-    /// Returns the names of a container's members; `None` if there is one tensor, without a name.
+    /// The names of a container's members; `None` for a single tensor without a name.
     fn names(&self) -> Option<&[String]> {
         None
     }
 
-    /// Returns the number of the member that the whole is, too: of an array of Zarr in which others lie. It is meant where none
+    /// The number of the member that the container is itself: a Zarr array can contain others. It is meant if no member
     /// is named.
     fn itself(&self) -> Option<usize> {
         None
     }
 
-    /// Returns what is known of the whole, beside its tensors.
+    /// Facts about the file, beside its tensors.
     fn facts(&self) -> FileFacts<'_> {
         FileFacts::default()
     }
 
-    /// Returns the container that this is, as each of its tensors knows it; `None` if it holds one tensor, or names other files.
+    /// The container that the tensors refer to; `None` if the file holds one tensor, or names other files.
     fn container(&self) -> Option<&Arc<Container>> {
         None
     }
 
-    /// Returns the content of a container that is not a tensor; `None` if a container of its format has none.
+    /// The attachments of a container; `None` if its format has none.
     fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
         self.container()?.attachments.as_ref()
     }
 
-    /// Returns the text that this is; `None` if its dtype does not depend on other operands.
+    /// The text of the file; `None` if its dtype does not depend on other operands.
     fn text(&self) -> Option<&dyn TextReader> {
         None
     }
 
-    /// Returns what is known of the file that member `n` lies in.
+    /// Facts about the file that holds member `n`.
     ///
     /// # Errors
-    /// That file is another than this one, and does not exist, cannot be read or has no such member.
+    /// Another file holds the member, and does not exist, cannot be read or has no such member.
     fn file_of(&self, _: usize) -> Result<MemberFile> {
         Ok(MemberFile::default())
     }
 
-    /// Returns a number for the file that holds member `n`. It differs between the files of an index or a folder.
+    /// A number for the file that holds member `n`. Files of an index or a folder have different numbers.
     fn file_number(&self, _: usize) -> usize {
         0
     }
 
-    /// Returns the bytes of member `n` as they lie in the file, whether it can be read or not, if they have a place of their
-    /// own.
+    /// The stored bytes of member `n`, readable or not, if they are contiguous.
     fn raw(&self, _: usize) -> Option<Box<dyn Read>> {
         None
     }
 
-    /// Returns member `n` as it is stored, to be copied unread, if it is an array of a store that cannot be read because a dtype,
-    /// a codec or something else of it is not known.
+    /// Returns an array of a store for an unread copy, if it cannot be read because of an unknown dtype, codec or the
+    /// like.
     ///
     /// # Errors
-    /// Its values cannot be listed.
+    /// The stored values cannot be listed.
     fn unread(&self, _: usize) -> Result<Option<UnreadArray>> {
         Ok(None)
     }
 
-    /// Returns what the name of member `n` begins with, before a colon, if that is the name of its file in a folder.
+    /// The name of the file in a folder with which the name of member `n` begins, before a colon.
     fn file_stem(&self, _: usize) -> Option<&str> {
         None
     }
 
-    /// Returns what an index does not say rightly, as far as the shards tell that have been opened.
+    /// The faults of an index that the shards opened so far show.
     fn index_faults(&self) -> IndexFaults {
         IndexFaults::default()
     }
 
-    /// Locks the folder of member `n` for as long as its [`source`](Self::source) exists: exclusively, or, if `together`,
-    /// shared with processes that change other parts. Files were locked when they were opened.
+    /// Locks the folder of member `n` while its [`source`](Self::source) exists. A shared lock lets other processes
+    /// change other parts. Files were locked when they were opened.
     ///
     /// # Errors
     /// The member is malformed, or locking fails.
@@ -145,7 +143,7 @@ pub trait Reader: Debug + Send + Sync {
     }
 }
 
-/// A text that is open (JSON, CSV), whose dtype may depend on other operands.
+/// An open text (JSON, CSV), whose dtype may depend on other operands.
 pub trait TextReader {
     /// Returns the values of the text. Errors are about `subject`.
     ///
@@ -153,7 +151,7 @@ pub trait TextReader {
     /// The text is malformed, as far as that shows before its items are read.
     fn values(&self, subject: Subject) -> Result<Values<'_>>;
 
-    /// Returns whether the text is valid JSON but holds no tensor, such as a model's `config.json`.
+    /// Whether the text is valid JSON but no tensor, such as a model's `config.json`.
     fn is_other(&self) -> bool {
         false
     }
@@ -165,26 +163,26 @@ impl<T: TextReader + Debug + Send + Sync> Reader for T {
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {
-        // it is not known here which operand this is
+        // A reader does not know which operand it reads.
         values::source(self.values(Subject::Data), label)
     }
 }
 
-/// Why the items of a file cannot be changed where they lie.
+/// Why the items of a file cannot be changed in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unchangeable {
-    /// The file has checksums of them elsewhere.
+    /// The file has checksums of the items.
     CheckSums,
-    /// They are a field of a message.
+    /// The items are a field of a message.
     Message,
-    /// They are text, whose length varies.
+    /// The items are text, whose length varies.
     Text,
 }
 
-/// What a file in a format can hold beside its tensors, and how these may be stored: a constant of the format's row.
+/// The capabilities of a format: a constant of its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Items may have their highest byte first.
+    /// Items may be big-endian.
     pub byte_orders: bool,
     /// Items may be in Fortran order.
     pub fortran_order: bool,
@@ -199,7 +197,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// What a plain format can do: little-endian items in C order, and nothing beside them.
+    /// The capabilities of a plain format: little-endian items in C order.
     pub const NONE: Self = Self {
         byte_orders: false,
         fortran_order: false,
@@ -210,10 +208,10 @@ impl Capabilities {
     };
 }
 
-/// The tensor that a reader finds where a writer of its format has written one.
+/// The tensor that a reader finds in a written file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadsBack {
-    /// The same tensor, or one that a comparison takes for the same.
+    /// The same tensor, or an equal one.
     Same,
     /// A tensor of another dtype or shape.
     As(Meta),
@@ -222,7 +220,6 @@ pub enum ReadsBack {
 }
 
 impl ReadsBack {
-    /// Compares a written tensor with the one that is read.
     pub(super) fn of(written: &Meta, read: Meta) -> Self {
         let is_same = read.dtype.native() == written.dtype.native() && read.shape == written.shape;
         if is_same { Self::Same } else { Self::As(read) }
@@ -239,17 +236,17 @@ pub trait Writer: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Returns the tensor that a reader with these options finds in the place of a written one. By default it is the same.
+    /// The tensor that a reader with these options finds in place of a written one. By default it is the same.
     fn reads_back(&self, _: &Meta, _: &TableOptions) -> ReadsBack {
         ReadsBack::Same
     }
 
-    /// Returns how tensors are laid out in a file. Each comes with its name, which is empty if it has none. A container takes any
-    /// number of tensors, every other format one. A writer ignores the options that its format has no place for.
+    /// Lays out tensors in a file. A tensor without a name has an empty one. A container takes any number of tensors,
+    /// every other format one. A writer ignores options that its format has no place for.
     ///
     /// # Errors
-    /// [`check`](Self::check) refuses a dtype; the format cannot have a name; there are more tensors or bytes than a file
-    /// can have.
+    /// [`check`](Self::check) refuses a dtype; the format cannot have a name; a file cannot have so many tensors or
+    /// bytes.
     fn layout(
         &self,
         tensors: &[(&str, &Meta)],
@@ -259,7 +256,7 @@ pub trait Writer: Debug + Send + Sync {
     ) -> Result<Layout>;
 }
 
-/// What a user asks of a file beside its tensors, and of how it stores them.
+/// The options of a user about the content of a file beside its tensors, and about how it stores them.
 #[derive(Clone, Debug, Default)]
 pub struct FileOptions {
     /// Metadata, which replaces inherited metadata of the same keys.
@@ -270,10 +267,10 @@ pub struct FileOptions {
     pub compress: bool,
     /// Whether items of fewer than 8 bits share bytes.
     pub packed: bool,
-    /// The places of axes in a chunk, and in a shard.
+    /// The sides of chunks, and of shards.
     pub chunks: Vec<SidesRule>,
     pub shards: Vec<SidesRule>,
-    /// The codec that compresses chunks, as [`ChunkCodec`](super::chunk_codec::ChunkCodec) is written.
+    /// The codec of chunks, in the text of [`ChunkCodec`](super::chunk_codec::ChunkCodec).
     pub codec: Option<String>,
     /// The names of the axes.
     pub dimension_names: Option<Vec<String>>,
@@ -283,7 +280,7 @@ pub struct FileOptions {
     pub is_group: bool,
 }
 
-/// What a file takes over from the files of its inputs, beside the tensors.
+/// The content that a file inherits from the files of its inputs, beside the tensors.
 #[derive(Clone, Debug, Default)]
 pub struct Inherited {
     pub metadata: Metadata,
@@ -293,29 +290,26 @@ pub struct Inherited {
     pub is_group: bool,
 }
 
-/// How the tensors of a store are cut into chunks, resolved from the options and from the chunks of the data.
+/// The chunks of the tensors of a store, resolved from the options and from the chunks of the data.
 #[derive(Clone, Debug, Default)]
 pub struct ResolvedChunks {
     /// The sides that the options give to each tensor.
     pub sides: Vec<TensorSides>,
-    /// How the data of each tensor is stored, if it is stored in chunks.
+    /// The chunk style of each tensor's data; `None` if it has no chunks.
     pub styles: Vec<Option<Arc<ChunkStyle>>>,
     /// Whether the input and the output have the same dtypes, so that the fill value of missing chunks can stay.
     pub keeps_fill: bool,
 }
 
 impl FileOptions {
-    /// Returns the metadata of the file.
     pub(super) fn metadata_with(&self, inherited: &Inherited) -> Metadata {
         let mut all = if self.drops_metadata { Metadata::default() } else { inherited.metadata.clone() };
         all.extend(self.metadata.clone());
         all
     }
 
-    /// Checks that a format with these capabilities, called `name` in messages, has a place for every option.
-    ///
-    /// # Errors
-    /// An option has no place; the subject of the error is its argument.
+    /// Checks that a format with these capabilities, called `name`, has a place for every option. The subject of an
+    /// error is its argument.
     pub(super) fn check(&self, name: &str, can: Capabilities) -> Result<()> {
         let (no_place, no_chunks) = ("has no place for it, expected a .safetensors", "has no chunks, expected a .zarr");
         let rows = [
@@ -343,21 +337,21 @@ pub struct NamedCopy {
     pub array: UnreadArray,
 }
 
-/// How tensors are laid out in a file.
+/// The layout of tensors in a file.
 #[derive(Debug)]
 pub enum Layout {
-    /// By position: the place of every item is known beforehand.
+    /// By position: the place of every item is known before writing.
     Places(Places),
-    /// One tensor in memory, written from front to back: the place of an item depends on those before it.
+    /// One tensor in memory, written from front to back: the place of an item depends on the items before it.
     Whole(&'static dyn WriteWhole),
-    /// One tensor after the other: the end of one is known only when it has been written.
+    /// One tensor after the other: the end of a tensor is known when it has been written.
     Sequence(Box<dyn WriteSequence>),
     /// A folder with a file for each box of items.
     Chunks(Box<dyn WriteChunks>),
 }
 
 impl Layout {
-    /// Returns the bytes of the items of a tensor in the file, if they are known beforehand.
+    /// The bytes of a tensor's items in the file, if they are known before writing.
     pub(super) fn bytes(&self, tensor: usize) -> Option<u64> {
         match self {
             Self::Places(places) => Some(places.tensors[tensor].bytes),
@@ -371,18 +365,18 @@ impl Layout {
 pub struct Places {
     /// The first bytes of the file.
     pub header: Vec<u8>,
-    /// For each tensor, where its items lie and how.
+    /// The places of the items of each tensor.
     pub tensors: Vec<ItemsPlace>,
     /// The length of the file in bytes.
     pub bytes: u64,
-    /// Completes the file when all items are in their places; it may write before them. Items of such a file are not packed.
+    /// Completes the file after all items. It may write before them. Items of such a file are not packed.
     pub seal: Option<Box<dyn Seal>>,
 }
 
-/// Where the items of a tensor go.
+/// The place of a tensor's items in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ItemsPlace {
-    /// The byte of the file at which they begin.
+    /// The offset of the first item in the file, in bytes.
     pub start: u64,
     /// The bytes of all items.
     pub bytes: u64,
@@ -391,12 +385,12 @@ pub struct ItemsPlace {
 }
 
 impl ItemsPlace {
-    /// Returns the place of items that take whole bytes each, from byte `start` on.
+    /// Items of whole bytes.
     pub(crate) fn bytewise(start: u64, meta: &Meta) -> Self {
         Self { start, bytes: meta.bytes() as u64, packed: None }
     }
 
-    /// Returns the place of items that begin at byte `start`; those of fewer than 8 bits are packed.
+    /// Items of fewer than 8 bits share bytes.
     pub(crate) fn packed(start: u64, meta: &Meta) -> Self {
         let packed = Some(packed::bits(&meta.dtype)).filter(|bits| *bits < 8);
         Self { start, bytes: packed::bytes_of_items(&meta.dtype, meta.items()), packed }
@@ -404,7 +398,7 @@ impl ItemsPlace {
 }
 
 impl Places {
-    /// Lays out a file that ends with a header or with the last item.
+    /// A file that ends with its header or with the last item.
     pub(crate) fn new(header: Vec<u8>, tensors: Vec<ItemsPlace>) -> Self {
         let end = tensors.iter().map(|place| place.start + place.bytes).max();
         Self { bytes: end.unwrap_or(header.len() as u64), header, tensors, seal: None }
@@ -416,7 +410,7 @@ impl Places {
 pub struct WholeTensor<'a> {
     /// Its name, which is empty if it has none.
     pub name: &'a str,
-    /// The number of places on each axis of all of it.
+    /// The shape of the whole tensor.
     pub shape: &'a [usize],
     /// Its items, or those at its [`places`](WriteWhole::places).
     pub items: &'a Tensor,
@@ -424,8 +418,8 @@ pub struct WholeTensor<'a> {
 
 /// Writes a tensor in memory from front to back.
 pub trait WriteWhole: Debug + Send + Sync {
-    /// Returns the places of each axis whose items are written, as ascending ranges; `None` for all. Other items are
-    /// not read, so that a look at a large file costs no more than what it shows.
+    /// The places of each axis whose items are written, as ascending ranges; `None` for all. Other items are not read,
+    /// so that a short view of a large file is cheap.
     fn places(&self, _meta: &Meta, _options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {
         None
     }
@@ -437,10 +431,10 @@ pub trait WriteWhole: Debug + Send + Sync {
     fn write_whole(&self, out: &mut dyn Write, tensor: WholeTensor<'_>, options: &TextOptions) -> Result<()>;
 }
 
-/// Writes tensors one after the other, because the place of one depends on the bytes of those before it (compressed
-/// data).
+/// Writes tensors one after the other, because the place of a tensor depends on the (compressed) bytes of those before
+/// it.
 pub trait WriteSequence: Debug + Send + Sync {
-    /// Writes them to an empty file, which is open for reading and writing. It calls `items` once for each tensor
+    /// Writes tensors to an empty file, which is open for reading and writing. It calls `items` once for each tensor
     /// number, in ascending order, for the items in C order.
     ///
     /// # Errors
@@ -450,52 +444,52 @@ pub trait WriteSequence: Debug + Send + Sync {
 
 /// Writes each box of a tensor to a file of its own.
 pub trait WriteChunks: Debug + Send + Sync {
-    /// Returns how tensor `n` is stored. A unit of it is a file, which may hold several chunks.
+    /// The chunk style of tensor `n`. A unit is a file, which may hold several chunks.
     fn style(&self, n: usize) -> &ChunkStyle;
 
-    /// Returns the path of the file of a box of tensor `n` in the folder.
+    /// The path in the folder of the file of a box of tensor `n`.
     fn key(&self, n: usize, window: &Window) -> String;
 
-    /// Returns the bytes of the file of a box with these items; `None` if there is none, because no chunk of the box is
-    /// stored: those that hold only the fill value are not, unless `stays` says so.
+    /// Returns the bytes of the file of a box; `None` if no chunk of the box is stored. Chunks that hold only the fill
+    /// value are stored only if `stays` says so.
     ///
     /// # Errors
     /// There is not enough memory.
     fn pack(&self, n: usize, window: &Window, items: &[u8], stays: &Stays<'_>) -> Result<Option<Vec<u8>>>;
 
-    /// Returns whether chunks that hold only the fill value are stored as all others are.
+    /// Whether chunks that hold only the fill value are stored.
     fn stores_empty(&self) -> bool;
 
-    /// Returns whether the bytes of that file are the items as they are.
+    /// Whether the bytes of that file are the unpacked items.
     fn holds_as_they_are(&self, n: usize, window: &Window) -> bool;
 
-    /// Returns the arrays that are copied unread, by the prefixes that they have in the folder.
+    /// The arrays that are copied unread, with their prefixes in the folder.
     fn copies(&self) -> &[NamedCopy];
 
-    /// Returns the files that are written after all boxes and copies, in their order.
+    /// Returns the files that are written after all boxes and copies, in order.
     ///
     /// # Errors
     /// The metadata of a tensor cannot be written.
     fn seal(&self) -> Result<Vec<(String, Vec<u8>)>>;
 }
 
-/// How a tensor is printed; the names are those of `numpy.set_printoptions`.
+/// The options of printed tensors, with the names of `numpy.set_printoptions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextOptions {
-    /// Tensors of more items are elided; `None` elides none.
+    /// The number of items above which a tensor is elided; `None` elides none.
     pub threshold: Option<usize>,
-    /// How many items an elided axis keeps at either end.
+    /// The number of items at each end of an elided axis.
     pub edgeitems: usize,
-    /// How many characters a line may have.
+    /// The number of characters in a line.
     pub linewidth: usize,
-    /// The most digits after a float's point (as under `floatmode="maxprec"`); `None` for as many as read back to the
-    /// same float. As in NumPy, a tensor of rank 0 ignores it.
+    /// The maximum number of digits after a float's point (as under `floatmode="maxprec"`); `None` for as many as read
+    /// back to the same float. As in NumPy, a tensor of rank 0 ignores it.
     pub precision: Option<usize>,
 }
 
 #[cfg(feature = "cli")]
 impl TextOptions {
-    /// The number of items above which NumPy elides the middle of an array, unless it is told another.
+    /// NumPy's default of the threshold.
     pub(crate) const NUMPY_THRESHOLD: usize = 1000;
 }
 
@@ -505,20 +499,20 @@ impl Default for TextOptions {
     }
 }
 
-/// A function that gives the items of a tensor, by its number, to a receiver.
+/// A function that passes the items of a tensor, given by its number, to a receiver.
 pub type Items<'a> = dyn FnMut(usize, &mut Take<'_>) -> Result<()> + 'a;
 
-/// Writes what can only be written after all items, such as their checksums.
+/// Writes content that depends on all items, such as their checksums.
 pub trait Seal: Debug + Send + Sync {
-    /// Begins with a file to which no item has been written.
+    /// Begins with a file without items.
     fn begin(&self) -> Box<dyn BegunSeal + '_>;
 }
 
-/// A [`Seal`] that is shown the items of all tensors as they are written.
+/// A [`Seal`] that sees the items of all tensors as they are written.
 pub trait BegunSeal: Written {
-    /// Completes the file, to which all items have been written.
+    /// Completes the file after all items.
     ///
     /// # Errors
-    /// Writing fails; not enough memory.
+    /// Writing fails; there is not enough memory.
     fn finish(&self, file: &File) -> Result<()>;
 }
