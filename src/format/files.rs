@@ -77,12 +77,11 @@ pub fn read_bytes(bytes: &[u8]) -> Result<Tensor> {
     open_bytes(bytes)?.read(None)
 }
 
-/// Writes a tensor to a file in the format of the ending of its name: `.npy`, `.npz`, `.safetensors`, `.zarr`, `.pb`,
-/// `.json`, `.csv`, `.tsv`, `.bin` (the items alone) or `.txt` (what NumPy prints). In a format with names the tensor is
-/// called `arr_0`; [`write_all`] can give another name. [`WriteOptions`] has more choices.
+/// Writes a tensor to a file in the format of the ending of its name: `.npy`, `.npz`, `.safetensors`, `.zarr`, `.pb`, `.json`,
+/// `.csv`, `.tsv`, `.bin` (the items alone) or `.txt` (NumPy's text). In a format with names the tensor is called `arr_0`; [`write_all`] can give another name. [`WriteOptions`] has more choices.
 ///
-/// The file appears, or is replaced, when it is complete, and the new file is on the disk before it replaces an old one. During the call
-/// the items are in memory a second time.
+/// The file appears, or is replaced, when it is complete, and the new file is on the disk before it replaces an old one.
+/// During the call the items are in memory a second time.
 ///
 /// ```
 /// use tensorop::{DType, Tensor};
