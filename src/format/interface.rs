@@ -247,13 +247,15 @@ pub trait Writer: Debug + Send + Sync {
     /// # Errors
     /// [`check`](Self::check) refuses a dtype; the format cannot have a name; a file cannot have so many tensors or
     /// bytes.
-    fn layout(
-        &self,
-        tensors: &[(&str, &Meta)],
-        options: &FileOptions,
-        inherited: &Inherited,
-        chunks: &ResolvedChunks,
-    ) -> Result<Layout>;
+    fn layout(&self, tensors: &[(&str, &Meta)], request: &LayoutRequest<'_>) -> Result<Layout>;
+}
+
+/// The options and inputs of a [`Layout`].
+#[derive(Clone, Copy, Debug)]
+pub struct LayoutRequest<'a> {
+    pub options: &'a FileOptions,
+    pub inherited: &'a Inherited,
+    pub chunks: &'a ResolvedChunks,
 }
 
 /// The options of a user about the content of a file beside its tensors, and about how it stores them.

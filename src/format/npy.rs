@@ -3,7 +3,7 @@
 
 use std::io::Read;
 
-use super::interface::{FileOptions, Inherited, ItemsPlace, Layout, Places, ReadsBack, ResolvedChunks, Writer};
+use super::interface::{ItemsPlace, Layout, LayoutRequest, Places, ReadsBack, Writer};
 use super::npy_literal::{self, Literal, LiteralEntry};
 use super::values::delimiter::TableOptions;
 use crate::error::{Error, Result, bail, ensure, malformed};
@@ -280,7 +280,7 @@ impl Writer for NpyWriter {
         reads_back(meta)
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], _: &FileOptions, _: &Inherited, _: &ResolvedChunks) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &LayoutRequest<'_>) -> Result<Layout> {
         let [(_, meta)] = tensors else { bail!("{} tensors, and a .npy holds one", tensors.len()) };
         let header = write_header(meta);
         let place = ItemsPlace::bytewise(header.len() as u64, meta);

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::content::{BEGIN, Content, ContentSource};
-use super::interface::{FileOptions, Inherited, ItemsPlace, Layout, Places, Reader, ResolvedChunks, Writer};
+use super::interface::{ItemsPlace, Layout, LayoutRequest, Places, Reader, Writer};
 use super::narrow_view;
 use super::packed::bytes_of_items;
 use super::plain::{PlainItems, PlainReader};
@@ -214,20 +214,14 @@ const UNWRITTEN: &str = "of bytes without a header only items are changed: name 
 pub(super) struct RawWriter;
 
 impl Writer for RawWriter {
-    fn layout(
-        &self,
-        tensors: &[(&str, &Meta)],
-        options: &FileOptions,
-        _: &Inherited,
-        _: &ResolvedChunks,
-    ) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], request: &LayoutRequest<'_>) -> Result<Layout> {
         let alone = tensors.iter().find(|(_, meta)| !StoredDType::is_packable(&meta.dtype));
-        if let Some((_, meta)) = alone.filter(|_| options.packed) {
+        if let Some((_, meta)) = alone.filter(|_| request.options.packed) {
             let names: Vec<_> = StoredDType::packable_names().collect();
             let message = format!("items of {} do not share bytes, expected {}", meta.dtype.name(), names.join(", "));
             return Err(Error::new(Subject::Argument("packed"), message));
         }
-        let place = if options.packed { ItemsPlace::packed } else { ItemsPlace::bytewise };
+        let place = if request.options.packed { ItemsPlace::packed } else { ItemsPlace::bytewise };
         let places = tensors.iter().map(|(_, meta)| place(0, meta)).collect();
         Ok(Layout::Places(Places::new(Vec::new(), places)))
     }

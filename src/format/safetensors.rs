@@ -10,9 +10,7 @@ use safetensors::Dtype;
 use safetensors::tensor::{self, TensorInfo};
 
 use super::content::{Content, Description, MemberFile};
-use super::interface::{
-    Confidence, FileOptions, Inherited, ItemsPlace, Layout, Places, Reader, ResolvedChunks, Writer,
-};
+use super::interface::{Confidence, ItemsPlace, Layout, LayoutRequest, Places, Reader, Writer};
 use super::json_object::one_line;
 use super::packed::{self, bits, bytes_of_items};
 pub use super::safetensors_entries::MAX_MEMBERS;
@@ -353,16 +351,12 @@ impl Writer for SafetensorsWriter {
         check(dtype)
     }
 
-    fn layout(
-        &self,
-        tensors: &[(&str, &Meta)],
-        options: &FileOptions,
-        inherited: &Inherited,
-        _: &ResolvedChunks,
-    ) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], request: &LayoutRequest<'_>) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), (*meta).clone());
-        let (header, starts) =
-            write_header(&tensors.iter().map(member).collect::<Vec<_>>(), &options.metadata_with(inherited))?;
+        let (header, starts) = write_header(
+            &tensors.iter().map(member).collect::<Vec<_>>(),
+            &request.options.metadata_with(request.inherited),
+        )?;
         let place = |(start, (_, meta)): (u64, &(&str, &Meta))| ItemsPlace::packed(start, meta);
         Ok(Layout::Places(Places::new(header, starts.into_iter().zip(tensors).map(place).collect())))
     }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::error::Advice;
-use crate::format::interface::{FileOptions, Inherited, ResolvedChunks, WholeTensor, WriteWhole, Writer};
+use crate::format::interface::{LayoutRequest, WholeTensor, WriteWhole, Writer};
 use crate::format::text::TextOptions;
 use crate::item::meta::Meta;
 use crate::{DType, Tensor};
@@ -148,14 +148,10 @@ fn what_is_refused() {
     for (shape, what) in
         [(vec![2, 0], "a tensor without items: shape [2, 0]"), (vec![1, 1, 1], "more than 2 axes: shape [1, 1, 1]")]
     {
-        let refused = CsvWriter(Dialect::CSV)
-            .layout(
-                &[("", &Meta::new(dtype("int8"), shape))],
-                &FileOptions::default(),
-                &Inherited::default(),
-                &ResolvedChunks::default(),
-            )
-            .unwrap_err();
+        let meta = Meta::new(dtype("int8"), shape);
+        let (options, inherited, chunks) = Default::default();
+        let request = LayoutRequest { options: &options, inherited: &inherited, chunks: &chunks };
+        let refused = CsvWriter(Dialect::CSV).layout(&[("", &meta)], &request).unwrap_err();
         assert_eq!(
             (refused.message(), refused.advice()),
             (&*format!("CSV cannot hold {what}"), Some(Advice::WriteNpy))

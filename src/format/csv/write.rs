@@ -5,9 +5,7 @@ use std::io::{self, Write};
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 
 use crate::error::{Advice, Error, ErrorKind, Result, Subject, bail};
-use crate::format::interface::{
-    FileOptions, Inherited, Layout, ReadsBack, ResolvedChunks, TextOptions, WholeTensor, WriteWhole, Writer,
-};
+use crate::format::interface::{Layout, LayoutRequest, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::format::values::cannot_hold;
 use crate::format::values::cells::{BYTE_ORDER_MARK, Dialect, holds};
 use crate::format::values::delimiter::{Delimiter, TableOptions};
@@ -44,7 +42,7 @@ impl Writer for CsvWriter {
         ReadsBack::of(meta, Meta::new(meta.dtype.clone(), shape))
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], _: &FileOptions, _: &Inherited, _: &ResolvedChunks) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &LayoutRequest<'_>) -> Result<Layout> {
         let name = self.0.name;
         let [(_, meta)] = tensors else { bail!("{} tensors, and a {name} holds one", tensors.len()) };
         let what = match meta.shape[..] {

@@ -3,9 +3,7 @@
 use std::io::{self, Write};
 
 use crate::error::Result;
-use crate::format::interface::{
-    FileOptions, Inherited, Layout, ResolvedChunks, TextOptions, WholeTensor, WriteWhole, Writer,
-};
+use crate::format::interface::{Layout, LayoutRequest, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::format::values::{cannot_hold, check_text};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -81,7 +79,7 @@ impl Writer for JsonWriter {
         check(dtype)
     }
 
-    fn layout(&self, _: &[(&str, &Meta)], _: &FileOptions, _: &Inherited, _: &ResolvedChunks) -> Result<Layout> {
+    fn layout(&self, _: &[(&str, &Meta)], _: &LayoutRequest<'_>) -> Result<Layout> {
         Ok(Layout::Whole(&Self))
     }
 }

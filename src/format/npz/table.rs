@@ -12,8 +12,7 @@ use crate::engine::sink::Written;
 use crate::error::Result;
 use crate::format::content::{Content, Description, FileFacts};
 use crate::format::interface::{
-    BegunSeal, FileOptions, Inherited, Items, ItemsPlace, Layout, Places, Reader, ReadsBack, ResolvedChunks, Seal,
-    WriteSequence, Writer,
+    BegunSeal, Items, ItemsPlace, Layout, LayoutRequest, Places, Reader, ReadsBack, Seal, WriteSequence, Writer,
 };
 use crate::format::npy;
 use crate::format::values::delimiter::TableOptions;
@@ -98,16 +97,10 @@ impl Writer for NpzWriter {
         npy::reads_back(meta)
     }
 
-    fn layout(
-        &self,
-        tensors: &[(&str, &Meta)],
-        options: &FileOptions,
-        _: &Inherited,
-        _: &ResolvedChunks,
-    ) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], request: &LayoutRequest<'_>) -> Result<Layout> {
         let member = |(name, meta): &(&str, &Meta)| ((*name).to_owned(), npy::write_header(meta), meta.bytes() as u64);
         let writer = ArchiveWriter::new(tensors.iter().map(member).collect())?;
-        if options.compress {
+        if request.options.compress {
             return Ok(Layout::Sequence(Box::new(writer)));
         }
         let place = |(n, (_, meta)): (usize, &(&str, &Meta))| ItemsPlace::bytewise(writer.items_at(n), meta);

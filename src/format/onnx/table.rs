@@ -9,8 +9,7 @@ use super::write::{check, write_header, write_strings};
 use crate::error::{Result, bail};
 use crate::format::content::{Content, Description, FileFacts};
 use crate::format::interface::{
-    FileOptions, Inherited, ItemsPlace, Layout, Places, Reader, ReadsBack, ResolvedChunks, TextOptions, WholeTensor,
-    WriteWhole, Writer,
+    ItemsPlace, Layout, LayoutRequest, Places, Reader, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer,
 };
 use crate::format::values::delimiter::TableOptions;
 use crate::item::dtype::{DType, Kind};
@@ -63,7 +62,7 @@ impl Writer for OnnxWriter {
         }
     }
 
-    fn layout(&self, tensors: &[(&str, &Meta)], _: &FileOptions, _: &Inherited, _: &ResolvedChunks) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], _: &LayoutRequest<'_>) -> Result<Layout> {
         let [(name, meta)] = tensors else { bail!("{} tensors, and a TensorProto is one", tensors.len()) };
         if matches!(meta.dtype.kind(), Kind::Str(_) | Kind::Bytes(_)) {
             return Ok(Layout::Whole(&Self));

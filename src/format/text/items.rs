@@ -6,9 +6,7 @@ use std::ops::Range;
 use super::floats::{FLOAT16, FLOAT32, FLOAT64, FloatFormat, FloatType, Role, complex_scalar, real_scalar};
 use super::page::{BLOCK, Numbers, Page, elided_ranges, pad};
 use crate::error::{Error, Result};
-use crate::format::interface::{
-    FileOptions, Inherited, Layout, ResolvedChunks, TextOptions, WholeTensor, WriteWhole, Writer,
-};
+use crate::format::interface::{Layout, LayoutRequest, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::format::values::check_text;
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind, Narrow};
@@ -193,7 +191,7 @@ impl Writer for TextWriter {
         check(dtype)
     }
 
-    fn layout(&self, _: &[(&str, &Meta)], _: &FileOptions, _: &Inherited, _: &ResolvedChunks) -> Result<Layout> {
+    fn layout(&self, _: &[(&str, &Meta)], _: &LayoutRequest<'_>) -> Result<Layout> {
         Ok(Layout::Whole(&Self))
     }
 }

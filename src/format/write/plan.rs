@@ -15,7 +15,8 @@ use crate::engine::plan::{self as engine, Before, Route, SinkKind};
 use crate::engine::sink::{FileSink, Take, Written};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::interface::{
-    FileOptions, Inherited, Layout, NamedCopy, Places, ResolvedChunks, TextOptions, WholeTensor, WriteChunks,
+    FileOptions, Inherited, Layout, LayoutRequest, NamedCopy, Places, ResolvedChunks, TextOptions, WholeTensor,
+    WriteChunks,
 };
 use crate::format::located::Located;
 use crate::format::open::OpenOptions;
@@ -111,8 +112,8 @@ impl LaidOut {
             resolved = ResolvedChunks { sides: sides.collect(), styles, keeps_fill: same };
         }
         let tensors: Vec<_> = outputs.iter().map(|output| (output.name.as_str(), &output.meta)).collect();
-        let layout = format.writer().layout(&tensors, options, inherited, &resolved);
-        let layout = layout.with_context(|| label.to_owned())?;
+        let request = LayoutRequest { options, inherited, chunks: &resolved };
+        let layout = format.writer().layout(&tensors, &request).with_context(|| label.to_owned())?;
         Ok(Self { format, label: label.to_owned(), outputs, layout, threads })
     }
 
@@ -346,8 +347,8 @@ impl LaidOut {
         let options = FileOptions { codec, ..FileOptions::default() };
         let sides = vec![TensorSides { chunks, shards: None }];
         let resolved = ResolvedChunks { sides, ..ResolvedChunks::default() };
-        let layout = self.format.writer().layout(&[("", meta)], &options, &Inherited::default(), &resolved)?;
-        let Layout::Chunks(chunks) = layout else {
+        let request = LayoutRequest { options: &options, inherited: &Inherited::default(), chunks: &resolved };
+        let Layout::Chunks(chunks) = self.format.writer().layout(&[("", meta)], &request)? else {
             unreachable!("only a store in chunks has one between");
         };
         let sink = ChunkSink {

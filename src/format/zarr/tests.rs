@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::format::interface::{FileOptions, Inherited, Layout, ResolvedChunks, WriteChunks, Writer};
+use crate::format::interface::{FileOptions, Inherited, Layout, LayoutRequest, ResolvedChunks, WriteChunks, Writer};
 use crate::format::sides::TensorSides;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -28,9 +28,8 @@ fn items(first: u16) -> Vec<u8> {
 fn written(names: &[(&str, u16)], (options, chunks): &(FileOptions, ResolvedChunks)) -> MemoryStore {
     let meta = meta();
     let tensors: Vec<_> = names.iter().map(|(name, _)| (*name, &meta)).collect();
-    let Layout::Chunks(chunks) = ZarrWriter.layout(&tensors, options, &Inherited::default(), chunks).unwrap() else {
-        panic!("other than chunks")
-    };
+    let request = LayoutRequest { options, inherited: &Inherited::default(), chunks };
+    let Layout::Chunks(chunks) = ZarrWriter.layout(&tensors, &request).unwrap() else { panic!("other than chunks") };
     let store = MemoryStore::default();
     for (n, (_, first)) in names.iter().enumerate() {
         put_chunks(&store, &*chunks, n, &items(*first));

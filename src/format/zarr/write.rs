@@ -10,7 +10,7 @@ use super::metadata::{ArrayMetadata, CONSOLIDATED, Keys, Object, V3};
 use super::sharding::{SHARDING, ShardWriter};
 use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure};
 use crate::format::chunk_codec::ChunkCodec;
-use crate::format::interface::{FileOptions, Inherited, Layout, NamedCopy, ResolvedChunks, WriteChunks, Writer};
+use crate::format::interface::{FileOptions, Layout, LayoutRequest, NamedCopy, ResolvedChunks, WriteChunks, Writer};
 use crate::format::python_json;
 use crate::format::sides::{AskedSides, TensorSides, WHOLE_AXIS};
 use crate::item::dtype::DType;
@@ -86,13 +86,8 @@ impl Writer for ZarrWriter {
         Err(Error::new(Subject::Dtype, message).advising(Advice::WriteNpy))
     }
 
-    fn layout(
-        &self,
-        tensors: &[(&str, &Meta)],
-        options: &FileOptions,
-        inherited: &Inherited,
-        chunks: &ResolvedChunks,
-    ) -> Result<Layout> {
+    fn layout(&self, tensors: &[(&str, &Meta)], request: &LayoutRequest<'_>) -> Result<Layout> {
+        let LayoutRequest { options, inherited, chunks } = *request;
         let mut names = tensors.iter().map(|(name, _)| *name).chain(inherited.copies.iter().map(|copy| &*copy.name));
         let is_single = tensors.len() + inherited.copies.len() == 1;
         let is_group = !is_single || (options.is_group || inherited.is_group) && !names.all(str::is_empty);
