@@ -10,7 +10,7 @@ use crate::DType;
 use crate::engine::explain::Explanation;
 use crate::error::Context;
 use crate::format::Format;
-use crate::format::interface::NamedCopy;
+use crate::format::file_options::NamedCopy;
 use crate::format::write::{LaidOut, Move};
 use crate::ops::call::ResolvedCall;
 use crate::storage::source::Source;

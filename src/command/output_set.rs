@@ -7,7 +7,7 @@ use super::dry_run::Report;
 use super::member::Member;
 use super::messages::message;
 use super::options::members::UnreadableMembers;
-use crate::format::interface::NamedCopy;
+use crate::format::file_options::NamedCopy;
 use crate::format::write::OutputTensor;
 use crate::format::{Format, Inherited};
 use crate::storage::source::Source;

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::interface::{FileOptions, Inherited, TextOptions};
+use super::file_options::{FileOptions, Inherited};
+use super::interface::TextOptions;
 use super::located::{divide_address, path_without_secrets};
 use super::opened::{open, open_bytes};
 use super::remote::target_at;

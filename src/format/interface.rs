@@ -8,20 +8,20 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::content::{Description, FileFacts, MemberFile};
+use super::file_options::{LayoutRequest, NamedCopy};
 use super::index_faults::IndexFaults;
 use super::packed;
-use super::sides::{SidesRule, TensorSides};
 use super::values::delimiter::TableOptions;
 use super::values::{self, Values};
 use crate::engine::sink::{Take, Written};
-use crate::error::{Error, ErrorKind, Result, Subject};
+use crate::error::{Result, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::window::Window;
 use crate::storage::attachments::Attachments;
 use crate::storage::chunked::{ChunkStyle, Stays};
-use crate::storage::source::{Container, Metadata, Source};
+use crate::storage::source::{Container, Source};
 use crate::storage::unread::UnreadArray;
 
 /// How likely a file is in a format, by its first bytes. The most likely format is taken, and the first in the table of
@@ -179,35 +179,6 @@ pub enum Unchangeable {
     Text,
 }
 
-/// The capabilities of a format: a constant of its row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Capabilities {
-    /// Items may be big-endian.
-    pub byte_orders: bool,
-    /// Items may be in Fortran order.
-    pub fortran_order: bool,
-    /// A file can hold metadata.
-    pub metadata: bool,
-    /// Items can be compressed on request.
-    pub compression: bool,
-    /// Tensors are cut into chunks.
-    pub chunks: bool,
-    /// Items of fewer than 8 bits share bytes on request.
-    pub packing: bool,
-}
-
-impl Capabilities {
-    /// The capabilities of a plain format: little-endian items in C order.
-    pub const NONE: Self = Self {
-        byte_orders: false,
-        fortran_order: false,
-        metadata: false,
-        compression: false,
-        chunks: false,
-        packing: false,
-    };
-}
-
 /// The tensor that a reader finds in a written file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadsBack {
@@ -248,95 +219,6 @@ pub trait Writer: Debug + Send + Sync {
     /// [`check`](Self::check) refuses a dtype; the format cannot have a name; a file cannot have so many tensors or
     /// bytes.
     fn layout(&self, tensors: &[(&str, &Meta)], request: &LayoutRequest<'_>) -> Result<Layout>;
-}
-
-/// The options and inputs of a [`Layout`].
-#[derive(Clone, Copy, Debug)]
-pub struct LayoutRequest<'a> {
-    pub options: &'a FileOptions,
-    pub inherited: &'a Inherited,
-    pub chunks: &'a ResolvedChunks,
-}
-
-/// The options of a user about the content of a file beside its tensors, and about how it stores them.
-#[derive(Clone, Debug, Default)]
-pub struct FileOptions {
-    /// Metadata, which replaces inherited metadata of the same keys.
-    pub metadata: Metadata,
-    /// Whether inherited metadata is left out.
-    pub drops_metadata: bool,
-    /// Whether items are compressed.
-    pub compress: bool,
-    /// Whether items of fewer than 8 bits share bytes.
-    pub packed: bool,
-    /// The sides of chunks, and of shards.
-    pub chunks: Vec<SidesRule>,
-    pub shards: Vec<SidesRule>,
-    /// The codec of chunks, in the text of [`ChunkCodec`](super::chunk_codec::ChunkCodec).
-    pub codec: Option<String>,
-    /// The names of the axes.
-    pub dimension_names: Option<Vec<String>>,
-    /// Whether chunks are stored that hold only the fill value.
-    pub stores_empty: bool,
-    /// Whether a single tensor with a name becomes a member of a group instead of the whole store.
-    pub is_group: bool,
-}
-
-/// The content that a file inherits from the files of its inputs, beside the tensors.
-#[derive(Clone, Debug, Default)]
-pub struct Inherited {
-    pub metadata: Metadata,
-    /// The arrays of stores that are copied unread.
-    pub copies: Vec<NamedCopy>,
-    /// Whether a single tensor with a name becomes a member of a group, as for [`FileOptions::is_group`].
-    pub is_group: bool,
-}
-
-/// The chunks of the tensors of a store, resolved from the options and from the chunks of the data.
-#[derive(Clone, Debug, Default)]
-pub struct ResolvedChunks {
-    /// The sides that the options give to each tensor.
-    pub sides: Vec<TensorSides>,
-    /// The chunk style of each tensor's data; `None` if it has no chunks.
-    pub styles: Vec<Option<Arc<ChunkStyle>>>,
-    /// Whether the input and the output have the same dtypes, so that the fill value of missing chunks can stay.
-    pub keeps_fill: bool,
-}
-
-impl FileOptions {
-    pub(super) fn metadata_with(&self, inherited: &Inherited) -> Metadata {
-        let mut all = if self.drops_metadata { Metadata::default() } else { inherited.metadata.clone() };
-        all.extend(self.metadata.clone());
-        all
-    }
-
-    /// Checks that a format with these capabilities, called `name`, has a place for every option. The subject of an
-    /// error is its argument.
-    pub(super) fn check(&self, name: &str, can: Capabilities) -> Result<()> {
-        let (no_place, no_chunks) = ("has no place for it, expected a .safetensors", "has no chunks, expected a .zarr");
-        let rows = [
-            ("metadata", can.metadata || self.metadata.is_empty(), no_place),
-            ("compress", can.compression || !self.compress, "is not compressed, expected a .npz"),
-            ("packed", can.packing || !self.packed, "stores items in one way only, expected a .bin"),
-            ("chunks", can.chunks || self.chunks.is_empty(), no_chunks),
-            ("shards", can.chunks || self.shards.is_empty(), no_chunks),
-            ("codec", can.chunks || self.codec.is_none(), no_chunks),
-            ("dims", can.chunks || self.dimension_names.is_none(), "has no names of axes, expected a .zarr"),
-            ("group", can.chunks || !self.is_group, "has no groups, expected a .zarr"),
-            ("store-empty", can.chunks || !self.stores_empty, no_chunks),
-        ];
-        rows.into_iter().find(|(_, fits, _)| !fits).map_or(Ok(()), |(argument, _, refused)| {
-            let message = format!("{name} {refused} as output");
-            Err(Error::new(Subject::Argument(argument), message).with_kind(ErrorKind::Unsupported))
-        })
-    }
-}
-
-/// An array that is copied unread, and its name in the output.
-#[derive(Clone, Debug)]
-pub struct NamedCopy {
-    pub name: String,
-    pub array: UnreadArray,
 }
 
 /// The layout of tensors in a file.

@@ -16,6 +16,7 @@ mod csv;
 pub mod dims;
 pub mod dump_views;
 mod dumps;
+pub mod file_options;
 pub mod files;
 pub mod folder;
 mod folder_index;
@@ -69,7 +70,8 @@ pub mod write;
 #[cfg(feature = "zarr")]
 mod zarr;
 
-pub use self::interface::{FileOptions, Inherited, Unchangeable};
+pub use self::file_options::{FileOptions, Inherited};
+pub use self::interface::Unchangeable;
 pub use self::table::Format;
 #[cfg(feature = "cli")]
 pub(crate) use self::table::containers;

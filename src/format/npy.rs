@@ -3,7 +3,8 @@
 
 use std::io::Read;
 
-use super::interface::{ItemsPlace, Layout, LayoutRequest, Places, ReadsBack, Writer};
+use super::file_options::LayoutRequest;
+use super::interface::{ItemsPlace, Layout, Places, ReadsBack, Writer};
 use super::npy_literal::{self, Literal, LiteralEntry};
 use super::values::delimiter::TableOptions;
 use crate::error::{Error, Result, bail, ensure, malformed};

@@ -3,7 +3,8 @@
 use std::io::{self, Read};
 
 use super::content::{BEGIN, Content, ContentSource};
-use super::interface::{ItemsPlace, Layout, LayoutRequest, Places, Reader, Writer};
+use super::file_options::LayoutRequest;
+use super::interface::{ItemsPlace, Layout, Places, Reader, Writer};
 use super::narrow_view;
 use super::packed::bytes_of_items;
 use super::plain::{PlainItems, PlainReader};

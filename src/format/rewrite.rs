@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 
+use super::file_options::Inherited;
 use super::files::{self, WriteOptions};
-use super::interface::{Inherited, ReadsBack};
+use super::interface::ReadsBack;
 use super::located::Located;
 use super::open::{Input, OpenOptions};
 use super::table::{Format, joined_by};

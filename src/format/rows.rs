@@ -2,7 +2,8 @@
 
 use super::content::Content;
 use super::csv;
-use super::interface::{Capabilities, Confidence, Reader, Unchangeable, Writer};
+use super::file_options::Capabilities;
+use super::interface::{Confidence, Reader, Unchangeable, Writer};
 use super::npy;
 use super::npy_file;
 use super::npz;

@@ -10,7 +10,8 @@ use safetensors::Dtype;
 use safetensors::tensor::{self, TensorInfo};
 
 use super::content::{Content, Description, MemberFile};
-use super::interface::{Confidence, ItemsPlace, Layout, LayoutRequest, Places, Reader, Writer};
+use super::file_options::LayoutRequest;
+use super::interface::{Confidence, ItemsPlace, Layout, Places, Reader, Writer};
 use super::json_object::one_line;
 use super::packed::{self, bits, bytes_of_items};
 pub use super::safetensors_entries::MAX_MEMBERS;

@@ -6,8 +6,9 @@ use std::hash::{Hash, Hasher};
 use std::path::Path;
 
 use super::content::Content;
+use super::file_options::Capabilities;
 use super::foreign;
-use super::interface::{Capabilities, Confidence, Reader, Unchangeable, Writer};
+use super::interface::{Confidence, Reader, Unchangeable, Writer};
 use super::rows::{self, Holds, Row, TABLE};
 use crate::error::{Advice, Error, ErrorKind, Result, bail, malformed};
 use crate::item::dtype::DType;

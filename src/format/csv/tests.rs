@@ -1,6 +1,7 @@
 use super::*;
 use crate::error::Advice;
-use crate::format::interface::{LayoutRequest, WholeTensor, WriteWhole, Writer};
+use crate::format::file_options::LayoutRequest;
+use crate::format::interface::{WholeTensor, WriteWhole, Writer};
 use crate::format::text::TextOptions;
 use crate::item::meta::Meta;
 use crate::{DType, Tensor};

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 
 use crate::error::{Advice, Error, ErrorKind, Result, Subject, bail};
-use crate::format::interface::{Layout, LayoutRequest, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer};
+use crate::format::file_options::LayoutRequest;
+use crate::format::interface::{Layout, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::format::values::cannot_hold;
 use crate::format::values::cells::{BYTE_ORDER_MARK, Dialect, holds};
 use crate::format::values::delimiter::{Delimiter, TableOptions};

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use crate::error::Result;
-use crate::format::interface::{Layout, LayoutRequest, TextOptions, WholeTensor, WriteWhole, Writer};
+use crate::format::file_options::LayoutRequest;
+use crate::format::interface::{Layout, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::format::values::{cannot_hold, check_text};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;

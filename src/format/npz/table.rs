@@ -11,8 +11,9 @@ use super::write::ArchiveWriter;
 use crate::engine::sink::Written;
 use crate::error::Result;
 use crate::format::content::{Content, Description, FileFacts};
+use crate::format::file_options::LayoutRequest;
 use crate::format::interface::{
-    BegunSeal, Items, ItemsPlace, Layout, LayoutRequest, Places, Reader, ReadsBack, Seal, WriteSequence, Writer,
+    BegunSeal, Items, ItemsPlace, Layout, Places, Reader, ReadsBack, Seal, WriteSequence, Writer,
 };
 use crate::format::npy;
 use crate::format::values::delimiter::TableOptions;

@@ -8,8 +8,9 @@ use super::proto::Proto;
 use super::write::{check, write_header, write_strings};
 use crate::error::{Result, bail};
 use crate::format::content::{Content, Description, FileFacts};
+use crate::format::file_options::LayoutRequest;
 use crate::format::interface::{
-    ItemsPlace, Layout, LayoutRequest, Places, Reader, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer,
+    ItemsPlace, Layout, Places, Reader, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer,
 };
 use crate::format::values::delimiter::TableOptions;
 use crate::item::dtype::{DType, Kind};

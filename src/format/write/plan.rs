@@ -14,10 +14,8 @@ use crate::engine::job::{Job, Progress};
 use crate::engine::plan::{self as engine, Before, Route, SinkKind};
 use crate::engine::sink::{FileSink, Take, Written};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::format::interface::{
-    FileOptions, Inherited, Layout, LayoutRequest, NamedCopy, Places, ResolvedChunks, TextOptions, WholeTensor,
-    WriteChunks,
-};
+use crate::format::file_options::{FileOptions, Inherited, LayoutRequest, NamedCopy, ResolvedChunks};
+use crate::format::interface::{Layout, Places, TextOptions, WholeTensor, WriteChunks};
 use crate::format::located::Located;
 use crate::format::open::OpenOptions;
 use crate::format::sides::TensorSides;

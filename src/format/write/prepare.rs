@@ -7,7 +7,7 @@ use super::plan::LaidOut;
 use super::replaced::check_replaced;
 use super::replaced_store::replaces_own_group;
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
-use crate::format::interface::{FileOptions, Inherited};
+use crate::format::file_options::{FileOptions, Inherited};
 use crate::format::table::{Format, containers};
 use crate::storage::source::Container;
 use crate::storage::target::Target;

@@ -7,7 +7,7 @@ use super::lost::{listed_attachments, lost_content};
 use super::output::OutputTensor;
 use super::replaced_store::check_replaced_store;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, counted};
-use crate::format::interface::NamedCopy;
+use crate::format::file_options::NamedCopy;
 use crate::format::name_order::list;
 use crate::storage::chunked::Chunked;
 use crate::storage::source::{Container, Source};

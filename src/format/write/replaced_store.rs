@@ -8,7 +8,7 @@ use super::lost::{listed_attachments, lost_content};
 use super::output::OutputTensor;
 use crate::error::{Context, Result, counted};
 use crate::format::content::Content;
-use crate::format::interface::NamedCopy;
+use crate::format::file_options::NamedCopy;
 use crate::format::name_order::list;
 use crate::format::table::Format;
 use crate::parallel::Threads;

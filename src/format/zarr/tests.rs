@@ -3,7 +3,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::format::interface::{FileOptions, Inherited, Layout, LayoutRequest, ResolvedChunks, WriteChunks, Writer};
+use crate::format::file_options::{FileOptions, Inherited, LayoutRequest, ResolvedChunks};
+use crate::format::interface::{Layout, WriteChunks, Writer};
 use crate::format::sides::TensorSides;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
