@@ -1,5 +1,4 @@
-//! Arrangements: outputs whose axes are lists of [segments](crate::layout::segments) of those of the data. Pad, tile, roll and
-//! broadcast make one of their arguments, and are the same operator from there on.
+//! Outputs whose axes are [segments](crate::layout::segments) of the data's axes: pad, tile, roll and broadcast.
 
 use std::convert::Infallible;
 
@@ -22,55 +21,40 @@ use crate::memory;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Hold, Source};
 
-/// Where the items of an output come from.
+/// The axes of an output as segments of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrangement {
-    /// For each axis of the output the axis of the data that it takes places of; `None` for one place.
+    /// The data's axis per output axis; `None` for a new axis of dim 1.
     axes: Vec<Option<usize>>,
-    /// The places of each axis of the output. If they are those of one axis, all items of the data as they are counted in C order,
-    /// the output has the shape of the data.
+    /// One list per output axis, or one over all items if `is_counted`.
     segments: Vec<Segments>,
-    /// The dims of the output.
     shape: Vec<usize>,
     is_counted: bool,
 }
 
 impl Arrangement {
-    /// Makes an output that has the places of these segments of the axes of the data, one list for each.
-    ///
-    /// # Errors
-    /// More axes than a tensor may have, or more items than can be counted.
     pub fn new(segments: Vec<Segments>) -> Result<Self> {
         let axes = (0..segments.len()).map(Some).collect();
         Self::along(axes, segments)
     }
 
-    /// Makes an output each of whose axes has the places of these segments of an axis of the data, or of an axis of one place,
-    /// which is `None`. Axes of one place may be left out.
-    ///
-    /// # Errors
-    /// Those of [`new`](Self::new).
+    /// `None` is a new axis of dim 1.
     pub fn along(axes: Vec<Option<usize>>, segments: Vec<Segments>) -> Result<Self> {
         let shape: Vec<usize> = segments.iter().map(Segments::len).collect();
         check_shape(&shape, Subject::Output)?;
         Ok(Self { axes, segments, shape, is_counted: false })
     }
 
-    /// Makes an output of the shape of the data from segments of all its items, as they are counted in C order.
     pub fn counted(shape: &[usize], segments: Segments) -> Self {
         let axes = (0..shape.len()).map(Some).collect();
         Self { axes, segments: vec![segments], shape: shape.to_vec(), is_counted: true }
     }
 
-    /// Returns the dims of the output.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// Links the data, and the item that fills the places which it does not feed.
-    ///
-    /// # Errors
-    /// More bytes than can be counted.
+    /// Links the data; `item` fills all other places.
     pub fn link(self, data: Source, item: Vec<u8>) -> Result<Arranged> {
         let dtype = data.dtype().clone();
         if bytes_of(&self.shape, dtype.itemsize()).is_none() {
@@ -81,10 +65,6 @@ impl Arrangement {
         Ok(Arranged { meta: Meta::new(dtype, self.shape.clone()), data, arrangement: self, item })
     }
 
-    /// Arranges the items of an array. `item` is put where it does not feed the output.
-    ///
-    /// # Errors
-    /// More bytes than can be counted.
     pub(super) fn of_array<T: Copy, D: Dimension>(
         &self,
         data: &ArrayBase<impl Data<Elem = T>, D>,
@@ -97,7 +77,7 @@ impl Arrangement {
             ));
         }
         let items = items(data);
-        // an output without any item to begin with has none
+        // without a fill item, empty data makes empty output
         let out = item.or(items.first().copied()).map_or(Vec::new(), |item| {
             let mut out = vec![item; self.shape.iter().product()];
             self.fill(&View::c_order(data.shape()), &[item], &mut out, |from, out, place| {
@@ -108,11 +88,6 @@ impl Arrangement {
         Ok(ArrayD::from_shape_vec(self.shape.clone(), out).expect("an item for each place"))
     }
 
-    /// Arranges the items of a tensor. The dtype's [default item](crate::DType::default_item) is put where it does not feed the
-    /// output.
-    ///
-    /// # Errors
-    /// Not enough memory; more bytes than can be counted.
     pub(super) fn of_tensor(&self, data: &Tensor) -> Result<Tensor> {
         let item = data.dtype().default_item();
         let itemsize = data.dtype().itemsize();
@@ -123,7 +98,6 @@ impl Arrangement {
         Tensor::new(data.dtype().clone(), self.shape.clone(), out)
     }
 
-    /// Makes `out` all items of the output from data that `view` shows. `copy(from, out, place)` copies items.
     fn fill<T: Copy>(&self, view: &View, item: &[T], out: &mut [T], copy: impl Fn(&View, &mut [T], &View)) {
         let view = if self.is_counted { View::c_order(&[view.items()]) } else { view.along(&self.axes) };
         let pieces: Vec<_> = self.segments.iter().map(|axis| axis.pieces(&(0..axis.len()))).collect();
@@ -134,18 +108,15 @@ impl Arrangement {
     }
 }
 
-/// An arrangement of the items of a tensor.
 #[derive(Debug)]
 pub struct Arranged {
     meta: Meta,
     data: Converted,
     arrangement: Arrangement,
-    /// The item that fills what the data does not feed.
     item: Vec<u8>,
 }
 
 impl Arranged {
-    /// Makes `out` the items of a window, which is one of a single axis where items are counted.
     fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let Arrangement { segments, is_counted, .. } = &self.arrangement;
         let pieces: Vec<_> = segments.iter().zip(&window.ranges).map(|(axis, range)| axis.pieces(range)).collect();
@@ -166,7 +137,6 @@ impl Arranged {
 }
 
 impl Arranged {
-    /// States how the data is taken.
     fn access(&self) -> Access<'_> {
         let Arrangement { axes, segments, is_counted, .. } = &self.arrangement;
         let access = Access::strided(&self.data.source, self.data.view(), axes);

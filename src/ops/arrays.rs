@@ -1,4 +1,4 @@
-//! What the operators on arrays have in common: checks of shapes, items in C order, and slices as `ndarray` has them.
+//! Checks of shapes and axes.
 
 use ndarray::{Array, ArrayBase, Data, Dimension, RawData, Slice};
 
@@ -6,7 +6,6 @@ use crate::error::{Error, Subject, counted};
 use crate::layout::axis::{Span, resolve_axis};
 use crate::layout::shape::{MAX_RANK, bytes_of};
 
-/// Returns the rank of `shape`, at least 1 and at most [`MAX_RANK`].
 pub(super) fn check_rank(shape: &[usize]) -> Result<usize, Error> {
     if shape.is_empty() {
         return Err(Error::new(Subject::Data, "rank 0, expected at least 1 axis"));
@@ -15,7 +14,6 @@ pub(super) fn check_rank(shape: &[usize]) -> Result<usize, Error> {
     Ok(shape.len())
 }
 
-/// Checks that an operand or an output of that shape has no more axes than a tensor may have.
 pub(super) fn check_most_axes(shape: &[usize], subject: Subject) -> Result<(), Error> {
     match shape.len() {
         rank if rank > MAX_RANK => Err(Error::new(subject, format!("rank {rank}, expected at most {MAX_RANK}"))),
@@ -23,20 +21,12 @@ pub(super) fn check_most_axes(shape: &[usize], subject: Subject) -> Result<(), E
     }
 }
 
-/// Returns the axis that a number names in data of that shape.
-///
-/// # Errors
-/// Those of [`check_rank`]; an axis outside `[-rank, rank - 1]`.
 pub(super) fn check_axis(shape: &[usize], axis: i64) -> Result<usize, Error> {
     let rank = check_rank(shape)?;
     resolve_axis(axis, rank)
         .ok_or_else(|| Error::new(Subject::Axis, format!("{axis} is outside [-{rank}, {}] (data {shape:?})", rank - 1)))
 }
 
-/// Returns the axis that the number at a position of a list names in a tensor of that rank. `shape` is that of the data.
-///
-/// # Errors
-/// About `subject`: an axis outside `[-rank, rank - 1]`.
 pub(super) fn listed_axis(
     list: &[i64],
     position: usize,
@@ -54,10 +44,6 @@ pub(super) fn listed_axis(
     })
 }
 
-/// Returns the axes that a list names in a tensor of that rank, each once. `shape` is that of the data.
-///
-/// # Errors
-/// About `subject`: those of [`listed_axis`]; an axis that is named twice.
 pub(super) fn named_axes(list: &[i64], rank: usize, shape: &[usize], subject: Subject) -> Result<Vec<usize>, Error> {
     let mut axes = Vec::with_capacity(list.len());
     for (position, &typed) in list.iter().enumerate() {
@@ -73,21 +59,18 @@ pub(super) fn named_axes(list: &[i64], rank: usize, shape: &[usize], subject: Su
     Ok(axes)
 }
 
-/// Checks that a list has a number for each of some axes of data of that shape.
 pub(super) fn check_length(list: &[i64], axes: usize, shape: &[usize], subject: Subject) -> Result<(), Error> {
     let found = || counted(list.len(), "number", "numbers");
     let refuse = || Error::new(subject, format!("{}, expected {axes}, one for each axis (data {shape:?})", found()));
     if list.len() == axes { Ok(()) } else { Err(refuse()) }
 }
 
-/// Returns the axes of data of some rank for an output of `rank` axes or more, whose last ones they are.
+/// NumPy's alignment: the data has the last axes, and new ones are `None`.
 pub(super) fn leading(of_data: usize, rank: usize) -> Vec<Option<usize>> {
     let new = rank - of_data;
     (0..rank).map(|axis| axis.checked_sub(new)).collect()
 }
 
-/// Checks that `updates` have the shape `expected`, or, where one value stands for all of them, that there are no more of
-/// them than can be counted. `with` says what gives `data` of that shape updates of this shape.
 pub(super) fn check_updates(
     updates: Option<&[usize]>,
     expected: &[usize],
@@ -103,20 +86,16 @@ pub(super) fn check_updates(
     }
 }
 
-/// Checks that the items of an operand of that shape can be counted at all.
 pub(super) fn check_extent(shape: &[usize], subject: Subject) -> Result<(), Error> {
     let message = || format!("more items than can be counted (shape {shape:?})");
     bytes_of(shape, 1).map(drop).ok_or_else(|| Error::new(subject, message()))
 }
 
-/// Checks that an operand or an output of that shape has no more axes than a tensor may have, and that its items can be counted
-/// at all.
 pub(super) fn check_shape(shape: &[usize], subject: Subject) -> Result<(), Error> {
     check_most_axes(shape, subject)?;
     check_extent(shape, subject)
 }
 
-/// Returns the items of an array in C order: borrowed if they lie so, otherwise copied.
 pub(super) fn items<T: Clone, S: Data + RawData<Elem = T>, D: Dimension>(
     array: &ArrayBase<S, D>,
 ) -> std::borrow::Cow<'_, [T]> {
@@ -126,12 +105,11 @@ pub(super) fn items<T: Clone, S: Data + RawData<Elem = T>, D: Dimension>(
     }
 }
 
-/// Copies an array. The copy is in C order, whatever the layout of the array is.
 pub(super) fn standard<T: Clone, D: Dimension>(array: &ArrayBase<impl Data<Elem = T>, D>) -> Array<T, D> {
     array.as_standard_layout().into_owned()
 }
 
-/// Returns the places of a resolved span as a slice of `ndarray`, whose negative step counts from the end of its range.
+/// A negative step of an `ndarray` slice counts from the end of its range.
 pub(super) fn slice_of(span: Span) -> Slice {
     let ends = [span.start, span.at(span.len.saturating_sub(1))];
     let end = if span.len == 0 { 0 } else { ends[0].max(ends[1]) + 1 };

@@ -1,5 +1,4 @@
-//! NumPy's basic indexing for those who look at a tensor: slices, and single places, which drop their axes. The operators take
-//! slices alone, as their specifications do.
+//! NumPy's basic indexing, for commands that show tensors.
 
 use std::str::FromStr;
 
@@ -7,29 +6,23 @@ use super::slice::{Singles, SliceArgs, parse};
 use crate::error::{Error, Subject};
 use crate::layout::axis::{Span, resolve_axis};
 
-/// Slices and single places in NumPy's notation, such as `3, ..., ::2`, or by the names of dimensions, `time=3, lat=::2`.
+/// Slices and single places, `3, ..., ::2`, or by dimension names, `time=3, lat=::2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BasicIndex {
-    /// A range for each slice and each place.
     slices: SliceArgs,
-    /// The single places, and the number of the range that each has among them.
+    /// Each single place with its number in `slices`.
     places: Vec<(usize, i64)>,
 }
 
-/// What a basic index selects of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedIndex {
-    /// The places that are selected: one span for each axis of the tensor.
     pub spans: Vec<Span>,
-    /// The axes that are dropped, in ascending order: each has one place.
     pub dropped: Vec<usize>,
 }
 
 impl FromStr for BasicIndex {
     type Err = Error;
 
-    /// # Errors
-    /// Those of [`SliceArgs::from_str`], but for a single place.
     fn from_str(text: &str) -> Result<Self, Error> {
         let (slices, places) = parse(text, Singles::Taken)?;
         Ok(Self { slices, places })
@@ -37,10 +30,6 @@ impl FromStr for BasicIndex {
 }
 
 impl BasicIndex {
-    /// Returns what is selected of a tensor of `shape` whose dimensions have the names `dims`, as far as they have any.
-    ///
-    /// # Errors
-    /// Those of [`SliceArgs::check_dims`] and [`SliceArgs::resolve`]; a place that its axis does not have.
     pub fn resolve(&self, shape: &[usize], dims: &[Option<String>]) -> Result<ResolvedIndex, Error> {
         self.slices.check_dims(dims)?;
         let slices = self.slices.with_dims_as_axes(dims).taking_scalars();
@@ -66,17 +55,14 @@ impl BasicIndex {
 }
 
 impl ResolvedIndex {
-    /// Returns what selects all of a tensor.
     pub fn whole(shape: &[usize]) -> Self {
         Self { spans: shape.iter().map(|&dim| Span::whole(dim)).collect(), dropped: Vec::new() }
     }
 
-    /// Returns the axes that are not dropped.
     pub fn kept(&self) -> Vec<usize> {
         (0..self.spans.len()).filter(|axis| self.dropped.binary_search(axis).is_err()).collect()
     }
 
-    /// Returns the shape of what is selected.
     pub fn shape(&self) -> Vec<usize> {
         self.kept().into_iter().map(|axis| self.spans[axis].len).collect()
     }
@@ -89,7 +75,6 @@ mod tests {
     #[test]
     fn slices_and_single_places() {
         let dims = ["time", "lat", "lon"].map(|name| Some(name.to_owned()));
-        // the text, the first place and the length on each axis, and the axes that are dropped
         type Row<'a> = (&'a str, [(usize, usize); 3], &'a [usize]);
         let rows: [Row<'_>; 14] = [
             ("", [(0, 4), (0, 5), (0, 6)], &[]),

@@ -1,6 +1,5 @@
-//! Broadcast: [ONNX Expand](https://onnx.ai/onnx/operators/onnx__Expand.html) and OpenVINO's Broadcast in its versions 1 and
-//! [3](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/broadcast-3.html):
-//! axes of one place repeat it.
+//! [ONNX Expand](https://onnx.ai/onnx/operators/onnx__Expand.html), OpenVINO Broadcast-1 and
+//! [-3](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/broadcast-3.html).
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
@@ -11,24 +10,20 @@ use crate::item::tensor::Tensor;
 use crate::layout::axis::Span;
 use crate::layout::segments::{Segment, Segments};
 
-/// How the axes of the data become those of a shape.
+/// How the data's axes map to a shape's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BroadcastRule {
-    /// The last axis of the data is the last one of the output, which has the shape: NumPy's `broadcast_to`.
+    /// NumPy's `broadcast_to`: the last axes are aligned.
     #[default]
     Numpy,
-    /// As in NumPy, but where the shape is 1, or has no axis, the output has the dim of the data: ONNX Expand, and `bidirectional`
-    /// of Broadcast-3.
+    /// As [`Numpy`](Self::Numpy), but a missing dim or a dim of 1 keeps the data's: ONNX Expand, `bidirectional` of
+    /// Broadcast-3.
     Bidirectional,
-    /// Each axis of the data is this one of the output: `explicit` of OpenVINO.
+    /// The output axis of each axis: `explicit` of OpenVINO.
     Axes(Vec<i64>),
 }
 
-/// Checks that data of that shape can be broadcast to another one.
-///
-/// # Errors
-/// A negative dim, or one to which that of the data cannot be repeated ([`Subject::Argument`]); axes that are out of range,
-/// named twice or not in ascending order, or not one for each of the data ([`Subject::Axes`]); an output that cannot be counted.
+/// Resolves the broadcast from `shape` to `to`.
 pub fn check(shape: &[usize], to: &[i64], rule: &BroadcastRule) -> Result<Arrangement> {
     check_shape(shape, Subject::Data)?;
     let refuse = |message| Error::new(Subject::Argument("shape"), format!("{message} (data {shape:?})"));
@@ -60,7 +55,7 @@ pub fn check(shape: &[usize], to: &[i64], rule: &BroadcastRule) -> Result<Arrang
     Arrangement::along(axes, segments)
 }
 
-/// Repeats axes of one place of `data`, so that it has another shape.
+/// Repeats axes of dim 1 so that `data` has another shape (ONNX Expand, OpenVINO Broadcast-1 and -3).
 ///
 /// ```
 /// use ndarray::array;
@@ -71,7 +66,8 @@ pub fn check(shape: &[usize], to: &[i64], rule: &BroadcastRule) -> Result<Arrang
 /// ```
 ///
 /// # Errors
-/// Those of [`check`].
+/// A dim does not fit ([`Subject::Argument`]), axes are out of range or not ascending ([`Subject::Axes`]), or the
+/// output is too large.
 pub fn broadcast<T: Copy>(
     data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     shape: &[i64],
@@ -81,10 +77,10 @@ pub fn broadcast<T: Copy>(
 }
 
 impl Tensor {
-    /// Repeats axes of one place of the tensor, whatever its dtype, as [`broadcast`](crate::broadcast()) does.
+    /// Broadcasts a tensor of any dtype as [`broadcast`](crate::broadcast()) does.
     ///
     /// # Errors
-    /// Those of [`broadcast`](crate::broadcast()); not enough memory.
+    /// An argument does not fit, or memory runs out.
     pub fn broadcast(&self, shape: &[i64], rule: &BroadcastRule) -> Result<Self> {
         check(self.shape(), shape, rule)?.of_tensor(self)
     }
@@ -104,7 +100,7 @@ mod tests {
         let two = array![[1, 2, 3], [1, 2, 3]].into_dyn();
         assert_eq!(broadcast(&row, &[2, 3], numpy), Ok(two.clone()));
         assert_eq!(broadcast(&row, &[2, 1], both), Ok(two));
-        // the shape may be shorter than that of the data
+        // the shape may have fewer axes than the data
         let three = array![[1, 1, 1], [2, 2, 2]].into_dyn();
         assert_eq!(broadcast(&column, &[3], both), Ok(three.clone()));
         assert_eq!(broadcast(&array![1, 2], &[2, 3], &BroadcastRule::Axes(vec![0])), Ok(three));

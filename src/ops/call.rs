@@ -1,11 +1,8 @@
-//! A call: an operator with its arguments, as a value, and how it is linked to its operands.
+//! A call: an operator with its arguments, as a value. Commands, tests and edits in place check and link operators
+//! here.
 //!
-//! The sub-commands, the tests of operators and the changes of files in place all make a [`Call`], so that an operator is
-//! checked and linked here alone. A call is *resolved* with the dtypes and shapes of its operands, which makes every check of
-//! its arguments, and then *linked* to the operands themselves. [`Call::link`] does both. A caller does one after the other
-//! if it needs to know that the shapes fit before it has all operands: one value for all places takes its shape from them.
-//!
-//! An operator with several outputs is several calls on the same data.
+//! [`Call::resolve`] needs only dtypes and shapes, so a single value can take its shape as updates from the resolved
+//! call before [`ResolvedCall::link`] takes the operands.
 
 use super::arranged::Arrangement;
 use super::broadcast::BroadcastRule;
@@ -34,21 +31,21 @@ use crate::parallel::Threads;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Hold, Source};
 
-/// An operator with its arguments, as they were given. What an argument means is said by the function of the same name on
-/// arrays.
+/// An operator with its arguments as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// The places of the data that are sliced.
     Slice(SliceArgs),
-    /// The data with updates in the places that are sliced.
     SliceScatter(SliceArgs),
-    /// The data with updates in the places of an axis that indices name.
-    ScatterUpdate { axis: i64, repeats: Repeats },
-    /// The data with updates in the blocks that index tuples address, or reduced with them. An opset of ONNX decides what is
-    /// legal; without one it is OpenVINO's operator.
-    ScatterNd { opset: Option<u64>, reduction: Reduction, repeats: Repeats },
-    /// The data with updates at the places that indices name on an axis, or reduced with them. If there is an opset of ONNX,
-    /// it decides what is legal.
+    ScatterUpdate {
+        axis: i64,
+        repeats: Repeats,
+    },
+    ScatterNd {
+        opset: Option<u64>,
+        reduction: Reduction,
+        repeats: Repeats,
+    },
+    /// Without an opset, OpenVINO's rules apply.
     ScatterElements {
         axis: i64,
         opset: Option<u64>,
@@ -56,85 +53,85 @@ pub enum Call {
         /// Whether the items of the data take part in a reduction.
         has_initial: bool,
         repeats: Repeats,
-        /// Whether negative indices count from the end; otherwise they name no place.
+        /// Otherwise negative indices are out of range.
         counts_from_end: bool,
     },
-    /// The places of an axis that indices name. `counts_from_end` is that of [`Call::ScatterElements`].
-    Gather { axis: i64, batch_dims: i64, out_of_range: OutOfRange, counts_from_end: bool },
-    /// The blocks that index tuples address.
-    GatherNd { batch_dims: i64 },
-    /// The items that indices name on an axis.
-    GatherElements { axis: i64 },
-    /// Tensors one after the other.
-    Concat { axis: i64, joining: Joining },
-    /// The data with its axes in another order: these, or reversed.
-    Transpose { axes: Option<Vec<i64>> },
-    /// The data with other dims.
+    Gather {
+        axis: i64,
+        batch_dims: i64,
+        out_of_range: OutOfRange,
+        counts_from_end: bool,
+    },
+    GatherNd {
+        batch_dims: i64,
+    },
+    GatherElements {
+        axis: i64,
+    },
+    Concat {
+        axis: i64,
+        joining: Joining,
+    },
+    Transpose {
+        axes: Option<Vec<i64>>,
+    },
     Reshape(NewShape),
-    /// The data with places before and behind those of these axes, or of all. Updates of one item are what they hold.
-    Pad { before: Vec<i64>, after: Vec<i64>, axes: Option<Vec<i64>>, mode: PadMode },
-    /// Each axis of the data again and again.
-    Tile { repeats: Vec<i64> },
-    /// The data with the places of these axes moved on, or of all items as one axis.
-    Roll { shift: Vec<i64>, axes: Option<Vec<i64>> },
-    /// The data with axes of one place repeated.
-    Broadcast { shape: Vec<i64>, rule: BroadcastRule },
+    Pad {
+        before: Vec<i64>,
+        after: Vec<i64>,
+        axes: Option<Vec<i64>>,
+        mode: PadMode,
+    },
+    Tile {
+        repeats: Vec<i64>,
+    },
+    Roll {
+        shift: Vec<i64>,
+        axes: Option<Vec<i64>>,
+    },
+    Broadcast {
+        shape: Vec<i64>,
+        rule: BroadcastRule,
+    },
 }
 
-/// The tensors that a call takes.
 #[derive(Debug, Default)]
 pub struct Operands {
-    /// The data: one tensor, or of [`Call::Concat`] any number.
+    /// One tensor, or any number for [`Call::Concat`].
     pub data: Vec<Source>,
-    /// The index tensor, of any integer dtype, if the operator has one.
+    /// The index tensor, of any integer dtype.
     pub indices: Option<Source>,
-    /// The updates, if the operator has any.
     pub updates: Option<Source>,
-    /// Whether the data is changed where it is stored. Only operators that take updates can do so.
+    /// Requires updates.
     pub in_place: bool,
 }
 
-/// A call whose arguments are in range for operands of certain dtypes and shapes.
 #[derive(Debug)]
 pub struct ResolvedCall {
-    /// Lines of text about what the arguments mean for the operands.
+    /// Lines for `explain`.
     pub details: Vec<String>,
-    /// The shape that the updates have, if the operator takes any.
+    /// The expected shape.
     pub updates: Option<Vec<usize>>,
-    /// What the arguments mean.
     pub resolved: Resolved,
 }
 
-/// What the arguments of a call mean for its operands.
 #[derive(Debug)]
 pub enum Resolved {
-    /// The output has these places of each axis.
     Slice(Vec<Span>),
-    /// Updates are put into a slice.
     Places(SliceScatter),
-    /// Updates are put to the places that an index tensor names.
     Scattered(IndexSpec, ScatterRule),
-    /// The places that an index tensor names are taken.
     Gathered(IndexSpec),
-    /// The operands follow each other.
     Joined(Joined),
-    /// Each axis of the output is this one of the data.
     Transposed(Vec<usize>),
-    /// The output has these dims.
     Reshaped(Vec<usize>),
-    /// Each axis of the output is a list of segments of an axis of the data.
     Arranged(Arrangement),
 }
 
 impl Call {
-    /// Resolves the arguments for operands of these dtypes and shapes. `indices` and `updates` are the shapes of the operands
-    /// of that name; without `updates` one value fills all places of an operator that takes them.
-    ///
-    /// # Errors
-    /// Those of the operator, about the argument or the operand that it refuses.
+    /// `indices` and `updates` are shapes; without `updates` one value fills all places.
     ///
     /// # Panics
-    /// If an operand is missing that the operator must have.
+    /// A required operand is missing.
     pub fn resolve(
         &self,
         data: &[&Meta],
@@ -144,7 +141,6 @@ impl Call {
         let shapes: Vec<&[usize]> = data.iter().map(|meta| &*meta.shape).collect();
         let dtypes: Vec<_> = data.iter().map(|meta| &meta.dtype).collect();
         let indices = || indices.expect("an operator by indices has an index tensor");
-        // the arguments that a report has as they were given
         let (given, resolved) = match *self {
             Self::Slice(ref slices) => (String::new(), Resolved::Slice(slices.resolve(shapes[0])?)),
             Self::SliceScatter(ref slices) => {
@@ -214,7 +210,6 @@ impl Call {
             Resolved::Transposed(axes) => (vec![format!("axes {axes:?}")], None),
             Resolved::Reshaped(dims) => (vec![format!("shape {dims:?}")], None),
             Resolved::Arranged(arranged) => {
-                // one item fills the places that a pad adds
                 let item = matches!(self, Self::Pad { .. }).then(Vec::new);
                 (vec![format!("shape {:?}", arranged.shape())], item)
             }
@@ -222,13 +217,7 @@ impl Call {
         Ok(ResolvedCall { details, updates, resolved })
     }
 
-    /// Resolves the arguments for operands and links the operator to them.
-    ///
-    /// # Errors
-    /// Those of [`resolve`](Self::resolve) and [`ResolvedCall::link`].
-    ///
-    /// # Panics
-    /// If an operand is missing that the operator must have.
+    /// Resolves and links.
     pub fn link(&self, operands: Operands, limits: Limits) -> Result<Box<dyn Fill>> {
         let Operands { data, indices, updates, .. } = &operands;
         let data: Vec<_> = data.iter().map(Source::meta).collect();
@@ -238,16 +227,10 @@ impl Call {
 }
 
 impl ResolvedCall {
-    /// Links the operator to its operands, which have the dtypes and shapes that it was resolved for: all that is left to do
-    /// is reading.
-    ///
-    /// # Errors
-    /// Updates of another dtype than the data ([`Subject::Dtype`]; the byte order and the width of strings may differ), or
-    /// with a string that is longer than those of the data; an index that names no place; more bytes than can be counted; of
-    /// reading an index tensor, and updates that are stored in the file that is changed in place.
+    /// Links operands of the resolved dtypes and shapes; after this only reading can fail.
     ///
     /// # Panics
-    /// If an operand is missing that the operator must have.
+    /// A required operand is missing.
     pub fn link(self, mut operands: Operands, limits: Limits) -> Result<Box<dyn Fill>> {
         let indices = operands.indices.take();
         let indices = || indices.expect("the index tensor that the call was resolved for");
@@ -282,23 +265,20 @@ impl ResolvedCall {
 }
 
 impl Operands {
-    /// Returns all operands, in the order of the specifications.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         self.data.iter().chain(&self.indices).chain(&self.updates)
     }
 
-    /// Returns the one tensor that any other operator than Concat takes.
     fn into_data(self) -> Source {
         self.data.into_iter().next().expect("the data that the call was resolved for")
     }
 
-    /// Returns the data that is changed, and the updates as items of it.
     fn into_change(mut self) -> Result<(Selection, Converted)> {
         let (updates, in_place) = (self.updates.take(), self.in_place);
         let updates = updates.expect("the updates that the call was resolved for");
         let data = widened(self.into_data(), updates.dtype())?;
         let mut updates = updates_of(&data, updates)?;
-        // its file is about to be changed
+        // the change would overwrite its own updates
         if in_place && updates.source.shares_bytes_with(&data)? {
             updates.hold(Hold::Memory, data.dtype(), Limits::default())?;
         }
@@ -306,17 +286,13 @@ impl Operands {
     }
 }
 
-/// The data alone.
 impl From<Source> for Operands {
     fn from(data: Source) -> Self {
         Self { data: vec![data], ..Self::default() }
     }
 }
 
-/// Returns data with strings as wide as those of `updates`, if these are wider and the width of data is free.
-///
-/// # Errors
-/// There is not enough memory.
+/// Widens the strings of `data` for `updates`, if its width is free.
 pub fn widened(data: Source, updates: &DType) -> Result<Source> {
     let Some(conversion) = Conversion::new(data.dtype(), &updates.native()) else { return Ok(data) };
     if !data.has_free_width() || conversion.itemsize() <= data.dtype().itemsize() {
@@ -327,7 +303,7 @@ pub fn widened(data: Source, updates: &DType) -> Result<Source> {
     Ok(wide.source)
 }
 
-/// Converts updates to items of `data`, and checks whether all of them fit its width of strings.
+/// Wide strings are checked before anything is written.
 fn updates_of(data: &Source, mut updates: Source) -> Result<Converted> {
     let (found, expected) = (updates.dtype(), data.dtype());
     let conversion = Conversion::new(found, expected).ok_or_else(|| {
@@ -351,7 +327,6 @@ fn updates_of(data: &Source, mut updates: Source) -> Result<Converted> {
     Ok(Converted::new(updates, conversion))
 }
 
-/// Returns the one item of updates as an item of `data`.
 fn item_of(data: &Source, updates: Source) -> Result<Vec<u8>> {
     let updates = updates_of(data, updates)?;
     let mut item = vec![0; updates.itemsize()];
@@ -359,7 +334,6 @@ fn item_of(data: &Source, updates: Source) -> Result<Vec<u8>> {
     Ok(item)
 }
 
-/// Returns a line for each axis about the places that are taken of it.
 fn described(spans: &[Span], shape: &[usize]) -> Vec<String> {
     let places = |(span, &dim): (&Span, &usize)| match span.len {
         0 => "nothing".to_owned(),
@@ -395,7 +369,6 @@ mod tests {
         Operands { indices, updates: updates.map(|updates| numbers("updates", updates)), ..Operands::from(data()) }
     }
 
-    /// Fills the whole output at once.
     fn output(mut fill: Box<dyn Fill>) -> Tensor {
         for holding in fill.holdings(0, &Limits::default()) {
             fill.hold(&holding, &Limits::default()).unwrap();
@@ -531,7 +504,6 @@ mod tests {
             let resolved = call.resolve(&metas, indices, updates).unwrap();
             assert_eq!(resolved.details.join("; "), details, "{call:?}");
             assert_eq!(resolved.updates.as_deref(), updates, "{call:?}");
-            // one value for all places has no shape of its own
             let alone = call.resolve(&metas, indices, None).unwrap();
             assert_eq!(alone.updates.as_deref(), updates, "{call:?}");
             let fill = call.link(operands, Limits::default()).unwrap();
@@ -556,7 +528,6 @@ mod tests {
         let gather = Call::Gather { axis: 0, batch_dims: 0, out_of_range: OutOfRange::Error, counts_from_end };
         let index = || Some(array![-1].into_dyn());
         let rows = [
-            // what is legal is said before shapes
             (add, operands(index(), index()), "reduction: add is allowed from opset 16 on, got opset 13"),
             (none(2), operands(index(), index()), "axis: 2 is outside [-2, 1] (data [2, 3])"),
             (
@@ -577,7 +548,6 @@ mod tests {
         }
     }
 
-    /// Updates are converted to items of the data where that loses nothing.
     #[test]
     fn dtypes_of_updates() {
         let tensor = |dtype: &str, bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! An operator that casts the output of another one to other values or to another byte order.
+//! Casts the output of another operator.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,42 +13,36 @@ use crate::item::meta::{Meta, Order};
 use crate::parallel::locked;
 use crate::storage::source::Source;
 
-/// The losses that a cast may make, and the counter of items that overflow.
+/// The losses a cast may make.
 #[derive(Clone, Debug, Default)]
 pub struct CastRule {
-    /// Whether fractions, imaginary parts and what is out of range may be lost in a cast to integers.
+    /// Whether integers may lose fractions, imaginary parts and range.
     pub lossy: bool,
-    /// What becomes of finite items that are too large for floats.
     pub overflow: Overflow,
-    /// Takes down the finite items that became infinite or NaN.
     pub tally: Option<Arc<OverflowTally>>,
-    /// The order of the output. In Fortran order the axes of the operator are those of the tensor reversed.
+    /// In Fortran order the operator's axes are reversed.
     pub order: Order,
 }
 
-/// The finite items of an output that a cast has made infinite or NaN.
+/// Counts items that overflowed to infinity or NaN.
 #[derive(Debug, Default)]
 pub struct OverflowTally {
-    /// How many items were cast.
     seen: AtomicUsize,
     overflowed: AtomicUsize,
-    /// The index of the first, in the axes of the operator.
     first: Mutex<Option<Vec<usize>>>,
 }
 
-/// The items of a tensor that [became infinite or NaN](OverflowTally).
+/// Items that overflowed to infinity or NaN.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverflowedItems {
-    /// How many there are.
     pub items: usize,
-    /// How many items were cast.
+    /// All items.
     pub of: usize,
-    /// The index of the first, in the order of the output.
+    /// In the order of the output.
     pub first: Vec<usize>,
 }
 
 impl OverflowTally {
-    /// Returns what was found in an output in that order; `None` if there is no such item.
     pub fn found(&self, order: Order) -> Option<OverflowedItems> {
         let first = order.index(locked(&self.first).clone()?);
         let [items, of] = [&self.overflowed, &self.seen].map(|count| count.load(Ordering::Relaxed));
@@ -66,7 +60,6 @@ impl OverflowTally {
     }
 }
 
-/// The output of another operator with its items cast.
 #[derive(Debug)]
 pub struct CastFill {
     inner: Box<dyn Fill>,
@@ -76,10 +69,6 @@ pub struct CastFill {
 }
 
 impl CastFill {
-    /// Casts the items of `inner` to `dtype`, and returns `inner` itself if they have it already.
-    ///
-    /// # Errors
-    /// A cast that [`Cast::new`] refuses.
     pub fn over(inner: Box<dyn Fill>, dtype: DType, rule: CastRule) -> Result<Box<dyn Fill>, Error> {
         let cast = Cast::new(&inner.meta().dtype, &dtype, rule.lossy)?.with_overflow(rule.overflow);
         if cast.is_identity() {
@@ -142,7 +131,6 @@ impl Fill for CastFill {
         Ok(())
     }
 
-    // the inner operator may have read an index tensor, too
     fn finish(&self) -> Result<()> {
         self.inner.finish()
     }

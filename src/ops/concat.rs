@@ -1,10 +1,6 @@
-//! Concat, as [ONNX](https://onnx.ai/onnx/operators/onnx__Concat.html) and OpenVINO's
-//! [Concat-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/concat-1.html)
-//! specify it: tensors one after the other along an axis. Stacked along an axis of its own they are what
-//! [ConcatFromSequence](https://onnx.ai/onnx/operators/onnx__ConcatFromSequence.html) gives with `new_axis`.
-//!
-//! Each operand is [`Converted`], and a window of the output is filled from the operands that lie in it, each read once.
-//! A window that lies in one operand is stored there as it is, so that a sink may copy it without reading it.
+//! Concat: [ONNX](https://onnx.ai/onnx/operators/onnx__Concat.html), OpenVINO
+//! [Concat-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/concat-1.html);
+//! stack: [ConcatFromSequence](https://onnx.ai/onnx/operators/onnx__ConcatFromSequence.html) with `new_axis`.
 
 use std::ops::Range;
 
@@ -28,33 +24,22 @@ use crate::memory;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Hold, Source};
 
-/// How tensors come together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joining {
-    /// One after the other along an axis that they have.
     Along,
-    /// One after the other along an axis of its own, of which each of them is one place.
     Stacked,
 }
 
-/// Tensors whose shapes fit together, and where each of them lies in the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joined {
     joining: Joining,
-    /// The axis of the output along which they lie.
     pub axis: usize,
-    /// The dims of the output.
     pub shape: Vec<usize>,
-    /// The place of the axis at which each of them begins, and the length of the axis.
+    /// Ends along `axis`, after a leading 0.
     ends: Vec<usize>,
 }
 
-/// Checks that tensors of these shapes come together along an axis, which is counted from the end if it is negative: from
-/// that of the operands, or stacked from that of the output.
-///
-/// # Errors
-/// No operand; an axis that is out of range; an operand of rank 0, unless it is stacked, or of more than 64 axes in the
-/// output; one that differs from the first in a dim of another axis, or stacked in any; more items than can be counted.
+/// Resolves a concatenation; negative axes count from the output's end.
 pub fn check(shapes: &[&[usize]], axis: i64, joining: Joining) -> Result<Joined> {
     let Some((&first, others)) = shapes.split_first() else {
         return Err(Error::new(Subject::Data, "no operands, expected at least one"));
@@ -103,11 +88,7 @@ pub fn check(shapes: &[&[usize]], axis: i64, joining: Joining) -> Result<Joined>
     Ok(Joined { joining, axis, shape, ends })
 }
 
-/// Returns the dtype in which items of these dtypes come together: that of the first, and of strings the widest, in the
-/// byte order of the first.
-///
-/// # Errors
-/// The first that is of another kind.
+/// The dtype of the first, with the widest strings.
 pub fn common_dtype(dtypes: &[&DType]) -> Result<DType> {
     let Some((&first, others)) = dtypes.split_first() else {
         return Err(Error::new(Subject::Data, "no operands, expected at least one"));
@@ -125,21 +106,13 @@ pub fn common_dtype(dtypes: &[&DType]) -> Result<DType> {
 }
 
 impl Joined {
-    /// Links the operands to their tensors, of which there is one for each shape that was checked.
-    ///
-    /// # Errors
-    /// Tensors of different dtypes; more bytes than memory could address.
     pub fn link(self, sources: Vec<Source>) -> Result<Concat> {
         let dtypes: Vec<_> = sources.iter().map(Source::dtype).collect();
         let dtype = common_dtype(&dtypes)?;
         self.link_in(sources, dtype, Order::C)
     }
 
-    /// Links the operands but for the first, `data`, as rows that are appended to it: they have its dtype and its order of
-    /// storage. Of operands that lie in its own file what is there before is read.
-    ///
-    /// # Errors
-    /// Tensors of different dtypes, or wider strings; a file whose identity the system does not tell.
+    /// Links the operands after `data` as rows to append, in its dtype and order.
     pub fn link_rows(&self, data: &Source, rows: Vec<Source>) -> Result<Concat> {
         let dtypes: Vec<_> = [data].into_iter().chain(&rows).map(Source::dtype).collect();
         let widest = common_dtype(&dtypes)?;
@@ -161,7 +134,6 @@ impl Joined {
         Ok(linked)
     }
 
-    /// Links the operands for an output whose items come in an order of storage: in Fortran order all axes are reversed.
     fn link_in(self, sources: Vec<Source>, dtype: DType, order: Order) -> Result<Concat> {
         if bytes_of(&self.shape, dtype.itemsize()).is_none() {
             let message = format!("more bytes than can be counted ({} {:?})", dtype.name(), self.shape);
@@ -188,23 +160,18 @@ impl Joined {
     }
 }
 
-/// The output of Concat, linked to its operands.
 #[derive(Debug)]
 pub struct Concat {
     meta: Meta,
     axis: usize,
-    /// For each axis of the output the axis of the operands that it is, if it is one.
     axes: Vec<Option<usize>>,
-    /// The place of the axis at which each operand begins, and the length of the axis.
     ends: Vec<usize>,
     operands: Vec<Converted>,
-    /// Whether the file of each operand becomes longer meanwhile, by the output itself: then it has changed when all is read, but
-    /// not in what was read.
+    /// The output is appended to this operand's file.
     grows: Vec<bool>,
 }
 
 impl Concat {
-    /// Returns the numbers of the operands that have items of a window, each with the places of the axis that it has of the window.
     fn parts(&self, window: &Window) -> impl Iterator<Item = (usize, Range<usize>)> {
         let Range { start, end } = window.ranges[self.axis];
         let first = self.ends.partition_point(|&end| end <= start).saturating_sub(1);
@@ -213,12 +180,10 @@ impl Concat {
         parts.filter(|(_, places)| !places.is_empty())
     }
 
-    /// Makes `out` the items of a window, from each operand what it has of it.
     fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let whole = View::c_order(&window.shape());
         let inside: Vec<_> = window.ranges.iter().map(|range| 0..range.len()).collect();
         for (n, Range { start, end }) in self.parts(window) {
-            // the box of the operand, and that of the window
             let from = |begin: usize, ranges: &[Range<usize>]| {
                 let mut ranges = ranges.to_vec();
                 ranges[self.axis] = start - begin..end - begin;
@@ -231,7 +196,6 @@ impl Concat {
         Ok(())
     }
 
-    /// States how an operand is taken.
     fn access(&self, n: usize) -> Access<'_> {
         let mut axes: Vec<_> = self.meta.shape.iter().map(|&dim| Segments::whole(dim)).collect();
         let [begin, end] = [self.ends[n], self.ends[n + 1]];
@@ -242,7 +206,6 @@ impl Concat {
         Access { feeds: Feeds::Segments(axes), ..access }
     }
 
-    /// Returns whether the operands lie as they are one after the other in the output.
     fn is_outermost(&self) -> bool {
         self.meta.shape[..self.axis].iter().all(|&dim| dim == 1)
     }
@@ -258,7 +221,7 @@ impl Fill for Concat {
     }
 
     fn holdings(&self, _: usize, limits: &Limits) -> Vec<Holding> {
-        // boxes of chunks come in another order than the items of a stream
+        // streams cannot follow chunk boxes
         let in_boxes = self.operands.iter().any(|operand| operand.source.as_chunks().is_some());
         let held = |(n, operand): (usize, &Converted)| match in_boxes {
             true => Holding::for_source(&operand.source, n, Hold::Seekable, limits.threads),
@@ -284,7 +247,7 @@ impl Fill for Concat {
     }
 
     fn window_bytes(&self, _: usize, threads: usize, machine: &Machine) -> Option<usize> {
-        // rows of many operands in a small window are pieces that are not worth a read each
+        // in small windows, rows of many operands are too short for a read each
         let is_short = !self.is_outermost() && machine.window / self.operands.len() < machine.short_piece;
         is_short.then_some(machine.across / threads)
     }
@@ -301,7 +264,7 @@ impl Fill for Concat {
     }
 }
 
-/// Copies arrays one after the other along `axis`, which is counted from the last one if it is negative.
+/// Concatenates arrays along `axis`; a negative axis counts from the end (ONNX Concat, OpenVINO Concat-1).
 ///
 /// ```
 /// use ndarray::array;
@@ -312,16 +275,15 @@ impl Fill for Concat {
 /// ```
 ///
 /// # Errors
-/// No array ([`Subject::Data`]); arrays without an axis, of more than 64, or that differ in the dims of another axis, by the
-/// number of the first that does ([`Subject::Operand`]); an axis that they do not have ([`Subject::Axis`]).
+/// No array is given ([`Subject::Data`]), the axis is out of range ([`Subject::Axis`]), or a shape does not fit the
+/// first ([`Subject::Operand`]).
 pub fn concat<T: Copy, D: RemoveAxis>(arrays: &[ArrayView<'_, T, D>], axis: i64) -> Result<Array<T, D>> {
     let shapes: Vec<_> = arrays.iter().map(ArrayView::shape).collect();
     let joined = check(&shapes, axis, Joining::Along)?;
     Ok(ndarray::concatenate(Axis(joined.axis), arrays).expect("shapes that were checked"))
 }
 
-/// Copies arrays of one shape one after the other along an axis of its own, which the result has at `axis`, counted from its
-/// last one if it is negative.
+/// Stacks arrays of one shape along a new axis of the output (ONNX ConcatFromSequence).
 ///
 /// ```
 /// use ndarray::array;
@@ -332,7 +294,8 @@ pub fn concat<T: Copy, D: RemoveAxis>(arrays: &[ArrayView<'_, T, D>], axis: i64)
 /// ```
 ///
 /// # Errors
-/// Those of [`concat`](concat()), but that arrays may have no axis, and differ in no dim.
+/// No array is given ([`Subject::Data`]), the axis is out of range ([`Subject::Axis`]), or the shapes differ
+/// ([`Subject::Operand`]).
 pub fn stack<T: Copy, D: Dimension>(arrays: &[ArrayView<'_, T, D>], axis: i64) -> Result<ArrayD<T>> {
     let shapes: Vec<_> = arrays.iter().map(ArrayView::shape).collect();
     let joined = check(&shapes, axis, Joining::Stacked)?;
@@ -341,8 +304,8 @@ pub fn stack<T: Copy, D: Dimension>(arrays: &[ArrayView<'_, T, D>], axis: i64) -
 }
 
 impl Tensor {
-    /// Puts tensors one after the other along `axis`, whatever their dtype, as [`concat`](crate::concat()) does. The result
-    /// has the byte order of the first, and of strings the width of the widest.
+    /// Concatenates tensors of any dtype as [`concat`](crate::concat()) does, in the first's byte order, with the
+    /// widest strings.
     ///
     /// ```
     /// use tensorop::{DType, Tensor};
@@ -353,16 +316,15 @@ impl Tensor {
     /// ```
     ///
     /// # Errors
-    /// Those of [`concat`](crate::concat()); tensors of different dtypes; not enough memory for the result.
+    /// The axis, a shape or a dtype does not fit, or memory runs out.
     pub fn concat(tensors: Vec<Self>, axis: i64) -> Result<Self> {
         Self::join(tensors, axis, Joining::Along)
     }
 
-    /// Puts tensors of one shape one after the other along an axis of its own, whatever their dtype, as
-    /// [`stack`](crate::stack()) does.
+    /// Stacks tensors of any dtype as [`stack`](crate::stack()) does.
     ///
     /// # Errors
-    /// Those of [`stack`](crate::stack()); tensors of different dtypes; not enough memory for the result.
+    /// The axis, a shape or a dtype does not fit, or memory runs out.
     pub fn stack(tensors: Vec<Self>, axis: i64) -> Result<Self> {
         Self::join(tensors, axis, Joining::Stacked)
     }
@@ -385,7 +347,6 @@ mod tests {
     use super::*;
     use crate::layout::shape::coordinates;
 
-    /// Puts arrays together item by item.
     fn plain(arrays: &[ArrayD<i32>], axis: usize, joining: Joining) -> ArrayD<i32> {
         let mut shape = arrays[0].shape().to_vec();
         match joining {
@@ -457,8 +418,6 @@ mod tests {
         }
     }
 
-    /// Every window of the output, also one that is no run, has the items of the whole there; and one that lies in one
-    /// operand in a file is stored there.
     #[test]
     fn any_window() {
         let (a, b, c) = (counted(&[2, 3, 2], 0), counted(&[2, 1, 2], 100), counted(&[2, 2, 2], 200));

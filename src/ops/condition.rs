@@ -1,4 +1,4 @@
-//! Conditions on single items, such as "is a NaN" or "is above 1", as they are typed.
+//! Conditions on single items.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::str::FromStr;
 
 use crate::error::{Error, Subject};
 
-/// A condition on an item. `V` is what values are given as: items in the functions on arrays, texts on a command line.
+/// A condition on an item; `V` is the type of its value: an item, or text on a command line.
 ///
-/// A NaN (in complex numbers either part, in dates `NaT`) is neither equal to anything nor unequal, below or above it.
+/// A NaN (either part of a complex number, or `NaT`) satisfies no comparison, not even `!=`.
 ///
 /// ```
 /// use tensorop::Condition;
@@ -17,30 +17,29 @@ use crate::error::{Error, Subject};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition<V> {
-    /// It is a NaN. Integers and bool have none.
+    /// A NaN.
     Nan,
-    /// It is an infinity of either sign, or has a part that is one.
+    /// An infinity, or a complex number with an infinite part.
     Inf,
-    /// It is neither, as all integers are.
+    /// Neither a NaN nor infinite.
     Finite,
-    /// It equals the value; -0 equals 0.
+    /// Equal to the value; -0 equals 0.
     Equal(V),
-    /// It is a number and does not equal the value.
+    /// A number other than the value.
     NotEqual(V),
-    /// It is less than the value.
+    /// Less than the value.
     Less(V),
-    /// It is the value or less.
+    /// At most the value.
     AtMost(V),
-    /// It is greater than the value.
+    /// Greater than the value.
     Greater(V),
-    /// It is the value or greater.
+    /// At least the value.
     AtLeast(V),
 }
 
-/// Makes the condition of a sign and a value.
 type MakeCondition = fn(String) -> Condition<String>;
 
-/// What begins the text of a comparison, longer ones first.
+/// Longer signs first: `<` is a prefix of `<=`.
 const SIGNS: [(&str, MakeCondition); 6] = [
     ("==", Condition::Equal),
     ("!=", Condition::NotEqual),
@@ -51,7 +50,6 @@ const SIGNS: [(&str, MakeCondition); 6] = [
 ];
 
 impl<V> Condition<V> {
-    /// Returns the value that items are compared with.
     pub fn value(&self) -> Option<&V> {
         match self {
             Self::Nan | Self::Inf | Self::Finite => None,
@@ -64,10 +62,10 @@ impl<V> Condition<V> {
         }
     }
 
-    /// Returns the same condition with its value as `change` makes it, if it has one.
+    /// Converts the value.
     ///
     /// # Errors
-    /// Those of `change`.
+    /// `change` fails.
     pub fn try_map<W, E>(&self, change: impl FnOnce(&V) -> Result<W, E>) -> Result<Condition<W>, E> {
         Ok(match self {
             Self::Nan => Condition::Nan,
@@ -82,13 +80,11 @@ impl<V> Condition<V> {
         })
     }
 
-    /// Returns the same condition with its value as `change` makes it, if it has one.
     pub(super) fn map<W>(&self, change: impl FnOnce(&V) -> W) -> Condition<W> {
         let Ok(changed) = self.try_map(|value| Ok::<_, Infallible>(change(value)));
         changed
     }
 
-    /// Returns whether it is one of the comparisons that need an order.
     pub(super) fn is_ordered(&self) -> bool {
         matches!(self, Self::Less(_) | Self::AtMost(_) | Self::Greater(_) | Self::AtLeast(_))
     }
@@ -98,10 +94,10 @@ impl FromStr for Condition<String> {
     type Err = Error;
 
     /// # Errors
-    /// About the argument `where`: what is no condition.
+    /// The text is not a condition.
     fn from_str(text: &str) -> Result<Self, Error> {
         let text = text.trim_start();
-        // the value may be a text that ends in blanks
+        // a text value may end in blanks
         if let Some((make, value)) = SIGNS.iter().find_map(|(sign, make)| Some((make, text.strip_prefix(sign)?))) {
             return Ok(make(value.to_owned()));
         }
@@ -132,7 +128,6 @@ impl<V: fmt::Display> fmt::Display for Condition<V> {
     }
 }
 
-/// Returns an error about the condition.
 pub(super) fn refused(message: String) -> Error {
     Error::new(Subject::Argument("where"), message)
 }

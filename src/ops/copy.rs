@@ -1,4 +1,4 @@
-//! A selection as an operator: the output of `slice` and of a copy, and a patch that replaces nothing.
+//! A selection as an operator: `slice`, a copy, or a patch without changes.
 
 use std::ops::Range;
 
@@ -43,8 +43,8 @@ impl Fill for Selection {
         }
         fill_each(&region.boxes(shape), itemsize, out, |window, out| {
             let (part, gathered) = (self.view().part(&window.ranges), &mut scratch.gathered);
-            // What lies between the items of a window is of no other window where both follow each other as they are stored.
-            // Nothing lies between those of a run, of which in-place edits read thousands.
+            // Gaps in contiguous output belong to no other window. Runs have no gaps, and edits in place read
+            // thousands.
             if part.as_run().is_none() && window.is_contiguous(shape) && self.view().crossing().is_none() {
                 self.source.read_between(&part, Gaps::Unwanted, out, gathered)
             } else {
@@ -62,7 +62,6 @@ impl Fill for Selection {
     }
 }
 
-/// A patch that replaces nothing.
 impl Patch for Selection {
     fn base(&self) -> &Selection {
         self
@@ -77,15 +76,13 @@ impl Patch for Selection {
     }
 }
 
-/// Returns the copy of the operand of a number that is made if it [must be seekable](must_be_seekable) to be read as `view` shows it.
 pub(super) fn seekable(source: &Source, operand: usize, view: &View, limits: &Limits) -> Option<Holding> {
     let must = must_be_seekable(source, view, *limits);
     if must { Holding::for_source(source, operand, Hold::Seekable, limits.threads) } else { None }
 }
 
-/// Returns whether a source must be made readable in any order before its items are read as `view` shows them: a stream
-/// that is not read from front to back. So must a stream of items that are larger than a window: no memory is taken for
-/// them before it is known that they are there.
+/// Returns whether a stream must be copied first: if it is not read forward, or if items exceed a window, so that
+/// memory is only allocated for items that exist.
 pub fn must_be_seekable(source: &Source, view: &View, limits: Limits) -> bool {
     source.is_stream() && (!view.is_forward() || source.dtype().itemsize() > limits.machine.window)
 }

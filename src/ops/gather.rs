@@ -1,7 +1,6 @@
-//! Gather, as OpenVINO specifies it in its versions 1, 7 and
-//! [8](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-8.html)
-//! and [ONNX](https://onnx.ai/onnx/operators/onnx__Gather.html) in its versions 1, 11 and 13: the places of one axis of
-//! `data` that `indices` name, in their order.
+//! Gather: OpenVINO 1, 7 and
+//! [8](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-8.html),
+//! [ONNX](https://onnx.ai/onnx/operators/onnx__Gather.html) 1, 11 and 13.
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
@@ -9,12 +8,7 @@ use super::arrays::{check_axis, check_shape};
 use super::indexed::{Index, IndexSpec, OutOfRange};
 use crate::error::{Error, Result, Subject};
 
-/// Checks `axis` and the shapes of `data` and `indices`, whose first `batch_dims` axes are the same. A negative number of
-/// these counts from the rank of `indices`.
-///
-/// # Errors
-/// Rank 0 of `data`; an axis outside `[-rank, rank - 1]`; more batch dims than `indices` has axes, or beyond `axis`; batch
-/// dims that differ; an output of too many axes, or beyond what can be counted.
+/// Resolves the arguments.
 pub fn check(
     shape: &[usize],
     indices: &[usize],
@@ -44,10 +38,11 @@ pub fn check(
     Ok(IndexSpec { has_tuple_axis: false, out_of_range, ..shapes })
 }
 
-/// Returns the places of `axis` of `data` that `indices` name: `data[…, indices[m, …], …]`. The first `batch_dims` axes of both
-/// are the same, and each batch has indices of its own; a negative number counts from the rank of `indices`. The output has the
-/// shape `data.shape[:axis] ++ indices.shape[batch_dims:] ++ data.shape[axis + 1:]`: an index of rank 0 drops the axis. Negative
-/// indices count from the end.
+/// Gathers places of `axis`: `data[…, indices[m, …], …]` (ONNX Gather-13).
+///
+/// The first `batch_dims` axes are common; a negative number counts from the rank of `indices`. The output has the
+/// shape `data.shape[:axis] ++ indices.shape[batch_dims:] ++ data.shape[axis + 1:]`. Negative indices count from the
+/// end.
 ///
 /// ```
 /// use ndarray::{arr0, array};
@@ -60,7 +55,7 @@ pub fn check(
 /// ```
 ///
 /// # Errors
-/// Those of [`check`]; a number that names no place, as ONNX has it. [`gather_or_zero`] has zeros there.
+/// The axis, the batch dims or an index does not fit, or the output is too large.
 pub fn gather<T: Copy>(
     data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
@@ -71,8 +66,7 @@ pub fn gather<T: Copy>(
     shapes.gather(data, indices, None)
 }
 
-/// Returns what [`gather`] does, but zero, which is the default of a number, where an index names no place, as OpenVINO's
-/// Gather-8 has it.
+/// Gathers as [`gather`] does, but an index out of range gives zero (OpenVINO Gather-8).
 ///
 /// ```
 /// use ndarray::array;
@@ -82,7 +76,7 @@ pub fn gather<T: Copy>(
 /// ```
 ///
 /// # Errors
-/// Those of [`check`].
+/// The axis or the batch dims do not fit, or the output is too large.
 pub fn gather_or_zero<T: Copy + Default>(
     data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
@@ -99,7 +93,6 @@ mod tests {
 
     use super::*;
 
-    /// Those of Gather-8 (and, where nothing is out of range, of Gather-7), and of ONNX's Gather.
     #[test]
     fn the_specifications_examples() {
         let five = array![1, 2, 3, 4, 5].into_dyn();
@@ -144,14 +137,12 @@ mod tests {
     #[test]
     fn shapes_of_every_kind() {
         let data = Array3::from_shape_fn((2, 3, 4), |(i, j, k)| (i * 12 + j * 4 + k) as i16);
-        // a lone index drops the axis; of several axes; every axis a batch but the last
         assert_eq!(gather(&data, &arr0(-1), 1, 0).unwrap(), data.index_axis(ndarray::Axis(1), 2).into_dyn());
         assert_eq!(gather(&data, &array![[0, 3], [1, 1]], -1, 0).unwrap().shape(), [2, 3, 2, 2]);
         let last = gather(&data, &Array2::from_elem((2, 3), -1), 2, 2).unwrap();
         assert_eq!(last, array![[3, 7, 11], [15, 19, 23]].into_dyn());
         assert_eq!(gather(&data, &Array2::from_elem((2, 3), -1), 2, -1).unwrap().shape(), [2, 3, 3]);
         assert_eq!(gather(&data, &Array2::from_elem((2, 3), 1), 2, -2).unwrap().shape(), [2, 3, 2, 3]);
-        // no index, no place, no item
         assert_eq!(gather(&data, &Array1::<u8>::zeros(0), 1, 0).unwrap().shape(), [2, 0, 4]);
         let none = Array2::<u8>::zeros((0, 3));
         assert_eq!(gather(&none, &Array1::<u8>::zeros(0), 0, 0).unwrap().shape(), [0, 3]);

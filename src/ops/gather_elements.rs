@@ -1,7 +1,5 @@
-//! GatherElements, as [ONNX](https://onnx.ai/onnx/operators/onnx__GatherElements.html) specifies it in its versions 11 and 13
-//! and OpenVINO's [GatherElements-6](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-elements-6.html):
-//! for each index the item of `data` at the place that it names on one axis, and at the index's own place on the others. It
-//! is the way back of ScatterElements.
+//! GatherElements: [ONNX](https://onnx.ai/onnx/operators/onnx__GatherElements.html) 11 and 13, OpenVINO
+//! [GatherElements-6](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-elements-6.html).
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
@@ -9,17 +7,16 @@ use super::indexed::{Index, IndexSpec};
 use super::scatter_elements::check_indices;
 use crate::error::Result;
 
-/// Checks `axis` and the shapes of `data` and `indices`.
-///
-/// # Errors
-/// Rank 0; an axis outside `[-rank, rank - 1]`; indices of another rank, or longer than `data` on another axis.
+/// Resolves the arguments.
 pub fn check(shape: &[usize], indices: &[usize], axis: i64) -> Result<IndexSpec> {
     check_indices(shape, indices, axis)
 }
 
-/// Returns an array of the shape of `indices`, whose item at `[i, …, j, …]` is the item of `data` at the place
-/// `indices[i, …, j, …]` of `axis`, and on all other axes at the place of that index itself. `indices` has the rank of `data`, and
-/// on the other axes at most its dims. Negative indices count from the end.
+/// Gathers one item per index: from place `indices[i, …, j, …]` of `axis`, and from the index's own coordinates
+/// elsewhere (ONNX GatherElements-13, OpenVINO GatherElements-6).
+///
+/// The output has the shape of `indices`, which has the rank of `data` and at most its dims on other axes. Negative
+/// indices count from the end.
 ///
 /// ```
 /// use ndarray::array;
@@ -30,7 +27,7 @@ pub fn check(shape: &[usize], indices: &[usize], axis: i64) -> Result<IndexSpec>
 /// ```
 ///
 /// # Errors
-/// Those of [`check`]; a number that names no place.
+/// The axis or an index is out of range, or the shapes do not fit.
 pub fn gather_elements<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     indices: &ArrayBase<impl Data<Elem = impl Index>, D>,
@@ -53,7 +50,6 @@ mod tests {
         let nine = array![[1, 2, 3], [4, 5, 6], [7, 8, 9]];
         assert_eq!(gather_elements(&nine, &array![[1, 2, 0], [2, 0, 0]], 0).unwrap(), array![[4, 8, 3], [7, 2, 3]]);
         assert_eq!(gather_elements(&nine, &array![[-1, -2, 0], [-2, 0, 0]], 0).unwrap(), array![[7, 5, 3], [4, 2, 3]]);
-        // OpenVINO's third: more indices than places on the last axis, fewer rows than data has
         let cube = Array3::from_shape_fn((3, 2, 2), |(i, j, k)| i * 4 + j * 2 + k + 1);
         let found = gather_elements(&cube, &array![[[1, 0, 1], [0, 1, -1]]], 2).unwrap();
         assert_eq!(found, array![[[2, 1, 2], [3, 4, 4]]]);

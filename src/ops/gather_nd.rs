@@ -1,6 +1,5 @@
-//! GatherND, as [ONNX](https://onnx.ai/onnx/operators/onnx__GatherND.html) specifies it in its versions 11, 12 and 13 and
-//! OpenVINO's [GatherND-8](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-nd-8.html):
-//! the blocks of `data` that index tuples address, in the order of the tuples. It is the way back of ScatterND.
+//! GatherND: [ONNX](https://onnx.ai/onnx/operators/onnx__GatherND.html) 11 to 13, OpenVINO
+//! [GatherND-8](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-nd-8.html).
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
@@ -9,11 +8,7 @@ use super::indexed::{Index, IndexSpec};
 use super::scatter_nd::check_tuples;
 use crate::error::{Error, Result, Subject};
 
-/// Checks the shapes of `data` and `indices`, whose first `batch_dims` axes are the same.
-///
-/// # Errors
-/// Rank 0; a negative number of batch dims, or not fewer than either has axes; batch dims that differ; index tuples longer
-/// than the axes of `data` after them; an output beyond what can be counted.
+/// Resolves the arguments.
 pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<IndexSpec> {
     let rank = check_rank(shape)?;
     let (width, tuples) = check_tuples(indices, rank, shape)?;
@@ -38,9 +33,10 @@ pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Inde
     Ok(shapes)
 }
 
-/// Returns the blocks of `data` that index tuples `indices[i, …, :]` address. A tuple of k numbers addresses a block of shape
-/// `data.shape[batch_dims + k:]`, in the batch in which the tuple lies; the output has the shape
-/// `indices.shape[:-1] ++ data.shape[batch_dims + k:]`. Negative indices count from the end.
+/// Gathers the blocks at the index tuples `indices[i, …, :]` (ONNX GatherND-13, OpenVINO GatherND-8).
+///
+/// A tuple of k numbers addresses a block of shape `data.shape[batch_dims + k:]` in its own batch. The output has the
+/// shape `indices.shape[:-1] ++ data.shape[batch_dims + k:]`. Negative indices count from the end.
 ///
 /// ```
 /// use ndarray::array;
@@ -52,13 +48,13 @@ pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Inde
 /// ```
 ///
 /// # Errors
-/// Those of [`check`]; a number that names no place.
+/// The batch dims, the tuples or an index does not fit, or the output is too large.
 pub fn gather_nd<T: Copy>(
     data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
     batch_dims: usize,
 ) -> Result<ArrayD<T>> {
-    // more than int64 holds are too many, as the largest int64 is
+    // every number above int64 is too large
     let batch_dims = i64::try_from(batch_dims).unwrap_or(i64::MAX);
     check(data.shape(), indices.shape(), batch_dims)?.gather(data, indices, None)
 }
@@ -98,7 +94,6 @@ mod tests {
     #[test]
     fn shapes_of_every_kind() {
         let data = Array3::from_shape_fn((2, 3, 4), |(i, j, k)| (i * 12 + j * 4 + k) as i16);
-        // two batch dims, negative numbers, no number, no tuple, no item
         let picked = gather_nd(&data, &Array3::from_elem((2, 3, 1), -1), 2).unwrap();
         assert_eq!(picked, array![[3, 7, 11], [15, 19, 23]].into_dyn());
         let whole = gather_nd(&data, &Array2::<i64>::zeros((2, 0)), 0).unwrap();
@@ -140,7 +135,6 @@ mod tests {
         for (got, expected) in rows {
             assert_eq!(got, expected);
         }
-        // the block is empty, the index still has to be right
         assert!(gather_nd(&Array2::<u8>::zeros((2, 0)), &array![[2]], 0).is_err());
         assert_eq!(gather_nd(&Array1::from(vec![1_u8]), &array![[0]], 0).unwrap(), array![1].into_dyn());
     }

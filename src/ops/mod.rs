@@ -1,5 +1,4 @@
-//! The operators. Each is resolved first, which does every check, and then applied window by window, which cannot fail but
-//! for reading. No operator knows a format: it is given shapes, numbers and sources of items.
+//! The operators: resolved with every check, then applied window by window.
 
 pub mod access;
 pub mod arranged;

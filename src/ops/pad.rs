@@ -1,6 +1,5 @@
-//! Pad, as [ONNX](https://onnx.ai/onnx/operators/onnx__Pad.html) specifies it from version 2 on and OpenVINO in its versions 1 and
-//! [12](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/pad-12.html): places
-//! before and behind those that each axis has.
+//! Pad: [ONNX](https://onnx.ai/onnx/operators/onnx__Pad.html) 2 to 25, OpenVINO Pad-1 and
+//! [Pad-12](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/pad-12.html).
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
@@ -11,28 +10,23 @@ use crate::item::tensor::Tensor;
 use crate::layout::axis::Span;
 use crate::layout::segments::{Segment, Segments};
 
-/// What the places hold that are added to an axis.
+/// The contents of added places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PadMode {
     /// One item.
     #[default]
     Constant,
-    /// The first or the last place of the axis.
+    /// The first or last place.
     Edge,
-    /// The axis mirrored at its first or last place, which is not repeated.
+    /// The mirrored axis, without its first or last place.
     Reflect,
-    /// The axis mirrored together with its first or last place.
+    /// The mirrored axis.
     Symmetric,
-    /// The axis from its other end on.
+    /// The axis from its other end.
     Wrap,
 }
 
-/// Checks how many places are added before and behind each of `axes`, or of all axes. Negative numbers take places away, before
-/// any is added.
-///
-/// # Errors
-/// Lists that differ in length from the axes ([`Subject::Argument`]); axes out of range or named twice ([`Subject::Axes`]); more
-/// places to take away than there are, or none to repeat; an output that cannot be counted.
+/// Resolves the arguments.
 pub fn check(
     shape: &[usize],
     before: &[i64],
@@ -54,7 +48,6 @@ pub fn check(
     Arrangement::new(segments)
 }
 
-/// Returns an axis with places added, or taken away, before and behind it; or what is wrong with that.
 fn padded(dim: usize, before: i64, after: i64, mode: PadMode) -> Result<Segments, String> {
     let [less, behind] = [before, after].map(|places| usize::try_from(places.saturating_neg()).unwrap_or(0));
     let [before, after] = [before, after].map(|places| usize::try_from(places).unwrap_or(0));
@@ -80,8 +73,9 @@ fn padded(dim: usize, before: i64, after: i64, mode: PadMode) -> Result<Segments
     })
 }
 
-/// Adds places before and behind the axes of `data`, or takes them away where a number is negative. `axes` names the axes of both
-/// lists, without it there is a number for each; `item` is put where the mode is [`PadMode::Constant`].
+/// Pads the axes of `data`, or crops them by negative numbers (ONNX Pad, OpenVINO Pad-1 and -12).
+///
+/// `before` and `after` have one number per entry of `axes`, or per axis of `data`; `item` fills [`PadMode::Constant`].
 ///
 /// ```
 /// use ndarray::array;
@@ -93,7 +87,8 @@ fn padded(dim: usize, before: i64, after: i64, mode: PadMode) -> Result<Segments
 /// ```
 ///
 /// # Errors
-/// Those of [`check`].
+/// A list has the wrong length ([`Subject::Argument`]), an axis is out of range or repeated ([`Subject::Axes`]), a crop
+/// is too long, nothing can be repeated, or the output is too large.
 pub fn pad<T: Copy>(
     data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     before: &[i64],
@@ -106,11 +101,10 @@ pub fn pad<T: Copy>(
 }
 
 impl Tensor {
-    /// Adds places before and behind the axes of the tensor, whatever its dtype, as [`pad`](crate::pad()) does. In the mode
-    /// [`PadMode::Constant`] these hold the dtype's [default item](crate::DType::default_item).
+    /// Pads a tensor of any dtype as [`pad`](crate::pad()) does, with the [default item](crate::DType::default_item).
     ///
     /// # Errors
-    /// Those of [`pad`](crate::pad()); not enough memory.
+    /// An argument does not fit, or memory runs out.
     pub fn pad(&self, before: &[i64], after: &[i64], axes: Option<&[i64]>, mode: PadMode) -> Result<Self> {
         check(self.shape(), before, after, axes, mode)?.of_tensor(self)
     }
@@ -124,7 +118,6 @@ mod tests {
 
     const MODES: [PadMode; 5] = [PadMode::Constant, PadMode::Edge, PadMode::Reflect, PadMode::Symmetric, PadMode::Wrap];
 
-    /// The place of an axis that a place before or behind it shows, by going there step by step.
     fn walked(place: i64, dim: i64, mode: PadMode) -> Option<usize> {
         let mut at = place;
         while !(0..dim).contains(&at) {
@@ -171,7 +164,6 @@ mod tests {
     #[test]
     fn the_specifications_examples() {
         let data = array![[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]];
-        // the four examples of Pad-12, in the order of the modes
         let rows: [(PadMode, ArrayD<i32>); 4] = [
             (
                 PadMode::Constant,

@@ -1,4 +1,4 @@
-//! The reductions of the scatters: what an old item and an update become, with one rounding a step in the item's own type.
+//! The reductions of the scatters, with one rounding per step in the item's own type.
 
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -8,39 +8,37 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, Float, match_kind, not_numbers};
 use crate::item::float16::{bf16_to_f32, f16_from_f32, f16_to_f32};
 
-/// The reduction of ScatterND and ScatterElements, and of OpenVINO's ScatterNDUpdate.
+/// The reduction of a scatter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reduction {
-    /// The update takes the item's place; of several updates the last in index order.
+    /// The last update in index order wins.
     #[default]
     None,
     /// Sum; `or` for bool; integers wrap.
     Add,
-    /// The old item less the update; exclusive `or` for bool; integers wrap. Of OpenVINO's ScatterNDUpdate-15 only.
+    /// Difference; exclusive `or` for bool; integers wrap (OpenVINO ScatterNDUpdate-15).
     Sub,
     /// Product; `and` for bool; integers wrap.
     Mul,
-    /// The larger; `or` for bool; NaN if either is NaN; the old item if both are equal.
+    /// Maximum; `or` for bool; NaN if either is NaN; the old item if equal.
     Max,
-    /// The smaller; `and` for bool; NaN if either is NaN; the old item if both are equal.
+    /// Minimum; `and` for bool; NaN if either is NaN; the old item if equal.
     Min,
-    /// The mean of the item and all updates for its place, which OpenVINO's ScatterElementsUpdate has alone. Integers are
-    /// summed exactly and divided toward zero; floats are summed as by `Add` and divided once.
+    /// Mean of the item and its updates (OpenVINO ScatterElementsUpdate-12); integers divide toward zero.
     Mean,
 }
 
-/// What becomes of several updates for one place.
+/// Several updates for one item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
-    /// The last in index order replaces the others.
+    /// The last in index order wins.
     LastWins,
-    /// All of them are applied, in index order: a reduction.
+    /// All, in index order.
     Combined,
-    /// A second update for a place is an error.
+    /// An error.
     Refused,
 }
 
-/// What a reduction does with several updates for one place, unless something else is asked for.
 impl From<Reduction> for Repeats {
     fn from(reduction: Reduction) -> Self {
         if reduction == Reduction::None { Self::LastWins } else { Self::Combined }
@@ -48,7 +46,6 @@ impl From<Reduction> for Repeats {
 }
 
 impl Reduction {
-    /// Returns the name that the specification uses.
     pub fn name(self) -> &'static str {
         match self {
             Reduction::None => "none",
@@ -62,38 +59,29 @@ impl Reduction {
     }
 }
 
-/// Reduces a block of updates into a block of old items of as many bytes.
 pub type CombineBlocks = fn(&mut [u8], &[u8]);
 
-/// Reduces single updates into items of `out`: the update number n into item number `offset + at[n]`, if `out` has it.
-/// The parameters are `out`, `offset`, `at` and the updates.
+/// Reduces update `n` into item `offset + at[n]`, if it exists: `out`, `offset`, `at`, `updates`.
 pub type CombinePoints = fn(&mut [u8], usize, &[u32], &[u8]);
 
-/// A reduction of items that are little-endian bytes. Items in the other byte order are swapped before and after it, so
-/// that each loop is compiled once a type.
+/// Reductions of little-endian items; others are swapped, so that loops are compiled once per type.
 #[derive(Clone, Copy, Debug)]
 #[allow(unnameable_types, reason = "users of Reducible name the trait, and neither implement nor call it")]
 pub struct Combine {
-    /// Reduces neighbouring items, in a loop that can be vectorised.
     pub blocks: CombineBlocks,
-    /// Reduces scattered items, for each of which a call would take longer than the sum.
+    /// Scattered items; a call for each would cost more.
     pub points: CombinePoints,
 }
 
-/// An item type that ScatterND can reduce.
+/// An item type with reductions.
 pub trait Reducible: Element {
-    /// Returns what makes a new item of an old one and an update; `None` where the type has no such operation.
+    /// Returns the operation on an old item and an update.
     fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self>;
 
-    /// Returns the same operation for items as little-endian bytes; `None` also for [`Reduction::None`].
+    /// Returns the operation on little-endian bytes.
     fn on_bytes(reduction: Reduction) -> Option<Combine>;
 }
 
-/// Returns the kernel of a reduction for items of a dtype, which takes them in native order; `None` for
-/// [`Reduction::None`], where an update takes the item's place, which every dtype can do.
-///
-/// # Errors
-/// A dtype for which no version of the specification defines the reduction.
 pub fn combine(dtype: &DType, reduction: Reduction) -> Result<Option<Combine>, Error> {
     if reduction == Reduction::None {
         return Ok(None);
@@ -109,16 +97,14 @@ pub fn combine(dtype: &DType, reduction: Reduction) -> Result<Option<Combine>, E
     })
 }
 
-/// Reduces neighbouring items one by one. The operation is known where this is compiled: chosen at each item, it would keep
-/// the loop from being vectorised.
+/// Choosing the operation per item would prevent vectorisation.
 fn blocks<T: Element>(old: &mut [u8], updates: &[u8], operation: impl Fn(T, T) -> T) {
     for (old, update) in T::chunks_mut(old).iter_mut().zip(T::chunks(updates)) {
         *old = operation(T::from_little(*old), T::from_little(*update)).to_little();
     }
 }
 
-/// Reduces scattered items. A place that `out` does not have is skipped, so that a window can be shown all entries of a
-/// bucket that it shares with another.
+/// Skips places beyond `out`, since windows share buckets.
 fn points<T: Element>(out: &mut [u8], offset: usize, at: &[u32], updates: &[u8], operation: impl Fn(T, T) -> T) {
     let out = T::chunks_mut(out);
     for (&at, update) in at.iter().zip(T::chunks(updates)) {
@@ -128,7 +114,6 @@ fn points<T: Element>(out: &mut [u8], offset: usize, at: &[u32], updates: &[u8],
     }
 }
 
-/// Implements [`Reducible`] by the operations that the type has.
 macro_rules! reducible {
     ($type:ty: $($reduction:ident $operation:expr),+) => {
         impl Reducible for $type {
@@ -153,7 +138,7 @@ macro_rules! reducible {
     };
 }
 
-/// The larger or the smaller of two items by what `$value` makes of them. If either is NaN the result is NaN.
+/// The result is NaN if either item is NaN.
 macro_rules! extreme {
     ($is_more_extreme:tt, $type:ty, $nan:expr, $value:expr) => {
         |old: $type, update: $type| {
@@ -163,14 +148,12 @@ macro_rules! extreme {
     };
 }
 
-/// Implements the reductions of floats: `$add`, `$sub` and `$mul`, and the order of what `$value` makes of an item.
 macro_rules! floats {
     ($type:ty; $add:expr, $sub:expr, $mul:expr, $nan:expr, $value:expr) => {
         reducible!($type: Add $add, Sub $sub, Mul $mul, Max extreme!(>, $type, $nan, $value), Min extreme!(<, $type, $nan, $value));
     };
 }
 
-/// Implements the reductions of integers: sums, differences and products wrap.
 macro_rules! integers {
     ($($type:ty)+) => {$(
         reducible!($type:
@@ -184,7 +167,7 @@ macro_rules! integers {
 integers!(u8 i8 u16 i16 u32 i32 u64 i64);
 floats!(f32; |old, update| old + update, |old, update| old - update, |old, update| old * update, f32::is_nan, |item: f32| item);
 floats!(f64; |old, update| old + update, |old, update| old - update, |old, update| old * update, f64::is_nan, |item: f64| item);
-// float32 has more than twice the digits of the 16-bit floats: what it rounds away cannot change the last rounding.
+// float32 has more than twice the digits, so rounding twice changes nothing
 floats!(f16;
     |old, update| f16_from_f32(f16_to_f32(old) + f16_to_f32(update)),
     |old, update| f16_from_f32(f16_to_f32(old) - f16_to_f32(update)),
@@ -194,7 +177,7 @@ floats!(bf16;
     |old, update| bf16::from_f32(bf16_to_f32(old) + bf16_to_f32(update)),
     |old, update| bf16::from_f32(bf16_to_f32(old) - bf16_to_f32(update)), bf16_product, f32::is_nan, bf16_to_f32);
 
-/// Multiplies with one rounding, also where the product is subnormal in float32. A NaN keeps what it carries.
+/// Rounds once even where float32 is subnormal; keeps a NaN's payload.
 fn bf16_product(old: bf16, update: bf16) -> bf16 {
     let product = old.wide() * update.wide();
     if product.is_nan() { bf16::from_f32(product as f32) } else { bf16::nearest(product) }
@@ -212,11 +195,9 @@ reducible!(Complex<f64>: Add |old, update| old + update, Sub |old, update| old -
 mod tests {
     use super::*;
 
-    /// A block of one item reduced by one, as bytes; as a point it must come out the same.
     fn reduced(dtype: &DType, reduction: Reduction, old: &mut [u8], update: &[u8]) {
         let Combine { blocks, points } = combine(dtype, reduction).unwrap().unwrap();
         let mut three = [&old[..], old, old].concat();
-        // place 5 is number 1, place 7 and those before number 0 are none of them
         let nowhere = [update, update].concat();
         points(&mut three, 4_usize.wrapping_neg(), &[7, 3], &nowhere);
         points(&mut three, 4_usize.wrapping_neg(), &[5], update);
@@ -225,7 +206,6 @@ mod tests {
         assert_eq!(three[..old.len()], three[2 * old.len()..]);
     }
 
-    /// One item reduced by one, as bytes.
     fn reduce(dtype: &str, reduction: Reduction, old: &[u8], update: &[u8]) -> Vec<u8> {
         let mut out = old.to_vec();
         reduced(&DType::parse(dtype).unwrap(), reduction, &mut out, update);
@@ -274,7 +254,7 @@ mod tests {
         assert_eq!([sub(f(-2048.0), f(1.0)), sub(f(2049.0 - 1.0), f(0.5))], [f(-2048.0), f(2048.0)]);
         let sub = bf16::operation(Reduction::Sub).unwrap();
         assert_eq!(sub(bf16::from_f32(-256.0), bf16::from_f32(1.0)).to_f32(), -256.0);
-        // 2 bfloat16s whose product, in units of 2^-133, lies just beside the middle; float32 would see the middle
+        // two bfloat16s whose product is beside a tie
         let mul = bf16::operation(Reduction::Mul).unwrap();
         let unit = |bits: u64, exponent: i32| bf16::from_f32((bits as f32) * 2_f32.powi(exponent));
         for (a, b) in [(129, 127), (129, 128), (127, 129), (255, 64), (255, 65), (128, 128)] {

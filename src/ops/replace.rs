@@ -1,11 +1,5 @@
-//! Replaces the items of a slice for which a condition holds: a SliceScatter of one value that leaves out the other items.
-//!
-//! Whether a window changes shows only when it is read. So an edit in place first looks for the windows in which something
-//! matches, and then reads and writes these alone; any other output looks at each window as it fills it.
-//!
-//! Every window of an output in which something matches is filled once, so the sum of what was replaced in windows is the number
-//! of items that match. Where windows are not filled (in a dry run, and where text leaves out items) a pass of its own
-//! [counts](super::slice_scatter::SliceScatter::count_matching) them before.
+//! Replaces the items of a slice that satisfy a condition. Edits in place first find the windows with matches, and
+//! rewrite these alone.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -22,21 +16,15 @@ use crate::item::element::Element;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 
-/// What stands in the place of the items for which a condition holds.
 #[derive(Debug)]
 pub struct Replacement {
-    /// The condition.
     pub matcher: Matcher,
-    /// The item, of the dtype of the data.
     pub item: Vec<u8>,
-    /// How many items have been replaced in the windows that have been filled so far.
     pub replaced: Arc<AtomicUsize>,
-    /// The limits of the run.
     pub limits: Limits,
 }
 
 impl Replacement {
-    /// Replaces the items that match among those that `place` shows of `out`, and returns how many these are.
     pub(super) fn put(&self, place: &View, out: &mut [u8], scratch: &mut Scratch, label: &str) -> Result<usize> {
         let (itemsize, bytes) = (self.item.len(), place.items() * self.item.len());
         if let Some(first) = place.as_run() {
@@ -51,7 +39,7 @@ impl Replacement {
     }
 }
 
-/// A copy of `data` in which `value` is in the place of those items of a slice for which a condition holds.
+/// Copies `data` and replaces the items of a slice that satisfy a condition by `value`.
 ///
 /// ```
 /// use ndarray::array;
@@ -65,7 +53,7 @@ impl Replacement {
 /// ```
 ///
 /// # Errors
-/// Those of [`SliceArgs::resolve`]; a comparison that needs an order, of complex numbers.
+/// The slice does not fit, or the condition orders complex numbers.
 pub fn replace_where<T: Element, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     condition: &Condition<T>,

@@ -1,8 +1,6 @@
-//! Reshape, Squeeze, Unsqueeze and Flatten: the same items in the same order with other dims.
-//!
-//! [Reshape](https://onnx.ai/onnx/operators/onnx__Reshape.html) of ONNX (5 to 25) and OpenVINO's
-//! [Reshape-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/shape/reshape-1.html),
-//! whose `special_zero` is the opposite of ONNX's `allowzero`; Squeeze and Unsqueeze of both; Flatten of ONNX.
+//! [Reshape](https://onnx.ai/onnx/operators/onnx__Reshape.html) of ONNX 5 to 25 and OpenVINO
+//! [Reshape-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/shape/reshape-1.html)
+//! (`special_zero` is the opposite of `allowzero`), Squeeze, Unsqueeze and Flatten.
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
@@ -18,31 +16,27 @@ use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::layout::window::{Window, fill_each};
 use crate::storage::source::{Hold, Source};
 
-/// How the dims of a tensor become others, while its items stay in C order.
+/// New dims for items in C order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NewShape {
-    /// These dims (ONNX and OpenVINO Reshape): a -1 stands for what is left, a 0 for the dim of the data at that position.
+    /// These dims: -1 is inferred, and 0 copies the data's dim (Reshape).
     Dims(Vec<i64>),
-    /// These dims, of which a 0 is a 0 (ONNX: `allowzero`, OpenVINO: no `special_zero`): a -1 stands for what is left.
+    /// These dims: -1 is inferred, and 0 is 0 (ONNX `allowzero`, OpenVINO without `special_zero`).
     DimsWithZero(Vec<i64>),
-    /// Without the dims of 1: all of them, or those of some axes only (Squeeze).
+    /// Drops all dims of 1, or these (Squeeze).
     Squeeze(Option<Vec<i64>>),
-    /// With dims of 1 at some axes, which are counted in the new shape (Unsqueeze).
+    /// Inserts dims of 1 at these output axes (Unsqueeze).
     Unsqueeze(Vec<i64>),
-    /// With two axes: the product of the dims before an axis, and that of the others (ONNX Flatten).
+    /// The products of the dims before an axis and of the rest (ONNX Flatten).
     Flatten(i64),
 }
 
 impl NewShape {
-    /// Returns the new dims of data of that shape.
+    /// Returns the new dims of data of shape `shape`.
     ///
     /// # Errors
-    /// Data or a result of more than 64 axes. Dims: a second -1; a number below -1; a 0 where the data has no axis; a -1
-    /// beside a 0 that stays; dims of more or fewer items than the data has. Squeeze: an axis
-    /// outside `[-rank, rank - 1]`, named twice, or not of dim 1. Unsqueeze: an axis that the result does not have, or
-    /// named twice. Flatten: an axis outside `[-rank, rank]`. They are about the [`Subject::Argument`] `shape`,
-    /// `squeeze`, `unsqueeze` or `flatten`.
+    /// An axis does not fit or is repeated, a squeezed dim is not 1, the number of items differs, or a rank exceeds 64.
     pub fn resolve(&self, shape: &[usize]) -> Result<Vec<usize>, Error> {
         check_shape(shape, Subject::Data)?;
         match self {
@@ -83,7 +77,6 @@ fn resolve_dims(typed: &[i64], shape: &[usize], zero_is_zero: bool) -> Result<Ve
     }
     check_most_axes(&dims, SUBJECT)?;
     let Some(count) = bytes_of(&dims, 1) else {
-        // what -1 stands for makes it no smaller
         return refuse(format!("{typed:?} has more items than can be counted, expected {items}"));
     };
     if let Some(open) = open {
@@ -131,7 +124,6 @@ fn unsqueezed(axes: &[i64], shape: &[usize]) -> Result<Vec<usize>, Error> {
 fn flattened(typed: i64, shape: &[usize]) -> Result<Vec<usize>, Error> {
     const SUBJECT: Subject = Subject::Argument("flatten");
     let rank = shape.len();
-    // the axis behind the last one is one, too
     let axis = if typed == rank as i64 { Some(rank) } else { resolve_axis(typed, rank) };
     let axis = axis.ok_or_else(|| {
         let message = format!("axis {typed}, expected one of [-{rank}, {rank}] (data {shape:?})");
@@ -144,7 +136,7 @@ fn flattened(typed: i64, shape: &[usize]) -> Result<Vec<usize>, Error> {
     }
 }
 
-/// Returns the items of `data`, in C order, with other dims.
+/// Changes the dims of `data`, with items in C order (Reshape, Squeeze, Unsqueeze and Flatten of ONNX and OpenVINO).
 ///
 /// ```
 /// use ndarray::array;
@@ -156,7 +148,7 @@ fn flattened(typed: i64, shape: &[usize]) -> Result<Vec<usize>, Error> {
 /// ```
 ///
 /// # Errors
-/// Those of [`NewShape::resolve`].
+/// The dims or axes do not fit, or a rank exceeds 64.
 pub fn reshape<T: Clone, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     shape: &NewShape,
@@ -166,10 +158,10 @@ pub fn reshape<T: Clone, D: Dimension>(
 }
 
 impl Tensor {
-    /// Returns the tensor with other dims, whatever its dtype. No item moves.
+    /// Changes the dims of a tensor of any dtype.
     ///
     /// # Errors
-    /// Those of [`NewShape::resolve`].
+    /// The dims or axes do not fit.
     pub fn reshape(self, shape: &NewShape) -> Result<Self, Error> {
         let shape = shape.resolve(self.shape())?;
         let (meta, bytes) = self.into_parts();
@@ -177,11 +169,7 @@ impl Tensor {
     }
 }
 
-/// Returns the order of storage that data of that meta has with another shape of as many items, if no item has to move for
-/// it; `None` if one has to.
-///
-/// In C order the items lie as they are counted. In Fortran order they do not, and each further axis, cut or joined,
-/// would count them otherwise: only dims of 1 can come and go.
+/// Returns the order that holds another shape without moving items.
 pub fn order_without_moving(meta: &Meta, shape: &[usize]) -> Option<Order> {
     let is_both = meta.shape.contains(&0) || meta.shape.iter().filter(|&&dim| dim != 1).count() < 2;
     match meta.order {
@@ -191,17 +179,12 @@ pub fn order_without_moving(meta: &Meta, shape: &[usize]) -> Option<Order> {
     }
 }
 
-/// Returns whether two shapes differ by dims of 1 only.
 fn differ_by_ones(one: &[usize], other: &[usize]) -> bool {
     let [one, other] = [one, other].map(|shape| shape.iter().filter(|dim| **dim != 1));
     one.eq(other)
 }
 
-/// Returns the items of a tensor with dims that [`NewShape::resolve`] has returned for its own, for an output that wants boxes of
-/// these: a store in chunks. Any other output takes the items of the tensor itself in C order, which counts them alike, and has the
-/// dims in its header alone.
-///
-/// Where only dims of 1 come and go, any box of the output is a box of the data, so that chunks stay chunks.
+/// Reshapes data for chunked outputs, which need boxes of the new dims.
 pub fn reshaped(data: Source, shape: Vec<usize>) -> Box<dyn Fill> {
     if differ_by_ones(data.shape(), &shape) {
         let old = data.shape().to_vec();
@@ -212,8 +195,6 @@ pub fn reshaped(data: Source, shape: Vec<usize>) -> Box<dyn Fill> {
     Box::new(Reshaped { meta: Meta::new(data.dtype().clone(), shape), data: Selection::whole(data) })
 }
 
-/// The items of a tensor whose axes are cut or joined. A window of the output is runs of items of the data, which are cut into boxes
-/// of the data there.
 #[derive(Debug)]
 struct Reshaped {
     data: Selection,
@@ -221,7 +202,6 @@ struct Reshaped {
 }
 
 impl Reshaped {
-    /// States how the data is taken.
     fn access(&self) -> Access<'_> {
         Access { pattern: Pattern::Counted { view: self.data.view().clone() }, ..self.data.access() }
     }
@@ -285,7 +265,6 @@ mod tests {
     fn shapes() {
         let all = NewShape::Squeeze(None);
         let rows: &[(&[usize], NewShape, &[usize])] = &[
-            // ONNX's own tests of Reshape
             (&[2, 3, 4], dims(&[4, 2, 3]), &[4, 2, 3]),
             (&[2, 3, 4], dims(&[2, 12]), &[2, 12]),
             (&[2, 3, 4], dims(&[24]), &[24]),
@@ -294,33 +273,28 @@ mod tests {
             (&[2, 3, 4], dims(&[2, 0, 4, 1]), &[2, 3, 4, 1]),
             (&[2, 3, 4], dims(&[2, 0, 1, -1]), &[2, 3, 1, 4]),
             (&[0, 3, 4], with_zero(&[3, 4, 0]), &[3, 4, 0]),
-            // Reshape-1's examples
             (&[2, 5, 5, 0], with_zero(&[0, 4]), &[0, 4]),
             (&[5, 0, 5, 0], dims(&[0, 0, 5]), &[5, 0, 5]),
             (&[0, 2], dims(&[0, 7]), &[0, 7]),
             (&[1, 1], dims(&[]), &[]),
             (&[], dims(&[-1, 1]), &[1, 1]),
-            // what is left of no items is 0
             (&[0, 2], dims(&[-1]), &[0]),
             (&[0, 3], dims(&[-1, 3]), &[0, 3]),
             (&[], dims(&[]), &[]),
             (&[1 << 40, 1 << 20], dims(&[1 << 20, -1]), &[1 << 20, 1 << 40]),
             (&[0], with_zero(&[0, i64::MAX]), &[0, i64::MAX as usize]),
-            // Squeeze
             (&[1, 3, 4, 1], all.clone(), &[3, 4]),
             (&[1, 1], all.clone(), &[]),
             (&[], all, &[]),
             (&[1, 3, 1, 5], squeeze(&[-2]), &[1, 3, 5]),
             (&[1, 3, 1, 2], squeeze(&[0, 2]), &[3, 2]),
             (&[1, 3], squeeze(&[]), &[1, 3]),
-            // Unsqueeze
             (&[3, 4, 5], unsqueeze(&[0]), &[1, 3, 4, 5]),
             (&[3, 4, 5], unsqueeze(&[5, 4, 2]), &[3, 4, 1, 5, 1, 1]),
             (&[1, 3, 1, 5], unsqueeze(&[-2]), &[1, 3, 1, 1, 5]),
             (&[3, 4, 5], unsqueeze(&[1, 4]), &[3, 1, 4, 5, 1]),
             (&[], unsqueeze(&[0]), &[1]),
             (&[2], unsqueeze(&[]), &[2]),
-            // Flatten
             (&[2, 3, 4, 5], NewShape::Flatten(0), &[1, 120]),
             (&[2, 3, 4, 5], NewShape::Flatten(1), &[2, 60]),
             (&[2, 3, 4, 5], NewShape::Flatten(4), &[120, 1]),
@@ -388,7 +362,6 @@ mod tests {
         let data = ndarray::array![[0, 1, 2], [3, 4, 5]];
         let expected = ndarray::array![[0, 1], [2, 3], [4, 5]].into_dyn();
         assert_eq!(reshape(&data, &dims(&[3, -1])).as_ref(), Ok(&expected));
-        // of any layout, by C order of what is seen
         let turned = data.t().as_standard_layout().into_owned();
         assert_eq!(reshape(&turned.t(), &dims(&[3, -1])).as_ref(), Ok(&expected));
         let tensor = Tensor::from(&data).reshape(&NewShape::Flatten(0)).unwrap();

@@ -1,6 +1,5 @@
-//! Roll, as OpenVINO's
-//! [Roll-7](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/roll-7.html)
-//! specifies it: each axis moved on, its last places becoming the first.
+//! Roll: OpenVINO
+//! [Roll-7](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/roll-7.html).
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
@@ -11,11 +10,6 @@ use crate::item::tensor::Tensor;
 use crate::layout::axis::Span;
 use crate::layout::segments::{Segment, Segments};
 
-/// Checks by how many places each of some axes is rolled; one shift is for all of them. An axis that is named twice adds its
-/// shifts. Without axes all items, as they are counted in C order, are rolled as one axis.
-///
-/// # Errors
-/// A number of shifts that is neither 1 nor that of the axes ([`Subject::Argument`]); an axis out of range ([`Subject::Axes`]).
 pub fn check(shape: &[usize], shift: &[i64], axes: Option<&[i64]>) -> Result<Arrangement> {
     check_shape(shape, Subject::Data)?;
     let count = axes.map_or(1, <[i64]>::len);
@@ -35,14 +29,15 @@ pub fn check(shape: &[usize], shift: &[i64], axes: Option<&[i64]>) -> Result<Arr
     Arrangement::new(shape.iter().zip(shifts).map(|(&dim, shift)| rolled(dim, shift)).collect())
 }
 
-/// Returns an axis of which each place is `shift` places further on.
 fn rolled(dim: usize, shift: i128) -> Segments {
     let first = (-shift).rem_euclid(dim.max(1) as i128) as usize;
     Segments::cycle(&[Segment::Run(Span::whole(dim))], first, dim)
 }
 
-/// Moves the places of axes of `data` on by `shift`, the last ones to the beginning; by one number of it for each axis, or for all.
-/// Without axes all items are rolled as one axis.
+/// Rolls axes of `data` by `shift`, so that the last places wrap around (OpenVINO Roll-7).
+///
+/// `shift` has one number per axis, or one for all; shifts of a repeated axis add up. Without axes, all items roll as
+/// one axis.
 ///
 /// ```
 /// use ndarray::array;
@@ -54,7 +49,7 @@ fn rolled(dim: usize, shift: i128) -> Segments {
 /// ```
 ///
 /// # Errors
-/// Those of [`check`].
+/// The number of shifts does not fit ([`Subject::Argument`]), or an axis is out of range ([`Subject::Axes`]).
 pub fn roll<T: Copy>(
     data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     shift: &[i64],
@@ -64,10 +59,10 @@ pub fn roll<T: Copy>(
 }
 
 impl Tensor {
-    /// Moves the places of axes of the tensor on, whatever its dtype, as [`roll`](crate::roll()) does.
+    /// Rolls a tensor of any dtype as [`roll`](crate::roll()) does.
     ///
     /// # Errors
-    /// Those of [`roll`](crate::roll()); not enough memory.
+    /// An argument does not fit, or memory runs out.
     pub fn roll(&self, shift: &[i64], axes: Option<&[i64]>) -> Result<Self> {
         check(self.shape(), shift, axes)?.of_tensor(self)
     }
@@ -87,7 +82,6 @@ mod tests {
             (&[1], Some(&[0]), array![[2, 4, 19, 8], [51, 76, 121, 11], [43, 32, 13, 61]].into_dyn()),
             (&[1, 3], Some(&[0, 1]), array![[4, 19, 8, 2], [76, 121, 11, 51], [32, 13, 61, 43]].into_dyn()),
             (&[-1], Some(&[-1]), array![[76, 121, 11, 51], [32, 13, 61, 43], [4, 19, 8, 2]].into_dyn()),
-            // the shifts of an axis that is named again add up, and one shift is for all axes
             (&[3, -2], Some(&[0, 0]), array![[2, 4, 19, 8], [51, 76, 121, 11], [43, 32, 13, 61]].into_dyn()),
             (&[1], Some(&[0, 1]), array![[8, 2, 4, 19], [11, 51, 76, 121], [61, 43, 32, 13]].into_dyn()),
             (

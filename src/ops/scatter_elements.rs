@@ -1,8 +1,6 @@
-//! ScatterElements, as [ONNX](https://onnx.ai/onnx/operators/onnx__ScatterElements.html) specifies it in its versions 11, 13,
-//! 16 and 18, and before these as [Scatter](https://onnx.ai/onnx/operators/onnx__Scatter.html) 9, and OpenVINO's
-//! [ScatterElementsUpdate-12](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-elements-update-12.html):
-//! a copy of `data` in which each item of `updates` has been put, or reduced, to a place of its own: on one axis the place
-//! that `indices` name, on the others its own.
+//! ScatterElements: [ONNX](https://onnx.ai/onnx/operators/onnx__ScatterElements.html) 11 to 18 and
+//! [Scatter](https://onnx.ai/onnx/operators/onnx__Scatter.html) 9, OpenVINO
+//! [ScatterElementsUpdate-12](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-elements-update-12.html).
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
@@ -14,21 +12,15 @@ use super::tally::Application;
 use crate::error::{Error, Subject};
 use crate::item::dtype::DType;
 
-/// The reductions that ONNX and OpenVINO have for it.
 pub const REDUCTIONS: [Reduction; 6] =
     [Reduction::None, Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Min, Reduction::Mean];
 
-/// Returns the version of ScatterElements that an opset has: the newest not above it. Version 9 was called Scatter.
+/// Returns the version in an opset; 9 is Scatter.
 pub fn version(opset: u64) -> u64 {
     [18, 16, 13, 11].into_iter().find(|&version| version <= opset).unwrap_or(9)
 }
 
-/// Returns what a reduction does to items of a dtype; `has_initial` says whether the items of `data` take part. If an opset of ONNX
-/// is given, the newest version of ScatterElements not above it decides what is legal: 11, 13, 16 or 18, or 9 of Scatter.
-///
-/// # Errors
-/// An opset below 9; a reduction or an element type that a later opset brought; `mean` with any opset; a dtype for which the
-/// reduction is not defined.
+/// Without an opset, OpenVINO's rules apply.
 pub fn application(
     opset: Option<u64>,
     reduction: Reduction,
@@ -45,21 +37,13 @@ pub fn application(
     Application::new(dtype, reduction, has_initial)
 }
 
-/// Checks `axis` and the shapes of `data`, `indices` and, unless one value fills all places, `updates`.
-///
-/// # Errors
-/// Rank 0; an axis outside `[-rank, rank - 1]`; indices of another rank, or longer than `data` on another axis; updates of
-/// another shape than the indices.
+/// Resolves the arguments.
 pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<IndexSpec, Error> {
     let shapes = check_indices(shape, indices, axis)?;
     check_updates(updates, indices, shape, || format!("indices {indices:?}"))?;
     Ok(shapes)
 }
 
-/// Checks what GatherElements and ScatterElements have in common: `axis` and the shapes of `data` and `indices`.
-///
-/// # Errors
-/// Those of [`check`], but for updates.
 pub(super) fn check_indices(shape: &[usize], indices: &[usize], axis: i64) -> Result<IndexSpec, Error> {
     let (start, rank) = (check_axis(shape, axis)?, shape.len());
     let refuse = |message| Err(Error::new(Subject::Indices, message));
@@ -82,9 +66,11 @@ pub(super) fn check_indices(shape: &[usize], indices: &[usize], axis: i64) -> Re
     })
 }
 
-/// Returns a copy of `data` in which the place `indices[i, …, j, …]` of `axis`, and on all other axes the place of that index
-/// itself, holds `updates[i, …, j, …]`. `indices` and `updates` have one shape, which is at most that of `data` on the other
-/// axes. Negative indices count from the end. Of updates for one place the last in C order wins.
+/// Copies `data` and puts `updates[i, …, j, …]` at place `indices[i, …, j, …]` of `axis` and at its own coordinates
+/// elsewhere (ONNX ScatterElements-18).
+///
+/// `indices` and `updates` have one shape, at most that of `data` on other axes. Negative indices count from the end.
+/// The last update in C order wins.
 ///
 /// ```
 /// use ndarray::array;
@@ -95,7 +81,7 @@ pub(super) fn check_indices(shape: &[usize], indices: &[usize], axis: i64) -> Re
 /// ```
 ///
 /// # Errors
-/// Those of [`check`]; a number that names no place.
+/// The axis or an index is out of range, or the shapes do not fit.
 pub fn scatter_elements<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
@@ -106,9 +92,8 @@ pub fn scatter_elements<T: Copy, D: Dimension>(
         .scatter(data, indices, updates, |_, update| update)
 }
 
-/// Does what [`scatter_elements`] does with a reduction: each update is reduced with the item at its place, in C order of
-/// the indices, with one rounding a step in the item's own type. Where `use_init_val` is false, the items of `data` take no part
-/// at places to which something is put, as in OpenVINO's ScatterElementsUpdate-12; without a reduction that changes nothing.
+/// Scatters as [`scatter_elements`] with a reduction, in C order, with one rounding per step in the item's own type;
+/// without `use_init_val` (OpenVINO ScatterElementsUpdate-12) the items of `data` take no part.
 ///
 /// ```
 /// use ndarray::array;
@@ -120,7 +105,7 @@ pub fn scatter_elements<T: Copy, D: Dimension>(
 /// ```
 ///
 /// # Errors
-/// Those of [`scatter_elements`]; `max` and `min` of complex numbers, the mean of these and of bool.
+/// The axis or an index is out of range, the shapes do not fit, or the type lacks the reduction.
 pub fn scatter_elements_reduce<T: Reducible, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
@@ -157,7 +142,6 @@ mod tests {
         let line = array![[1.0, 2.0, 3.0, 4.0, 5.0]];
         let wanted = array![[1.0, 1.1, 3.0, 2.1, 5.0]];
         assert_eq!(scatter_elements(&line, &array![[1, 3]], &array![[1.1, 2.1]], 1).unwrap(), wanted);
-        // OpenVINO's: sum and mean, with and without the items of data
         let (data, indices, updates) = (array![0, 10, 0, 0], array![0, 0, 2, 2, 3], array![5, 6, 7, 8, 9]);
         let reduced =
             |reduction, initial| scatter_elements_reduce(&data, &indices, &updates, 0, reduction, initial).unwrap();
@@ -166,7 +150,6 @@ mod tests {
         assert_eq!(reduced(Reduction::Mean, false), array![5, 10, 7, 9]);
     }
 
-    /// What [`scatter_elements_reduce`] adds, by loops over all axes.
     fn by_loops(data: &ArrayD<i64>, indices: &ArrayD<i64>, updates: &ArrayD<i64>, axis: usize) -> ArrayD<i64> {
         let mut out = data.clone();
         for (at, &number) in indices.indexed_iter() {
@@ -179,7 +162,6 @@ mod tests {
 
     #[test]
     fn every_axis_of_any_shape() {
-        // short rows, long rows, dims of 1, indices shorter than data, and more of them than are resolved at once
         let rows: [(&[usize], &[usize]); 9] = [
             (&[7], &[500]),
             (&[3, 4, 5], &[3, 4, 5]),
@@ -246,7 +228,6 @@ mod tests {
         assert_eq!(none.to_string(), "indices: 0 at [0, 0] is out of range: there is no place on axis 0 (data [0, 2])");
         let sub = scatter_elements_reduce(&array![1], &array![0], &array![1], 0, Reduction::Sub, true).unwrap_err();
         assert_eq!(sub.to_string(), "reduction: only OpenVINO's ScatterNDUpdate-15 has sub");
-        // more than isize counts
         let huge = check(&[3, 4], &[1 << 62, 4], None, 0).unwrap_err().to_string();
         assert_eq!(huge, "indices: more items than can be counted (shape [4611686018427387904, 4])");
         assert!(check(&[3, 0], &[1 << 62, 0], None, 0).is_ok());

@@ -1,7 +1,6 @@
-//! ScatterND, as [ONNX](https://onnx.ai/onnx/operators/onnx__ScatterND.html) specifies it in its versions 11, 13, 16
-//! and 18, and with the reduction `sub` of OpenVINO's
-//! [ScatterNDUpdate-15](https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-nd-update-15.html):
-//! a copy of `data` in which the blocks that index tuples address hold `updates`, or are reduced with them.
+//! ScatterND: [ONNX](https://onnx.ai/onnx/operators/onnx__ScatterND.html) 11 to 18, and with the reduction `sub`
+//! OpenVINO
+//! [ScatterNDUpdate-15](https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-nd-update-15.html).
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
@@ -12,21 +11,15 @@ use super::tally::Application;
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
 
-/// The reductions that ONNX and OpenVINO have for it.
 pub const REDUCTIONS: [Reduction; 6] =
     [Reduction::None, Reduction::Add, Reduction::Sub, Reduction::Mul, Reduction::Max, Reduction::Min];
 
-/// Returns the version of ScatterND that an opset has: the newest not above it.
+/// Returns the version in an opset.
 pub fn version(opset: u64) -> u64 {
     [18, 16, 13].into_iter().find(|&version| version <= opset).unwrap_or(11)
 }
 
-/// Returns what a reduction does to items of a dtype. If an opset of ONNX is given, the newest version of ScatterND not above it
-/// decides what is legal: 11, 13, 16 or 18.
-///
-/// # Errors
-/// An opset below 11; a reduction or an element type that a later opset brought; `sub` with any opset; a dtype for which the
-/// reduction is not defined.
+/// Without an opset, OpenVINO's rules apply.
 pub fn application(opset: Option<u64>, reduction: Reduction, dtype: &DType) -> Result<Application, Error> {
     if let Some(opset) = opset {
         if opset < 11 {
@@ -37,10 +30,6 @@ pub fn application(opset: Option<u64>, reduction: Reduction, dtype: &DType) -> R
     Application::new(dtype, reduction, true)
 }
 
-/// Checks what ScatterND and ScatterElements have in common: the opsets that brought reductions and element types.
-///
-/// # Errors
-/// A reduction or an element type that a later opset brought.
 pub(super) fn check_legal(opset: u64, reduction: Reduction, dtype: &DType) -> Result<(), Error> {
     let first = match reduction {
         Reduction::None => 0,
@@ -63,11 +52,7 @@ pub(super) fn check_legal(opset: u64, reduction: Reduction, dtype: &DType) -> Re
     Ok(())
 }
 
-/// Checks the shapes of `data`, `indices` and, unless one value fills all places, `updates`.
-///
-/// # Errors
-/// Rank 0 of `data` or `indices`; index tuples longer than `data`'s rank; updates of another shape than
-/// `indices.shape[:-1] ++ data.shape[k:]`, k being the length of a tuple.
+/// Resolves the arguments.
 pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> Result<IndexSpec, Error> {
     let rank = check_rank(shape)?;
     let (width, tuples) = check_tuples(indices, rank, shape)?;
@@ -76,10 +61,6 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> R
     Ok(shapes)
 }
 
-/// Returns the length of the index tuples of an index tensor, and its other dims.
-///
-/// # Errors
-/// Rank 0; tuples longer than `most`, the rank of data of that shape; more tuples than can be counted.
 pub(super) fn check_tuples<'i>(
     indices: &'i [usize],
     most: usize,
@@ -93,7 +74,7 @@ pub(super) fn check_tuples<'i>(
             format!("tuples of {width} (shape {indices:?}), expected at most {most}, the rank of data {shape:?}");
         return Err(Error::new(Subject::Indices, message));
     }
-    // tuples of no number take no memory, however many there are
+    // empty tuples take no memory
     if tuples.iter().try_fold(1_usize, |n, &dim| n.checked_mul(dim)).is_none() {
         let message = format!("more tuples than can be counted (shape {indices:?})");
         return Err(Error::new(Subject::Indices, message));
@@ -101,10 +82,10 @@ pub(super) fn check_tuples<'i>(
     Ok((width, tuples))
 }
 
-/// Returns a copy of `data` in which the block at each index tuple `indices[i, …, :]` holds `updates[i, …]`. A tuple of k
-/// numbers addresses a block of shape `data.shape[k:]`; `updates` has the shape
-/// `indices.shape[:-1] ++ data.shape[k:]`. Negative indices count from the end. Of repeated tuples the last in C
-/// order wins.
+/// Copies `data` and puts `updates[i, …]` at the block of index tuple `indices[i, …, :]` (ONNX ScatterND-18).
+///
+/// A tuple of k numbers addresses a block of shape `data.shape[k:]`; `updates` has the shape `indices.shape[:-1] ++
+/// data.shape[k:]`. Negative indices count from the end. The last of equal tuples wins.
 ///
 /// ```
 /// use ndarray::array;
@@ -115,7 +96,7 @@ pub(super) fn check_tuples<'i>(
 /// ```
 ///
 /// # Errors
-/// Those of [`check`]; a number that names no place.
+/// The tuples, an index or the shapes do not fit.
 pub fn scatter_nd<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
@@ -124,8 +105,7 @@ pub fn scatter_nd<T: Copy, D: Dimension>(
     check(data.shape(), indices.shape(), Some(updates.shape()))?.scatter(data, indices, updates, |_, update| update)
 }
 
-/// Does what [`scatter_nd`] does with a reduction: each update is combined with the item at its place, in C order of the
-/// tuples, with one rounding a step in the item's own type.
+/// Scatters as [`scatter_nd`] with a reduction, in C order, with one rounding per step in the item's own type.
 ///
 /// ```
 /// use ndarray::array;
@@ -136,7 +116,7 @@ pub fn scatter_nd<T: Copy, D: Dimension>(
 /// ```
 ///
 /// # Errors
-/// Those of [`scatter_nd`]; `max` and `min` of complex numbers.
+/// The tuples, an index or the shapes do not fit, or the type lacks the reduction.
 pub fn scatter_nd_reduce<T: Reducible, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,

@@ -1,5 +1,5 @@
-//! ScatterUpdate, as OpenVINO's [ScatterUpdate-3](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-update-3.html)
-//! specifies it: a copy of `data` in which the places of one axis that `indices` name hold `updates`.
+//! ScatterUpdate: OpenVINO
+//! [ScatterUpdate-3](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-update-3.html).
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
@@ -7,11 +7,7 @@ use super::arrays::{check_axis, check_updates};
 use super::indexed::{Index, IndexSpec};
 use crate::error::Error;
 
-/// Checks `axis` and the shapes of `data`, `indices` and, unless one value fills all places, `updates`.
-///
-/// # Errors
-/// Rank 0; an axis outside `[-rank, rank - 1]`; updates of another shape than
-/// `data[:axis] ++ indices ++ data[axis + 1:]`.
+/// Resolves the arguments.
 pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<IndexSpec, Error> {
     let axis = check_axis(shape, axis)?;
     let shapes = IndexSpec::new(shape, 0, axis..axis + 1, indices);
@@ -19,8 +15,10 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis
     Ok(IndexSpec { has_tuple_axis: false, counts_from_end: false, ..shapes })
 }
 
-/// Returns a copy of `data` in which place `indices[m, …]` of `axis` holds `updates[…, m, …, …]`. `updates` has the shape
-/// `data[:axis] ++ indices ++ data[axis + 1:]`. Of repeated indices the last in C order wins.
+/// Copies `data` and puts `updates[…, m, …, …]` at place `indices[m, …]` of `axis` (OpenVINO ScatterUpdate-3).
+///
+/// `updates` has the shape `data.shape[:axis] ++ indices.shape ++ data.shape[axis + 1:]`. The last of equal indices
+/// wins.
 ///
 /// ```
 /// use ndarray::array;
@@ -32,7 +30,7 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis
 /// ```
 ///
 /// # Errors
-/// Those of [`check`]; a number that names no place: an index below 0 or beyond the axis is one.
+/// The axis or an index is out of range (negative indices are), or the shapes do not fit.
 pub fn scatter_update<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
@@ -60,7 +58,6 @@ mod tests {
         let data = array![[-1.0, 1.0, -1.0, 3.0, 4.0], [-1.0, 6.0, -1.0, 8.0, 9.0], [-1.0, 11.0, 1.0, 13.0, 14.0]];
         let out = scatter_update(&data, &array![0, 2], &array![[1.0, 1.0], [1.0, 1.0], [1.0, 2.0]], 1).unwrap();
         assert_eq!(out, array![[1.0, 1.0, 1.0, 3.0, 4.0], [1.0, 6.0, 1.0, 8.0, 9.0], [1.0, 11.0, 2.0, 13.0, 14.0]]);
-        // the shape of example 1, scaled: more indices than places
         let data = ArrayD::<u16>::zeros(IxDyn(&[10, 25, 2, 3]));
         let indices = Array2::from_shape_fn((12, 5), |(i, j)| (i * 5 + j) % 25);
         let updates = ArrayD::from_shape_fn(IxDyn(&[10, 12, 5, 2, 3]), |i| (i[1] * 5 + i[2]) as u16);
@@ -116,7 +113,6 @@ mod tests {
         for (got, expected) in rows {
             assert_eq!(got, expected);
         }
-        // the block is empty, the index still has to be right
         let empty = Array2::<u8>::zeros((2, 0));
         assert!(scatter_update(&empty, &array![2], &Array2::zeros((1, 0)), 0).is_err());
         assert!(scatter_update(&arr0(1), &array![0], &array![1], 0).is_err());

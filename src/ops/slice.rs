@@ -1,5 +1,5 @@
-//! Slice, as OpenVINO's [Slice-8](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/slice-8.html)
-//! specifies it: the places that Python's `data[start:stop:step]` takes on each axis.
+//! Slice: OpenVINO
+//! [Slice-8](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/slice-8.html).
 
 use std::str::FromStr;
 
@@ -13,10 +13,10 @@ use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::memory;
 
-/// The arguments of Slice and SliceScatter: a range for each of some axes. Axes that are not named are taken whole.
+/// A range for each of some axes; other axes are taken whole.
 ///
-/// They are made in three ways, and mean what Python's `data[start:stop:step]` means: negative numbers count from the end,
-/// numbers beyond the axis are clamped, a negative step runs backwards.
+/// As in Python's `data[start:stop:step]`, negative numbers count from the end, numbers beyond the axis are clamped,
+/// and negative steps run backwards.
 ///
 /// ```
 /// use tensorop::{SliceArgs, StepRange};
@@ -33,29 +33,24 @@ use crate::memory;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SliceArgs {
     ranges: Vec<StepRange>,
-    /// The axis of each range, as it was given.
     axes: Vec<i64>,
-    /// The name of the dimension of each range, if they were given by names; then there are no axes.
+    /// Dimension names in place of `axes`.
     names: Vec<String>,
-    /// Whether they were given as the specification's lists; messages then name the list.
     is_listed: bool,
-    /// What becomes of a start before the axis.
     clamping: Clamping,
-    /// Whether a tensor without axes is taken as it is if nothing is sliced.
     takes_scalars: bool,
 }
 
-/// Returns the first two axes of which both have that name, if there are two.
 pub(crate) fn twice(name: &str, dims: &[Option<String>]) -> Option<[usize; 2]> {
     let mut found = dims.iter().enumerate().filter(|(_, dim)| dim.as_deref() == Some(name)).map(|(axis, _)| axis);
     Some([found.next()?, found.next()?])
 }
 
 impl SliceArgs {
-    /// Makes slices of the first axes from the list of their starts and that of their stops, with steps of 1.
+    /// Slices the first axes from lists of starts and stops.
     ///
     /// # Errors
-    /// Lists of unequal length ([`Subject::Stop`]).
+    /// The lists differ in length ([`Subject::Stop`]).
     pub fn new(start: &[i64], stop: &[i64]) -> Result<Self, Error> {
         check_length(Subject::Stop, stop, start.len())?;
         let range = |(&start, &stop)| StepRange { start: Some(start), stop: Some(stop), step: 1 };
@@ -63,28 +58,27 @@ impl SliceArgs {
         Ok(Self { axes: (0..ranges.len() as i64).collect(), ranges, is_listed: true, ..Self::default() })
     }
 
-    /// Gives each range its step.
+    /// Sets the steps; [`resolve`](Self::resolve) refuses a step of 0.
     ///
     /// # Errors
-    /// Another number of steps than of ranges ([`Subject::Step`]). A step of 0 is refused later, by
-    /// [`resolve`](Self::resolve).
+    /// There is not one step per range ([`Subject::Step`]).
     pub fn with_steps(mut self, steps: &[i64]) -> Result<Self, Error> {
         check_length(Subject::Step, steps, self.ranges.len())?;
         self.ranges.iter_mut().zip(steps).for_each(|(range, &step)| range.step = step);
         Ok(self)
     }
 
-    /// Gives each range its axis. Negative ones count from the last axis.
+    /// Sets the axes; negative ones count from the end.
     ///
     /// # Errors
-    /// Another number of axes than of ranges ([`Subject::Axes`]).
+    /// There is not one axis per range ([`Subject::Axes`]).
     pub fn with_axes(self, axes: &[i64]) -> Result<Self, Error> {
         check_length(Subject::Axes, axes, self.ranges.len())?;
         Ok(Self { axes: axes.to_vec(), ..self })
     }
 
-    /// Adds the range of one more axis, which counts from the last one if it is negative: `1..8`, `2..`, `..-1`, `..`, or
-    /// a [`StepRange`] with another step than 1.
+    /// Adds the range of an axis: `1..8`, `2..`, `..-1`, or a [`StepRange`] with a step. A negative axis counts from
+    /// the end.
     #[must_use]
     pub fn axis(mut self, axis: i64, range: impl Into<StepRange>) -> Self {
         self.ranges.push(range.into());
@@ -92,27 +86,25 @@ impl SliceArgs {
         self
     }
 
-    /// Gives starts before the axis the meaning that ONNX's Slice has for them.
     #[cfg(feature = "cli")]
     pub(crate) fn clamped_as_onnx(self) -> Self {
         Self { clamping: Clamping::Onnx, ..self }
     }
 
-    /// Takes a tensor without axes, of which the operators' specifications know nothing, as its one item if nothing is sliced.
     #[must_use]
     pub(crate) fn taking_scalars(self) -> Self {
         Self { takes_scalars: true, ..self }
     }
 
-    /// Returns whether the axes are given by the names of dimensions, as in `time=2:4, lat=::2`.
+    /// Returns whether ranges have dimension names, as in `time=2:4`.
     pub fn is_by_names(&self) -> bool {
         !self.names.is_empty()
     }
 
-    /// Checks that each name is that of one of these dimensions, and of one alone.
+    /// Checks that each name is one of these dimensions.
     ///
     /// # Errors
-    /// The first name that none has, or that several have.
+    /// A name is unknown or ambiguous.
     pub fn check_dims(&self, dims: &[Option<String>]) -> Result<(), Error> {
         self.check_single(dims)?;
         let dims: Vec<&str> = dims.iter().flatten().map(String::as_str).collect();
@@ -125,10 +117,10 @@ impl SliceArgs {
         Err(Error::new(Subject::At, message))
     }
 
-    /// Checks that no name is that of two of these dimensions.
+    /// Checks that no name is ambiguous.
     ///
     /// # Errors
-    /// The first name that several have.
+    /// A name is ambiguous.
     pub fn check_single(&self, dims: &[Option<String>]) -> Result<(), Error> {
         let twice = self.names.iter().find_map(|name| Some((name, twice(name, dims)?)));
         twice.map_or(Ok(()), |(name, [one, other])| {
@@ -137,8 +129,7 @@ impl SliceArgs {
         })
     }
 
-    /// Returns the slices of the axes of a tensor whose dimensions have these names, as far as it has them; slices that are
-    /// not given by names as they are.
+    /// Replaces dimension names by axes.
     #[must_use]
     pub fn with_dims_as_axes(&self, dims: &[Option<String>]) -> Self {
         if !self.is_by_names() {
@@ -149,15 +140,15 @@ impl SliceArgs {
         found.fold(Self::default(), |args, (axis, range)| args.axis(axis as i64, range))
     }
 
-    /// Returns whether nothing is sliced.
+    /// Returns whether no ranges are set.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// Returns the places that are selected of a tensor of `shape`: one span for each of its axes.
+    /// Returns one span per axis of a tensor of `shape`.
     ///
     /// # Errors
-    /// A rank of 0 or above 64; more ranges than axes; an axis outside `[-rank, rank - 1]` or named twice; a step of 0.
+    /// The rank is 0 or above 64, an axis does not fit or is repeated, or a step is 0.
     pub fn resolve(&self, shape: &[usize]) -> Result<Vec<Span>, Error> {
         if self.takes_scalars && shape.is_empty() && self.is_empty() {
             return Ok(Vec::new());
@@ -183,15 +174,10 @@ impl SliceArgs {
         Ok(spans)
     }
 
-    /// Returns the axis of the range of that number, of a tensor of that rank.
     pub(super) fn axis_of(&self, number: usize, rank: usize) -> Option<usize> {
         resolve_axis(*self.axes.get(number)?, rank)
     }
 
-    /// Describes the ranges as they were given, for messages about a tensor of that rank.
-    ///
-    /// # Panics
-    /// If [`resolve`](Self::resolve) refuses an axis of a tensor of that rank.
     pub(crate) fn describe(&self, rank: usize) -> String {
         if self.is_empty() {
             return "no slice".to_owned();
@@ -200,7 +186,7 @@ impl SliceArgs {
             [one] => format!("{what} {one}"),
             _ => format!("{what} [{}]", values.join(", ")),
         };
-        // what was left out is where a range begins or ends in its direction
+        // an omitted bound is an end of the axis
         let number = |given: Option<i64>, default: &str| given.map_or(default.to_owned(), |v| v.to_string());
         let all = |f: &dyn Fn(&StepRange) -> String| self.ranges.iter().map(f).collect::<Vec<_>>();
         let axis = |&typed: &i64| {
@@ -218,41 +204,30 @@ impl SliceArgs {
     }
 }
 
-/// Reads slices in NumPy's notation, one for each axis: `1:8:2, ..., ::-1`.
-///
-/// `...` stands for the axes between those before and after it. `INT_MAX` and `INT_MIN` are the extremes of int64.
+/// Parses NumPy's notation, `1:8:2, ..., ::-1`. `INT_MAX` and `INT_MIN` are the limits of int64.
 impl FromStr for SliceArgs {
     type Err = Error;
 
     /// # Errors
-    /// All are about [`Subject::At`]: brackets around the slices; an integer alone, which would drop its axis; `None`, which
-    /// would add one; a second `...`; what is no slice.
+    /// The text is not a list of slices ([`Subject::At`]).
     fn from_str(text: &str) -> Result<Self, Error> {
         parse(text, Singles::Refused).map(|(slices, _)| slices)
     }
 }
 
-/// What is done with an integer that stands in the place of a slice.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Singles {
-    /// It is an error, since it would drop its axis.
     Refused,
-    /// It is a single place.
     Taken,
 }
 
-/// Reads slices in NumPy's notation. Returns them, each single place among them as the slice of this place, and the number of
-/// the slice of each single place.
-///
-/// # Errors
-/// Those of [`SliceArgs::from_str`].
 pub(super) fn parse(text: &str, singles: Singles) -> Result<(SliceArgs, Vec<(usize, i64)>), Error> {
     let refuse = |message: String| Error::new(Subject::At, message);
     if text.trim_start().starts_with(['[', '(']) {
         return Err(refuse("slices are written without brackets: 1:8:2, ..., ::-1".to_owned()));
     }
     let items: Vec<&str> = text.split(',').map(str::trim).collect();
-    // as in a Python tuple, a comma may end the list
+    // as in a Python tuple, a trailing comma is allowed
     let items = match &items[..] {
         [""] => &[],
         [some @ .., ""] => some,
@@ -274,16 +249,13 @@ pub(super) fn parse(text: &str, singles: Singles) -> Result<(SliceArgs, Vec<(usi
     Ok((SliceArgs { ranges: parser.ranges, axes, names, ..SliceArgs::default() }, parser.places))
 }
 
-/// Slices that are read one after the other.
 struct SliceParser {
     singles: Singles,
     ranges: Vec<StepRange>,
-    /// The single places, and the number of the range of each.
     places: Vec<(usize, i64)>,
 }
 
 impl SliceParser {
-    /// Reads slices of named dimensions, `time=2:4`, and returns the names.
     fn by_names(&mut self, items: &[&str]) -> Result<Vec<String>, String> {
         let mut names: Vec<String> = Vec::with_capacity(items.len());
         for item in items {
@@ -302,7 +274,6 @@ impl SliceParser {
         Ok(names)
     }
 
-    /// Reads one slice, or a single place where these are taken.
     fn push(&mut self, item: &str) -> Result<(), String> {
         let range = match integer(item, BeyondInt64::Refused) {
             Some(Ok(place)) if self.singles == Singles::Taken => {
@@ -317,7 +288,6 @@ impl SliceParser {
     }
 }
 
-/// Reads one slice of NumPy's notation.
 fn range(item: &str) -> Result<StepRange, String> {
     let parts: Vec<&str> = item.split(':').map(str::trim).collect();
     let number = |part: &str| {
@@ -344,7 +314,6 @@ fn range(item: &str) -> Result<StepRange, String> {
     }
 }
 
-/// Reads an integer, `INT_MAX` or `INT_MIN`. Returns `None` if the text is not an integer.
 pub(crate) fn integer(text: &str, beyond: BeyondInt64) -> Option<Result<i64, String>> {
     match text {
         "INT_MAX" => return Some(Ok(i64::MAX)),
@@ -360,7 +329,6 @@ pub(crate) fn integer(text: &str, beyond: BeyondInt64) -> Option<Result<i64, Str
     })
 }
 
-/// Refuses a list that has not as many entries as there are starts.
 fn check_length(subject: Subject, list: &[i64], starts: usize) -> Result<(), Error> {
     if list.len() == starts {
         return Ok(());
@@ -368,7 +336,7 @@ fn check_length(subject: Subject, list: &[i64], starts: usize) -> Result<(), Err
     Err(Error::new(subject, format!("{}, expected {starts} as in start", counted(list.len(), "entry", "entries"))))
 }
 
-/// Copies the part of `data` that `args` selects. The result has `data`'s rank.
+/// Copies a slice of `data`, of the same rank (OpenVINO Slice-8).
 ///
 /// ```
 /// use ndarray::array;
@@ -379,7 +347,7 @@ fn check_length(subject: Subject, list: &[i64], starts: usize) -> Result<(), Err
 /// ```
 ///
 /// # Errors
-/// Those of [`SliceArgs::resolve`].
+/// The slice does not fit.
 pub fn slice<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     args: &SliceArgs,
@@ -389,7 +357,7 @@ pub fn slice<T: Copy, D: Dimension>(
 }
 
 impl Tensor {
-    /// Copies the part of the tensor that `args` selects, whatever its dtype. The result has the same rank.
+    /// Copies a slice of a tensor of any dtype.
     ///
     /// ```
     /// use tensorop::{DType, Tensor};
@@ -399,12 +367,11 @@ impl Tensor {
     /// ```
     ///
     /// # Errors
-    /// Those of [`SliceArgs::resolve`]; not enough memory for the copy.
+    /// The slice does not fit, or memory runs out.
     pub fn slice(&self, args: &SliceArgs) -> Result<Self, Error> {
         self.viewed(&View::c_order(self.shape()).select(&args.resolve(self.shape())?))
     }
 
-    /// Copies the items that a view of the tensor shows.
     pub(super) fn viewed(&self, view: &View) -> Result<Self, Error> {
         let (shape, itemsize) = (view.shape(), self.dtype().itemsize());
         let mut bytes = memory::zeros(view.items() * itemsize)?;
@@ -424,7 +391,7 @@ mod tests {
 
     #[test]
     fn the_specifications_examples() {
-        // start, stop, step, axes, output: examples 1 to 9 of Slice-8
+        // Slice-8's examples
         type Row<'a> = (i64, i64, i64, Option<&'a [i64]>, &'a [i32]);
         let rows: &[Row] = &[
             (1, 8, 1, Some(&[0]), &[1, 2, 3, 4, 5, 6, 7]),
@@ -436,7 +403,6 @@ mod tests {
             (9, -10, -1, Some(&[0]), &[9, 8, 7, 6, 5, 4, 3, 2, 1]),
             (9, -11, -2, Some(&[0]), &[9, 7, 5, 3, 1]),
             (100, -100, -1, Some(&[0]), &[9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
-            // beyond the document: Python's rules
             (-11, i64::MIN, -1, None, &[]),
             (9, i64::MAX, -1, None, &[]),
             (9, i32::MIN as i64, -4, None, &[9, 5, 1]),

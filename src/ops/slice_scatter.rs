@@ -1,5 +1,5 @@
-//! SliceScatter, as OpenVINO's [SliceScatter-15](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/slice-scatter-15.html)
-//! specifies it: a copy of `data` in which the places that a slice would take hold `updates`.
+//! SliceScatter: OpenVINO
+//! [SliceScatter-15](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/slice-scatter-15.html).
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -23,45 +23,36 @@ use crate::memory::{self, Buffer};
 use crate::parallel::{share, threads_holding};
 use crate::storage::source::{HeldCopy, Hold, Keep, Source};
 
-/// A SliceScatter with its places on each axis of `data` in range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SliceScatter {
     spans: Vec<Span>,
 }
 
 impl SliceScatter {
-    /// Checks the arguments against `data`'s shape and, unless one value fills all places, the shape of `updates`.
-    ///
-    /// # Errors
-    /// Those of [`SliceArgs::resolve`]; updates of another shape than the slice has.
+    /// Without `updates` one value fills all places.
     pub fn resolve(shape: &[usize], args: &SliceArgs, updates: Option<&[usize]>) -> Result<Self, Error> {
         let it = Self { spans: args.resolve(shape)? };
         check_updates(updates, &it.updates_shape(), shape, || args.describe(shape.len()))?;
         Ok(it)
     }
 
-    /// Returns one span for each axis of `data`.
     pub fn spans(&self) -> &[Span] {
         &self.spans
     }
 
-    /// Returns whether no step is negative, so that windows in C order take `updates` that are in C order from front to back.
     pub fn is_forward(&self) -> bool {
         self.spans.iter().all(|span| span.step > 0)
     }
 
-    /// Returns the shape that `updates` has.
     pub fn updates_shape(&self) -> Vec<usize> {
         self.spans.iter().map(|span| span.len).collect()
     }
 
-    /// Links the operator to what it reads. `updates` has the shape that was checked.
     pub fn link(self, base: Selection, updates: Converted) -> LinkedSliceScatter {
         let updates = updates.along(base.axes());
         self.putting(NewItems::Updates(updates), base)
     }
 
-    /// Links the operator to the data of which it replaces the items that match.
     pub fn replacing(self, base: Selection, replacement: Replacement) -> LinkedSliceScatter {
         self.putting(NewItems::Matching(replacement), base)
     }
@@ -70,23 +61,17 @@ impl SliceScatter {
         LinkedSliceScatter { places: self.in_order_of(&base), base, items }
     }
 
-    /// Returns the same places with the axes in the order in which `base` has them.
     pub(super) fn in_order_of(&self, base: &Selection) -> Self {
         Self { spans: base.axes().iter().flatten().map(|&axis| self.spans[axis]).collect() }
     }
 
-    /// Returns the numbers of the windows of `data`, of those `among` all, that have some of the places.
     pub(super) fn touched(&self, windows: &Windows, among: Range<usize>) -> Result<Vec<usize>> {
         let mut numbers = windows.touched_by(&self.spans)?;
         numbers.retain(|number| among.contains(number));
         Ok(numbers)
     }
 
-    /// Reads the items of `base` at these places and returns how many of them a replacement would replace. A stream can be read
-    /// again afterwards.
-    ///
-    /// # Errors
-    /// Of reading; not enough memory.
+    /// Counts the items to replace. A stream can be read again afterwards.
     pub fn count_matching(&self, base: &mut Selection, replacement: &Replacement) -> Result<usize> {
         base.source.hold(Hold::Seekable, replacement.limits.threads)?;
         let places = self.in_order_of(base);
@@ -96,8 +81,7 @@ impl SliceScatter {
         Ok(places.matching(base, replacement, &windows, &numbers)?.into_iter().map(|(_, items)| items).sum())
     }
 
-    /// Returns the numbers of those windows `among` some in which something matches, and how many items of each do. Several
-    /// threads look for them: to find one NaN in 1 GiB of float32 takes 0.39 s of processor time in all, and `cp` of it 0.67 s.
+    /// Threads share the search: one NaN in 1 GiB of float32 takes 0.39 s of processor time, a `cp` 0.67 s.
     fn matching(
         &self,
         base: &Selection,
@@ -126,8 +110,6 @@ impl SliceScatter {
         Ok(matching)
     }
 
-    /// Returns what a window of `data` takes from `updates`: a box of `updates`, one range an axis, and the view of it in
-    /// the window's own items. `None` if no update is in the window.
     pub fn part(&self, window: &Window) -> Option<UpdatesPart> {
         let both = || self.spans.iter().zip(&window.ranges);
         let part: Vec<_> = both().map(|(span, range)| span.within(range.start, range.end)).collect();
@@ -143,27 +125,21 @@ impl SliceScatter {
     }
 }
 
-/// What a window takes from the updates, as [`SliceScatter::part`] returns it.
 type UpdatesPart = (Vec<Range<usize>>, View);
 
-/// Returns whether updates take all places of a window.
 fn covers(part: &Option<UpdatesPart>, window: &Window) -> bool {
     part.as_ref().is_some_and(|(_, place)| place.items() == window.items())
 }
 
-/// The way in which updates are read where they are stored.
 const AS_STORED: usize = 0;
 
-/// The way in which updates are brought into the order of the output, in memory, before it is made. Then the data need not be read
-/// and written in boxes.
+/// Updates go to memory in output order first.
 const RESIDENT: usize = 1;
 
-/// Updates are [`RESIDENT`] if they have at most this many bytes, and no more than one part in [`FEW`] of the data: no more memory
-/// is held than boxes take.
+/// Limits of [`RESIDENT`], so that it holds no more memory than boxes.
 const FEW_BYTES: usize = 1 << 22;
 const FEW: usize = 8;
 
-/// A SliceScatter with its data and what it puts there.
 #[derive(Debug)]
 pub struct LinkedSliceScatter {
     base: Selection,
@@ -171,12 +147,9 @@ pub struct LinkedSliceScatter {
     items: NewItems,
 }
 
-/// What becomes of the items at the places.
 #[derive(Debug)]
 enum NewItems {
-    /// They are updates.
     Updates(Converted),
-    /// Those for which a condition holds are replaced.
     Matching(Replacement),
 }
 
@@ -209,7 +182,7 @@ impl Fill for LinkedSliceScatter {
         let mut all = self.base.holdings(way, limits);
         let NewItems::Updates(updates) = &self.items else { return all };
         let source = &updates.source;
-        // that updates end early must not show in the middle of a change in place
+        // truncated updates must fail before a change in place starts
         let in_order = self.places.is_forward() && !self.base.is_in_place();
         all.extend(match in_order {
             true => seekable(source, 1, updates.view(), limits),
@@ -225,7 +198,7 @@ impl Fill for LinkedSliceScatter {
     fn reads(&self, way: usize) -> Vec<Access<'_>> {
         let NewItems::Updates(updates) = &self.items else { return vec![self.base.access()] };
         let (source, view) = (&updates.source, updates.view());
-        // in memory and in chunks any order costs the same
+        // any order costs the same
         let pattern = match way != RESIDENT && (source.is_read_by_position() || source.is_stream()) {
             true => Pattern::Strided { view: view.clone(), axes: self.base.axes().to_vec() },
             false => Pattern::Anyhow,
@@ -247,8 +220,7 @@ impl Fill for LinkedSliceScatter {
         let boxes = region.boxes(shape);
         let parts: Vec<_> = boxes.iter().map(|window| self.places.part(window)).collect();
         let is_covered = |(window, part): (&Window, &Option<UpdatesPart>)| covers(part, window);
-        // The data of a box that updates cover as a whole is not read, unless it is a stream, which must be read past. With a step
-        // of 2 no box is covered, and all of the data is read.
+        // Boxes that updates cover are not read, except from a stream. A step of 2 covers no box.
         let may_cover = matches!(self.items, NewItems::Updates(_)) && !self.base.source.is_stream();
         let by_boxes = may_cover && boxes.iter().zip(&parts).any(is_covered);
         if !by_boxes {
@@ -298,8 +270,7 @@ impl Patch for LinkedSliceScatter {
     }
 }
 
-/// A copy of `data` in which the places that `args` selects hold `updates`. `updates` has exactly the shape that
-/// [`slice`](super::slice::slice) of those arguments gives: nothing broadcasts.
+/// Copies `data` and replaces a slice by `updates`, which has exactly its shape (OpenVINO SliceScatter-15).
 ///
 /// ```
 /// use ndarray::array;
@@ -311,7 +282,7 @@ impl Patch for LinkedSliceScatter {
 /// ```
 ///
 /// # Errors
-/// Those of [`SliceScatter::resolve`].
+/// The slice does not fit, or `updates` has another shape.
 pub fn slice_scatter<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,

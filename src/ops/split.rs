@@ -1,6 +1,5 @@
-//! Split: [ONNX](https://onnx.ai/onnx/operators/onnx__Split.html) in its versions 2 to 18, OpenVINO's Split-1 and
-//! [VariadicSplit-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/variadic-split-1.html):
-//! an axis cut into parts. Each output is a slice.
+//! Split: [ONNX](https://onnx.ai/onnx/operators/onnx__Split.html) 2 to 18, OpenVINO Split-1 and
+//! [VariadicSplit-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/variadic-split-1.html).
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
@@ -10,24 +9,18 @@ use crate::error::{Error, Result, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::{Span, StepRange};
 
-/// How an axis is cut.
+/// The parts of an axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SplitInto {
-    /// Into this number of parts of one length. The last ones are shorter if the dim is no multiple of it.
+    /// This many equal parts; the last may be shorter.
     Parts(i64),
-    /// Into parts of these lengths, one of which may be -1: the rest.
+    /// These lengths; one may be -1, the rest.
     Lengths(Vec<i64>),
 }
 
-/// The most outputs. A number or a list of zeros says how many there are, so it must not ask for more than memory holds: each
-/// takes about 1.5 KB, so the most take 100 MB.
+/// An output takes about 1.5 KB, so the maximum is 100 MB.
 const MAX_OUTPUTS: usize = 1 << 16;
 
-/// Returns the slice that each output is of data of that shape, whose axis `axis` is cut.
-///
-/// # Errors
-/// Rank 0; an axis out of range; fewer than one part; lengths that are negative, or that together are not the dim; more than
-/// 65,536 outputs.
 pub fn check(shape: &[usize], axis: i64, into: &SplitInto) -> Result<Vec<SliceArgs>> {
     let axis = check_axis(shape, axis)?;
     let dim = shape[axis];
@@ -51,7 +44,6 @@ pub fn check(shape: &[usize], axis: i64, into: &SplitInto) -> Result<Vec<SliceAr
     Ok(lengths.into_iter().scan(0, slice).collect())
 }
 
-/// Returns the lengths of parts of an axis; or what is wrong with them.
 fn lengths_of(dim: usize, lengths: &[i64]) -> Result<Vec<usize>, String> {
     if lengths.len() > MAX_OUTPUTS {
         return Err(format!("{} numbers, expected at most {MAX_OUTPUTS}", lengths.len()));
@@ -70,7 +62,7 @@ fn lengths_of(dim: usize, lengths: &[i64]) -> Result<Vec<usize>, String> {
     }
 }
 
-/// Cuts an axis of `data`.
+/// Splits an axis of `data` (ONNX Split-18, OpenVINO Split-1 and VariadicSplit-1).
 ///
 /// ```
 /// use ndarray::array;
@@ -82,7 +74,7 @@ fn lengths_of(dim: usize, lengths: &[i64]) -> Result<Vec<usize>, String> {
 /// ```
 ///
 /// # Errors
-/// Those of [`check`].
+/// The axis is out of range, the number of parts is not 1 to 65,536, or the lengths do not add up to the dim.
 pub fn split<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     axis: i64,
@@ -97,10 +89,10 @@ pub fn split<T: Copy, D: Dimension>(
 }
 
 impl Tensor {
-    /// Cuts an axis of the tensor, whatever its dtype, as [`split`](crate::split()) does.
+    /// Splits a tensor of any dtype as [`split`](crate::split()) does.
     ///
     /// # Errors
-    /// Those of [`split`](crate::split()); not enough memory.
+    /// An argument does not fit, or memory runs out.
     pub fn split(&self, axis: i64, into: &SplitInto) -> Result<Vec<Self>> {
         check(self.shape(), axis, into)?.iter().map(|args| self.slice(args)).collect()
     }
@@ -114,7 +106,6 @@ mod tests {
 
     #[test]
     fn parts_follow_each_other() {
-        // the dim, how it is cut, and the lengths
         let rows: [(usize, SplitInto, &[usize]); 9] = [
             (6, SplitInto::Parts(3), &[2, 2, 2]),
             (7, SplitInto::Parts(3), &[3, 3, 1]),

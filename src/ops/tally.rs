@@ -1,9 +1,6 @@
-//! Reductions that have to know what came before: the mean, and those in which the item of `data` takes no part. Both are
-//! OpenVINO's, of [ScatterElementsUpdate-12](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-elements-update-12.html).
-//!
-//! Any other reduction makes a new item of the old one and an update, and needs no memory. These count what each place has
-//! been given, for a run of neighbouring places at a time: all updates of a place are put to it while its run is at hand, so
-//! the counts are as few as the places of a run, however many updates there are.
+//! Reductions that count updates: the mean, and those without the data's items (OpenVINO
+//! [ScatterElementsUpdate-12](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-elements-update-12.html)).
+//! A tally covers one run of places, so memory does not grow with the updates.
 
 use super::reduction::{Combine, CombineBlocks, Reducible, Reduction, combine};
 use crate::error::{Error, Result, Subject};
@@ -11,44 +8,32 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, Float, match_kind, not_numbers};
 use crate::memory;
 
-/// The most places that are counted at a time. A place takes 8 bytes, and the mean of integers 16 more.
+/// A place takes 8 bytes, or 24 for the mean of integers.
 pub(super) const MAX_COUNTED: usize = 1 << 17;
 
-/// What becomes of an item and the updates for its place. Items are little-endian bytes.
+/// A reduction of little-endian items.
 #[derive(Clone, Copy, Debug)]
 pub enum Application {
-    /// The last update takes the item's place.
     Replace,
-    /// Each update is reduced with what is there.
     Combine(Combine),
-    /// What is there depends on how many updates came before.
+    /// Depends on earlier updates of the place.
     Fold(Fold),
 }
 
-/// A reduction that has to know what came before.
 #[derive(Clone, Copy, Debug)]
 pub struct Fold {
     step: FoldStep,
-    /// Whether the item of `data` takes part.
     has_initial: bool,
 }
 
-/// What a fold does with an update.
 #[derive(Clone, Copy, Debug)]
 enum FoldStep {
-    /// It is reduced with what is there.
     Combine(CombineBlocks),
-    /// It is added, with one rounding, and the sum is divided in the end.
     FloatMean { add: CombineBlocks, divide: fn(&mut [u8], u64) },
-    /// It is added to an exact sum, whose quotient is written in the end.
     IntegerMean { read: fn(&[u8]) -> i128, write: fn(&mut [u8], i128) },
 }
 
 impl Application {
-    /// Returns what a reduction does to items of a dtype; `has_initial` says whether the item of `data` takes part.
-    ///
-    /// # Errors
-    /// A dtype for which the reduction is not defined.
     pub fn new(dtype: &DType, reduction: Reduction, has_initial: bool) -> Result<Self, Error> {
         let step = match reduction {
             Reduction::Mean => mean(dtype)?,
@@ -61,16 +46,11 @@ impl Application {
         Ok(Self::Fold(Fold { step, has_initial }))
     }
 
-    /// Returns whether items must be in native order for it.
     pub(super) fn knows_numbers(&self) -> bool {
         !matches!(self, Self::Replace)
     }
 }
 
-/// Returns the step of a mean of items of a dtype.
-///
-/// # Errors
-/// A dtype that has no mean.
 fn mean(dtype: &DType) -> Result<FoldStep, Error> {
     let add = combine(dtype, Reduction::Add).ok().flatten().map(|combine| combine.blocks);
     let step = match_kind!(dtype.kind(), {
@@ -98,41 +78,31 @@ fn mean(dtype: &DType) -> Result<FoldStep, Error> {
     })
 }
 
-/// Divides a sum by a count, with one rounding: float64 has more than twice the digits of the other floats, so what it rounds away
-/// cannot change the rounding to theirs.
+/// Rounds once: float64 has more than twice the digits of other floats.
 fn divided<T: Float + Reducible>(sum: T, count: u64) -> T {
     let mean = sum.wide() / count as f64;
-    // a NaN keeps what it carries
+    // keeps a NaN's payload
     let add = T::operation(Reduction::Add).filter(|_| mean.is_nan());
     add.map_or_else(|| T::nearest(mean), |add| add(sum, sum))
 }
 
-/// An application, and what it counts.
 pub(super) enum Put<'t> {
-    /// An update takes the item's place.
     Replace,
-    /// An update is reduced with the item.
     Combine(Combine),
-    /// An update is counted, too.
     Fold(&'t mut Tally),
 }
 
-/// What the places of a run have been given.
 #[derive(Debug)]
 pub(super) struct Tally {
     fold: Fold,
     itemsize: usize,
-    /// For each place that is given any item: how many items it is made of so far.
+    /// The items reduced into each place.
     counts: Vec<u64>,
-    /// The sum of these, where it is kept exactly: the place itself holds any other.
+    /// Exact sums; others are in the output itself.
     sums: Vec<i128>,
 }
 
 impl Tally {
-    /// Begins with `places` of which none is given anything.
-    ///
-    /// # Errors
-    /// Not enough memory.
     pub(super) fn new(fold: Fold, itemsize: usize, places: usize) -> Result<Self> {
         let (mut counts, mut sums) = (memory::with_capacity(places)?, Vec::new());
         counts.resize(places, 0);
@@ -143,12 +113,10 @@ impl Tally {
         Ok(Self { fold, itemsize, counts, sums })
     }
 
-    /// Returns the number of places.
     pub(super) fn places(&self) -> usize {
         self.counts.len()
     }
 
-    /// Puts an update to place number `at` of those that `out` holds.
     pub(super) fn put(&mut self, at: usize, update: &[u8], out: &mut [u8]) {
         let item = &mut out[at * self.itemsize..][..self.itemsize];
         let count = &mut self.counts[at];
@@ -168,14 +136,12 @@ impl Tally {
         }
     }
 
-    /// Makes the items of `out` what their places have been given.
     pub(super) fn finish(self, out: &mut [u8]) {
         for (at, &count) in self.counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
             let item = &mut out[at * self.itemsize..][..self.itemsize];
             match self.fold.step {
                 FoldStep::Combine(_) => {}
                 FoldStep::FloatMean { divide, .. } => divide(item, count),
-                // toward zero
                 FoldStep::IntegerMean { write, .. } => write(item, self.sums[at] / i128::from(count)),
             }
         }
@@ -188,7 +154,6 @@ mod tests {
 
     use super::*;
 
-    /// What one place becomes of an item and updates.
     fn folded<T: Element>(reduction: Reduction, has_initial: bool, item: T, updates: &[T]) -> T {
         let Application::Fold(fold) = Application::new(&T::dtype(), reduction, has_initial).unwrap() else {
             panic!("{reduction:?} is a fold");
@@ -198,7 +163,6 @@ mod tests {
         let mut tally = Tally::new(fold, T::SIZE, 3).unwrap();
         updates.iter().for_each(|update| tally.put(1, update.to_little().as_ref(), &mut out));
         tally.finish(&mut out);
-        // places that are given nothing stay as they are
         assert_eq!((&out[..T::SIZE], &out[2 * T::SIZE..]), (&before[..T::SIZE], &before[2 * T::SIZE..]));
         T::read_le(&out[T::SIZE..])
     }
@@ -227,9 +191,7 @@ mod tests {
         assert_eq!(folded(Mean, false, f64::NAN, &[1.0, 2.0]), 1.5);
     }
 
-    /// Returns whether no neighbour of a mean is nearer to the sum's exact quotient, and of two as near the even one was taken.
     fn is_nearest(sum: f64, count: u64, mean: f64, below: f64, above: f64, is_even: bool) -> bool {
-        // times the count all of it is exact: few digits by few
         let far = |value: f64| (sum - value * count as f64).abs();
         let nearest = far(below).min(far(above));
         far(mean) < nearest || far(mean) == nearest && is_even
@@ -271,7 +233,6 @@ mod tests {
         assert_eq!(folded(Max, false, 9_u16, &[2, 4, 3]), 4);
         assert_eq!(folded(Min, false, f32::NAN, &[2.0]), 2.0);
         assert!(!folded(Add, false, true, &[false]));
-        // the first update is not changed at all
         assert_eq!(folded(Add, false, 1.0_f32, &[-0.0]).to_bits(), (-0.0_f32).to_bits());
         assert_eq!(folded(Add, false, 5, &[]), 5);
         assert!(matches!(Application::new(&f32::dtype(), Reduction::None, false), Ok(Application::Replace)));

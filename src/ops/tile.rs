@@ -1,6 +1,5 @@
-//! Tile, as [ONNX](https://onnx.ai/onnx/operators/onnx__Tile.html) and OpenVINO's
-//! [Tile-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/tile-1.html)
-//! specify it: each axis again and again.
+//! Tile: [ONNX](https://onnx.ai/onnx/operators/onnx__Tile.html), OpenVINO
+//! [Tile-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/tile-1.html).
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
@@ -11,10 +10,6 @@ use crate::item::tensor::Tensor;
 use crate::layout::axis::Span;
 use crate::layout::segments::{Segment, Segments};
 
-/// Checks how often each axis is repeated. Of the list and the shape the shorter one begins with ones.
-///
-/// # Errors
-/// A negative number ([`Subject::Argument`]); an output of too many axes, or that cannot be counted.
 pub fn check(shape: &[usize], repeats: &[i64]) -> Result<Arrangement> {
     check_shape(shape, Subject::Data)?;
     let subject = Subject::Argument("repeats");
@@ -29,7 +24,7 @@ pub fn check(shape: &[usize], repeats: &[i64]) -> Result<Arrangement> {
         let refuse = |what: &str| Error::new(subject, format!("{times} for axis {number}, {what} (data {shape:?})"));
         let times = usize::try_from(times).map_err(|_| refuse("expected 0 or more"))?;
         let len = dim.checked_mul(times).ok_or_else(|| refuse("more places than can be counted"))?;
-        // one place again and again is no cycle
+        // a step of 0 repeats one place in a single run
         let once = Segment::Run(Span { start: 0, step: 0, len });
         let list = if dim == 1 { once } else { Segment::Run(Span::whole(dim)) };
         Ok(Segments::cycle(&[list], 0, len))
@@ -38,7 +33,7 @@ pub fn check(shape: &[usize], repeats: &[i64]) -> Result<Arrangement> {
     Arrangement::along(axes, segments)
 }
 
-/// Repeats each axis of `data`. Of `repeats` and the shape of `data` the shorter one begins with ones.
+/// Repeats each axis of `data`; the shorter of `repeats` and the shape gets leading ones (ONNX Tile, OpenVINO Tile-1).
 ///
 /// ```
 /// use ndarray::array;
@@ -49,16 +44,16 @@ pub fn check(shape: &[usize], repeats: &[i64]) -> Result<Arrangement> {
 /// ```
 ///
 /// # Errors
-/// Those of [`check`].
+/// A number is negative ([`Subject::Argument`]), or the output is too large.
 pub fn tile<T: Copy>(data: &ArrayBase<impl Data<Elem = T>, impl Dimension>, repeats: &[i64]) -> Result<ArrayD<T>> {
     check(data.shape(), repeats)?.of_array(data, None)
 }
 
 impl Tensor {
-    /// Repeats each axis of the tensor, whatever its dtype, as [`tile`](crate::tile()) does.
+    /// Repeats each axis of a tensor of any dtype as [`tile`](crate::tile()) does.
     ///
     /// # Errors
-    /// Those of [`tile`](crate::tile()); not enough memory.
+    /// An argument does not fit, or memory runs out.
     pub fn tile(&self, repeats: &[i64]) -> Result<Self> {
         check(self.shape(), repeats)?.of_tensor(self)
     }

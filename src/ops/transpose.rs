@@ -1,6 +1,5 @@
-//! Transpose, as [ONNX](https://onnx.ai/onnx/operators/onnx__Transpose.html) and OpenVINO's
-//! [Transpose-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/transpose-1.html)
-//! specify it: the same items with the axes in another order.
+//! Transpose: [ONNX](https://onnx.ai/onnx/operators/onnx__Transpose.html), OpenVINO
+//! [Transpose-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/transpose-1.html).
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
@@ -9,11 +8,7 @@ use crate::error::{Error, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::layout::view::View;
 
-/// Checks the axes of a transposition of data of that shape, and returns for each axis of the output the axis of the data
-/// that it is. Without a list, or with an empty one (as Transpose-1 has it), the axes are reversed.
-///
-/// # Errors
-/// Data of more than 64 axes; a list that does not name each axis once, counted from the last one if it is negative.
+/// Returns the data's axis per output axis; an empty list (Transpose-1) reverses the axes.
 pub fn check(shape: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, Error> {
     let rank = shape.len();
     check_shape(shape, Subject::Data)?;
@@ -29,8 +24,8 @@ pub fn check(shape: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, Error>
     }
 }
 
-/// Copies `data` with its axes in another order: axis `n` of the result is axis `axes[n]` of `data`. Without a list,
-/// or with an empty one, the axes are reversed. The result is in C order.
+/// Copies `data`, in C order, with its axes permuted: output axis `n` is axis `axes[n]` (ONNX Transpose, OpenVINO
+/// Transpose-1). No list, or an empty one, reverses them.
 ///
 /// ```
 /// use ndarray::array;
@@ -42,8 +37,7 @@ pub fn check(shape: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, Error>
 /// ```
 ///
 /// # Errors
-/// More than 64 axes; a list that does not name each axis once, counted from the last one if it is negative
-/// ([`Subject::Axes`]).
+/// The rank exceeds 64, or `axes` does not name each axis once ([`Subject::Axes`]).
 pub fn transpose<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     axes: Option<&[i64]>,
@@ -54,7 +48,7 @@ pub fn transpose<T: Copy, D: Dimension>(
 }
 
 impl Tensor {
-    /// Copies the tensor with its axes in another order, whatever its dtype, as [`transpose`](crate::transpose()) does.
+    /// Transposes a tensor of any dtype as [`transpose`](crate::transpose()) does.
     ///
     /// ```
     /// use tensorop::{DType, Tensor};
@@ -64,7 +58,7 @@ impl Tensor {
     /// ```
     ///
     /// # Errors
-    /// Those of [`transpose`](crate::transpose()); not enough memory for the copy.
+    /// An argument does not fit, or memory runs out.
     pub fn transpose(&self, axes: Option<&[i64]>) -> Result<Self, Error> {
         self.viewed(&View::c_order(self.shape()).with_axes(&check(self.shape(), axes)?))
     }
@@ -77,7 +71,6 @@ mod tests {
     use super::*;
     use crate::layout::shape::MAX_RANK;
 
-    /// Takes every item of the result from where the axes say that it was.
     fn plain(data: &ArrayD<i32>, order: &[usize]) -> ArrayD<i32> {
         let shape: Vec<usize> = order.iter().map(|&axis| data.shape()[axis]).collect();
         ArrayD::from_shape_fn(IxDyn(&shape), |at| {
@@ -102,7 +95,6 @@ mod tests {
                 let (typed, back) = (order.map(|axis| axis as i64), order.map(|axis| axis as i64 - 3));
                 assert_eq!(transpose(&data, Some(&typed)).as_ref(), Ok(&expected), "{shape:?} {order:?}");
                 assert_eq!(transpose(&data, Some(&back)).as_ref(), Ok(&expected), "{shape:?} {back:?}");
-                // of any layout
                 let reversed = data.t().as_standard_layout().into_owned();
                 assert_eq!(transpose(&reversed.t(), Some(&typed)).as_ref(), Ok(&expected), "{shape:?} {order:?}");
             }
