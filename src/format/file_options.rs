@@ -111,7 +111,7 @@ pub struct ResolvedChunks {
     pub keeps_fill: bool,
 }
 
-/// The options and inputs of a [`Layout`].
+/// The options and inputs of a [`Layout`](super::interface::Layout).
 #[derive(Clone, Copy, Debug)]
 pub struct LayoutRequest<'a> {
     pub options: &'a FileOptions,

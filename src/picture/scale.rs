@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Mutex;
 
 use super::numbers::long_integer;
-use super::viridis::{INFINITY, MINUS_INFINITY, NAN, Rgb, Shares};
+use super::viridis::{ColourShares, INFINITY, MINUS_INFINITY, NAN, Rgb};
 use crate::engine::job::{Job, Progress};
 use crate::engine::plan::SinkKind;
 use crate::engine::sink::WindowSink;
@@ -63,12 +63,12 @@ pub(super) struct Colours {
     high: f64,
     width: f64,
     factor: f64,
-    shares: Shares,
+    shares: ColourShares,
 }
 
 impl Colours {
     pub(super) fn new(scale: &Scale) -> Self {
-        let shares = Shares::new();
+        let shares = ColourShares::new();
         let Some((low, high)) = scale.ends.filter(|(low, high)| low < high) else {
             return Self { low: 0.0, high: 0.0, width: 1.0, factor: 1.0, shares };
         };

@@ -36,37 +36,37 @@ pub(crate) fn viridis(share: f64) -> Rgb {
 const BINS: usize = 1 << 14;
 
 /// A faster [`viridis`]: caches the colour of each bin that has only one.
-pub(crate) struct Shares {
-    bins: Vec<Bin>,
+pub(crate) struct ColourShares {
+    bins: Vec<ColourBin>,
 }
 
 #[derive(Clone, Copy)]
-enum Bin {
+enum ColourBin {
     Unknown,
     One(Rgb),
     Several,
 }
 
-impl Shares {
+impl ColourShares {
     pub(crate) fn new() -> Self {
-        Self { bins: vec![Bin::Unknown; BINS + 1] }
+        Self { bins: vec![ColourBin::Unknown; BINS + 1] }
     }
 
     #[inline]
     pub(crate) fn colour(&mut self, share: f64) -> Rgb {
         let number = ((share * BINS as f64) as usize).min(BINS);
         match self.bins[number] {
-            Bin::One(colour) => colour,
-            Bin::Several => viridis(share),
-            Bin::Unknown => {
-                self.bins[number] = Bin::of(number);
+            ColourBin::One(colour) => colour,
+            ColourBin::Several => viridis(share),
+            ColourBin::Unknown => {
+                self.bins[number] = ColourBin::of(number);
                 viridis(share)
             }
         }
     }
 }
 
-impl Bin {
+impl ColourBin {
     /// Channels are monotonic between stops, so a bin without a stop has one colour if its ends do.
     fn of(number: usize) -> Self {
         let first = number as f64 / BINS as f64;
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn bins_have_the_colours_of_their_shares() {
-        let mut shares = Shares::new();
+        let mut shares = ColourShares::new();
         let ends = (0..=BINS).map(|bin| bin as f64 / BINS as f64);
         let stops = (0..STOPS.len()).map(|stop| stop as f64 / (STOPS.len() - 1) as f64);
         let beside = ends.chain(stops).flat_map(|share| [share, share.next_down(), share.next_up()]);
@@ -110,7 +110,7 @@ mod tests {
         for share in all.iter().chain(all.iter().rev()) {
             assert_eq!(shares.colour(*share), viridis(*share), "{share:e}");
         }
-        let several = shares.bins.iter().filter(|bin| matches!(bin, Bin::Several)).count();
+        let several = shares.bins.iter().filter(|bin| matches!(bin, ColourBin::Several)).count();
         assert!(several < BINS / 16, "{several}");
     }
 

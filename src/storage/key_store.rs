@@ -95,7 +95,7 @@ pub fn join(prefix: &str, name: &str) -> String {
 /// Lists all keys below a prefix, relative to it: first the names directly below, sorted, then those of each subfolder.
 pub fn keys_below(store: &dyn KeyStore, prefix: &str, is_shown: fn(&str) -> bool) -> Result<Vec<String>> {
     /// More keys and prefixes than this mean that links form a cycle.
-    const MAX_VALUE_BYTES: usize = 1 << 24;
+    const MAX_KEYS: usize = 1 << 24;
     let (mut keys, mut pending) = (Vec::new(), vec![String::new()]);
     while let Some(own) = pending.pop() {
         let within = if own.is_empty() { prefix.to_owned() } else { join(prefix, &own) };
@@ -107,7 +107,7 @@ pub fn keys_below(store: &dyn KeyStore, prefix: &str, is_shown: fn(&str) -> bool
         keys.extend(sorted(store.names(&within)?));
         // `pending` is a stack, so the first prefix goes on top.
         pending.extend(sorted(store.prefixes(&within)?).into_iter().rev());
-        ensure!(keys.len() + pending.len() <= MAX_VALUE_BYTES, "more than {MAX_VALUE_BYTES} files and folders");
+        ensure!(keys.len() + pending.len() <= MAX_KEYS, "more than {MAX_KEYS} files and folders");
     }
     Ok(keys)
 }
