@@ -41,6 +41,13 @@ pub(super) struct SliceScatter {
     /// With --fill: replace only items that are nan, inf, finite, ==V, !=V, '<V', '<=V', '>V' or '>=V'
     ///
     /// Without a slice, --where searches all of DATA. V is a value as for --fill: it is rounded to DATA's dtype if that is a
+    /// float, and items are compared with it exactly. A NaN is neither equal nor unequal to a value, nor below or above it;
+    /// -0 equals 0. Integers and bools are always finite. NaT is the nan of dates. Complex numbers accept nan and inf (in
+    /// either part), finite, == and !=, and strings only == and !=. Long double, void and structured items have no
+    /// conditions.
+    ///
+    /// A line gives the number of replaced items, unless -q is given: on standard output, or on standard error if the tensor
+    /// itself goes to standard output. --in-place writes only the bytes that change.
     #[arg(
         id = "where",
         long = "where",
