@@ -251,7 +251,8 @@ fn parse_sheltered(args: &[OsString], help_width: usize) -> Result<(Command, Arg
     parsed(program().subcommands(deferred_sub_commands())).map_err(|error| match error.kind() {
         // Help is laid out only if it is shown, because that takes half as long as the rest of a small run.
         ErrorKind::DisplayHelp => {
-            EarlyExit::Help(parsed(help::laid_out(grammar(), GROUPS, help_width)).err().unwrap_or(error))
+            let grammar = grammar().mut_subcommands(with_hyphens);
+            EarlyExit::Help(parsed(help::laid_out(grammar, GROUPS, help_width)).err().unwrap_or(error))
         }
         _ if !error.use_stderr() => EarlyExit::Help(error),
         // clap would print all of the help
@@ -335,7 +336,9 @@ mod tests {
         for option in [&["--start", "-1"][..], &["--start=-1"]] {
             let args: Vec<_> =
                 ["tensorop", "slice", "a", "--stop", "2"].iter().chain(option).map(OsString::from).collect();
-            assert!(parse(args, 100).is_ok(), "{option:?}");
+            assert!(parse(args.clone(), 100).is_ok(), "{option:?}");
+            let help = parse(args.into_iter().chain(["--help".into()]), 100);
+            assert!(matches!(help, Err(EarlyExit::Help(help)) if help.kind() == ErrorKind::DisplayHelp), "{option:?}");
         }
     }
 }
