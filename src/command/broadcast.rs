@@ -22,7 +22,7 @@ use crate::ops::call::Call;
 #[command(override_usage = "tensorop broadcast [OPTIONS] --shape <I> <DATA>", after_long_help = EXAMPLES)]
 pub(super) struct Broadcast {
     /// The tensor that is repeated
-    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor that is repeated."))]
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to broadcast."))]
     pub data: Operand,
     /// The shape to repeat it to, such as 8,1024 or a file
     #[arg(long, value_name = "I", value_parser = IndexList::parser(), value_hint = ValueHint::FilePath, help_heading = HEADING)]

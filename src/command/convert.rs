@@ -85,7 +85,7 @@ pub(super) struct Convert {
     /// With -o NAME.safetensors.index.json over an index: remove the shards that only the old index names
     ///
     /// They are removed when the new index has its name, and listed in a line. Files that another index in the folder names
-    /// are kept. If an input comes from the old shards, all of their tensors must go into the output, but for those that
+    /// are kept. If an input comes from the old shards, all of their tensors must go into the output, except those that
     /// --only and --exclude leave out.
     #[arg(long, help_heading = HEADING)]
     pub remove_old_shards: bool,
@@ -108,9 +108,9 @@ A cast to floats and complex numbers rounds each value once, to nearest, ties to
 items that became infinite, or NaN in a dtype without infinity; see --saturate and --strict. A cast to integers and bool must be \
 exact; otherwise an error names the first value that is not.
 
-With several tensors, DTYPE converts only those of its class: integers, floats or complex numbers (bool is none of them). \
-GLOB=DTYPE converts all that match, and the last match decides. Can be given several times. A value that is for none of the tensors, \
-or only for tensors on which other values decide, is an error; a tensor that has the dtype already stays as it is.";
+With several tensors, DTYPE converts only those of its class: integers, floats or complex numbers (not bool). \
+GLOB=DTYPE converts all that match, and the last match decides. Can be given several times. A value that applies to no tensor, or only \
+to tensors that another value decides, is an error; a tensor that has the dtype already is not changed.";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -110,8 +110,8 @@ pub(super) fn formats() -> String {
     let written = Format::all().filter(|format| format.is_written()).map(|format| format!(".{}", format.extension()));
     let written = written.chain([format!("NAME.{}", Format::INDEX.extension())]);
     format!(
-        "Formats that are read (their content or name tells them, or --from):\n{}\n\n\
-         Formats that are written (the name after -o tells them, or --to): {}.",
+        "Formats that are read (by content, name or --from):\n{}\n\n\
+         Formats that are written (by the name after -o, or --to): {}.",
         read.collect::<Vec<_>>().join("\n"),
         written.collect::<Vec<_>>().join(", ")
     )

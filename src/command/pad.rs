@@ -20,7 +20,7 @@ use crate::ops::pad::PadMode;
 #[command(override_usage = "tensorop pad [OPTIONS] --before <I> --after <I> <DATA>", after_long_help = EXAMPLES)]
 pub(super) struct Pad {
     /// The tensor to which places are added
-    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to which places are added."))]
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to pad."))]
     pub data: Operand,
     /// The number of places to add before each axis, such as 1,1 or a file; negative takes away
     #[arg(long, value_name = "I", value_parser = IndexList::parser(), value_hint = ValueHint::FilePath, help_heading = HEADING)]

@@ -78,8 +78,8 @@ Examples:
   tensorop reshape image.npy --unsqueeze 0 --in-place         # a batch of one, in the header alone
   tensorop reshape '[[1,2,3],[4,5,6]]' --shape 3,2
 
-Of a Zarr store, where only dims of 1 come and go, chunks and names of dimensions stay with their axes; else the output has \
-chunks of its own.";
+In a Zarr store, if only dims of 1 are added or dropped, chunks and names of dimensions stay with their axes; otherwise the output \
+has new chunks.";
 
 impl Reshape {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {

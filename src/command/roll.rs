@@ -19,7 +19,7 @@ use crate::ops::call::Call;
 #[command(override_usage = "tensorop roll [OPTIONS] --shift <I> <DATA>", after_long_help = EXAMPLES)]
 pub(super) struct Roll {
     /// The tensor whose places move
-    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor whose places move."))]
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to roll."))]
     pub data: Operand,
     /// The number of places to move each of --axes by, or one number for all, such as 1,-2 or a file
     #[arg(long, value_name = "I", value_parser = IndexList::parser(), value_hint = ValueHint::FilePath, help_heading = HEADING)]

@@ -44,7 +44,7 @@ Examples:
   tensorop scatter-update data.npy '[0,2]' '[[1,1],[1,1],[1,2]]' --axis 1 -o out.npy
   tensorop scatter-update table.npy stale.npy --fill 0 --axis 0 -o table.npy
 
-Of an index tensor at most 1 GiB is held in memory (some 100 million tuples); of a larger one the rest is read again.";
+At most 1 GiB of INDICES is held in memory (about 100 million tuples); the rest of larger INDICES is read again.";
 
 impl ScatterUpdate {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {

@@ -28,9 +28,9 @@ use crate::storage::source::merged;
 #[command(override_usage = "tensorop split [OPTIONS] <--parts <N>|--lengths <I>> -o <FILE> <DATA>", after_long_help = EXAMPLES)]
 pub(super) struct Split {
     /// The tensor whose axis is cut
-    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor whose axis is cut."))]
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to split."))]
     pub data: Operand,
-    /// Cut into N parts of one length; the last ones are shorter if the dim is no multiple of N
+    /// Cut into N parts of one length; the last ones are shorter if the dim is not a multiple of N
     #[arg(id = "equal_parts", long = "parts", value_name = "N", value_parser = clap::value_parser!(i64), help_heading = HEADING)]
     pub parts: Option<i64>,
     /// Cut into parts of these lengths, such as 2,-1,3 or a file; one may be -1: the rest
@@ -50,7 +50,7 @@ const HEADING: &str = "Split";
 
 const EXAMPLES: &str = "\
 Examples:
-  tensorop split data.npy --parts 4 -o 'quarter-*.npy'       # np.array_split, but that the first parts are the longest
+  tensorop split data.npy --parts 4 -o 'quarter-*.npy'       # np.array_split, but the first parts are the longest
   tensorop split model.safetensors:qkv --parts 3 --names q,k,v -o qkv.safetensors
   tensorop split data.npy --lengths 100,-1 -o 'set-*.npy'    # the first 100 rows, and the others
   tensorop split data.npy --lengths 1,2,-1 --axis -1 -o columns.npz

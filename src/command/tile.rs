@@ -19,7 +19,7 @@ use crate::ops::call::Call;
 #[command(override_usage = "tensorop tile [OPTIONS] --repeats <I> <DATA>", after_long_help = EXAMPLES)]
 pub(super) struct Tile {
     /// The tensor whose axes are repeated
-    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor whose axes are repeated."))]
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to repeat."))]
     pub data: Operand,
     /// The number of repetitions of each axis, 0 or more, such as 2,1 or a file
     #[arg(long, value_name = "I", value_parser = IndexList::parser(), value_hint = ValueHint::FilePath, help_heading = "Tile")]

@@ -19,7 +19,7 @@ use crate::ops::call::Call;
 #[command(override_usage = "tensorop transpose [OPTIONS] <DATA>", after_long_help = EXAMPLES)]
 pub(super) struct Transpose {
     /// The tensor whose axes are reordered
-    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor whose axes are reordered."))]
+    #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to transpose."))]
     pub data: Operand,
     /// The axes of DATA in the order of the output, such as 0,3,1,2 or a file [default: reversed]
     ///

@@ -148,7 +148,7 @@ pub(super) static JSON: Row = Row {
         ..READS
     }),
     writes: Some(Writes {
-        help: "One JSON object that reads back to the same bits, but for NaN",
+        help: "One JSON object that reads back to the same bits, except NaN",
         writer: &json::JsonWriter,
         can: Capabilities::NONE,
     }),

@@ -123,7 +123,7 @@ const DTYPE_HELP: &str = "The dtype of operands without their own: JSON, CSV, vo
 JSON without a dtype and CSV get this dtype. Without the option they get the dtype of the other operand, or int64, uint64, \
 float64, bool or str according to their content. INDICES of an operator are always integers.
 
-Void items, as which NumPy saves bfloat16 and float8, are read as items of this dtype if it has the same size. diff, info, \
+Void items, in which NumPy saves bfloat16 and float8, are read as items of this dtype if it has the same size. diff, info, \
 show and convert also read unsigned integers as this dtype, if none of several tensors has such void items, and convert of a \
 single tensor reads any items as this dtype. That changes no bit; convert --cast converts values.
 

@@ -39,7 +39,7 @@ pub(crate) struct PassOptions {
     /// Count different metadata as a difference: attributes, fill values, dimension names, metadata of files
     ///
     /// These are compared: attributes, fill values and dimension names of Zarr arrays, the attributes of their groups, and
-    /// the metadata of .safetensors files. Metadata that the format of one side cannot hold are no difference. Without this
+    /// the metadata of .safetensors files. Metadata that the format of one side cannot hold is not compared. Without this
     /// option the report names the metadata that differ, and the status does not depend on them. --accept writes no metadata,
     /// so the two options exclude each other.
     #[arg(long, conflicts_with = "accept")]
