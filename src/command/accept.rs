@@ -198,7 +198,7 @@ impl Changes {
             return self.put(expected.path(file), Some(&*expected.open(file)?), accepted(within));
         }
         if !Path::new(stem).components().all(|part| matches!(part, Component::Normal(_))) {
-            bail!("--accept: {stem:?} is no name of a file in {}", root.display());
+            bail!("--accept: {stem:?} is not a file name in {}", root.display());
         }
         self.put(&root.join(format!("{stem}.{}", format.extension())), None, accepted(within))
     }
@@ -390,7 +390,7 @@ fn name_of(side: &Collection, place: TensorPlace) -> Result<Option<String>> {
 
 fn check_file(expected: &Located, what: &str) -> Result<()> {
     match expected.place {
-        Place::Stdin | Place::Json(_) => bail!("EXPECTED: --accept writes {what}, and this is none"),
+        Place::Stdin | Place::Json(_) => bail!("EXPECTED: --accept needs {what}"),
         Place::Object(_) => {
             bail!("{}: --accept writes a local file, not one behind an address", label(expected.typed()))
         }

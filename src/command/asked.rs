@@ -158,9 +158,7 @@ impl<'a> DTypeOption<'a> {
             // text has values, not packed bytes
             Some(asked) => {
                 let (name, items) = (asked.name(), asked.dtype().name());
-                self.mark_unused(|| {
-                    format!("{label}: a text has values, and {name} says how bytes hold items: say {items}")
-                });
+                self.mark_unused(|| format!("{label}: text has values, and {name} describes bytes: use {items}"));
             }
             None => self.mark_used(),
         }

@@ -339,7 +339,7 @@ impl Check {
             })?;
         }
         if let Some((option, glob)) = unmatched.first() {
-            bail!("{option} {}: matches the id of no test", glob.text());
+            bail!("{option} {}: matches no test id", glob.text());
         }
         if let Some(name) = unknown.first() {
             bail!("--operator {name}: no test has this operator");

@@ -198,7 +198,7 @@ impl Diff {
             false => self.accepting.acceptance(io, &self.expected.located)?,
         };
         if self.passing.metadata && acceptance.is_given() {
-            bail!("--metadata: TENSOROP_UPDATE_GOLDEN=1 accepts tensors, and no metadata: leave one of the two out");
+            bail!("--metadata: TENSOROP_UPDATE_GOLDEN=1 accepts tensors, not metadata: leave one of the two out");
         }
         self.dumps.check_accepting(acceptance.is_given())?;
         let operands = [&self.expected, &self.actual];
@@ -377,7 +377,7 @@ impl Diff {
         let Run { io, limits, .. } = run;
         for (option, is_given) in [("--map", self.map), ("--heatmap", self.heatmap.is_some())] {
             if is_given {
-                bail!("{option}: is of one tensor, and these are several: name a member after a colon, or a file");
+                bail!("{option}: takes one tensor, got several: name a member after a colon, or a file");
             }
         }
         self.check_globs(&pairs.named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;

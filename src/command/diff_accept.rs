@@ -23,7 +23,7 @@ impl Diff {
         print(run.io, &mut |out| match (self.json, self.summary) {
             (true, _) => diff::write_json_of_new(out, &source),
             (false, true) => Ok(()),
-            (false, false) => writeln!(out, "different: {} is not there", expected.label),
+            (false, false) => writeln!(out, "different: {} does not exist", expected.label),
         })?;
         self.accept_one(run, acceptance, changes, source)
     }

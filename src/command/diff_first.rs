@@ -63,7 +63,7 @@ impl Diff {
         })?;
         Ok(match first {
             Some(FirstDifferent { name, found, .. }) if found.verdict() == TensorVerdict::Unreadable => {
-                complain(&io.stderr, &anyhow!("{name:?} cannot be read, so that the first difference is not known"))
+                complain(&io.stderr, &anyhow!("{name:?} cannot be read, so the first difference is unknown"))
             }
             _ => Outcome::from_verdict(models.equal()),
         })

@@ -57,7 +57,7 @@ impl Report {
         }
         for NamedCopy { name, array } in plan.copies() {
             let files = counted(array.values(), "file", "files");
-            self.line(format_args!("{label}: {name:?}: copied as it is stored, unread, {files} of data"));
+            self.line(format_args!("{label}: {name:?}: copied as stored, unread, {files} of data"));
         }
     }
 

@@ -54,7 +54,7 @@ pub(super) fn run_for_each(
         bail!("{}: standard input is read once, and DATA is several tensors: name a file", indices.label);
     }
     if options.output.parts.is_given() {
-        bail!("--part: is of one tensor, and {} are several", data.label);
+        bail!("--part: takes one tensor, and {} has several", data.label);
     }
     let count = members.len();
     let reports = RefCell::new(Report::default());

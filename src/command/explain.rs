@@ -18,7 +18,7 @@ pub(super) fn lines(of: &Explanation) -> Vec<String> {
     lines.extend(of.plan.before.iter().map(|before| first(before, of)));
     lines.push(format!("cut: {}", cut(of, &of.plan)));
     if let Some(slab) = of.plan.steps.held() {
-        lines.push(format!("held: boxes {}, from which several of these are put together", list(slab)));
+        lines.push(format!("held: boxes {}, each for several of these", list(slab)));
     }
     match &of.plan.route {
         Route::TemporaryFile => lines.push("then read in order from a temporary file".to_owned()),
@@ -34,7 +34,7 @@ pub(super) fn lines(of: &Explanation) -> Vec<String> {
         lines.push(format!("calls: {calls}"));
     }
     let memory = size(of.cost.held);
-    let held = if of.purpose == Purpose::Scan { "what is read" } else { "what is read and written" };
+    let held = if of.purpose == Purpose::Scan { "reads" } else { "reads and writes" };
     lines.push(format!("{}, {memory} of memory for {held}", counted(of.plan.threads as u64, "thread", "threads")));
     if let Some((other, cost)) = &of.instead {
         let verdict = match cost.total > of.cost.total {

@@ -109,10 +109,10 @@ impl FoundSide {
                 }
                 // fails for zero or several tensors
                 input.chosen()?;
-                bail!("{label}: an index stands for all of its tensors, and {other} is one: {name}")
+                bail!("{label}: an index names all of its tensors, and {other} is one: {name}")
             }
             Self::Folder(_) => bail!("{label}: is a folder, and {other} is one tensor: {name}"),
-            Self::Absent => bail!("{label}: is not there"),
+            Self::Absent => bail!("{label}: does not exist"),
         }
     }
 

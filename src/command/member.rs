@@ -120,7 +120,7 @@ pub(super) fn typed(members: &[Member], asked: DTypeOption<'_>) -> Result<Vec<So
         if let Some(source) = source {
             return Ok(source);
         }
-        let dtype = asked.plain_dtype(known.clone(), label).expect("a dtype that is asked for, or that of another");
+        let dtype = asked.plain_dtype(known.clone(), label).expect("a requested dtype, or that of another");
         let source = text(plain.next().expect("values for each text"), &dtype, label, widens)?;
         known.get_or_insert_with(|| source.dtype().native());
         Ok(source)

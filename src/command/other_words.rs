@@ -124,7 +124,7 @@ pub(super) fn is_list(text: &str) -> bool {
 /// `typed` was parsed as an extra operand, or as an option because it begins with a hyphen.
 pub(super) fn tip_for_list(sub_command: &str, typed: &str) -> Option<String> {
     let Some((_, option)) = LISTS.iter().find(|(name, _)| *name == sub_command) else {
-        return (typed.starts_with('-') && is_list(typed)).then(|| format!("a list is given as '[{typed}]'"));
+        return (typed.starts_with('-') && is_list(typed)).then(|| format!("write a list as '[{typed}]'"));
     };
     let list = typed.trim_start_matches(['(', '[']).trim_end_matches([')', ']']);
     let is_number = |item: &str| item.trim().parse::<i64>().is_ok();

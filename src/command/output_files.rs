@@ -86,7 +86,7 @@ impl ShardIndex<'_> {
             let (name, place) = (&*shard.name, shards::path_of(path, shard));
             ensure!(
                 !has_index || old.has_file(name) || fs::symlink_metadata(&place).is_err(),
-                "{label}: {name} is there and not a shard of the index: it would be lost: name another output or remove it"
+                "{label}: {name} is not a shard of the index and would be lost: name another output or remove it"
             );
         }
         let new = divided.shards.iter().map(|shard| &*shard.name);
@@ -177,7 +177,7 @@ fn check_unlisted(
         let lost: Vec<_> = lost.iter().map(String::as_str).filter(|tensor| !is_kept(file, tensor)).collect();
         ensure!(
             lost.is_empty(),
-            "{label}: {name} holds tensors that would be lost ({}), and no index at this place names them: name another output",
+            "{label}: {name} holds tensors that would be lost ({}), and no index here names them: name another output",
             list(&lost)
         );
     }

@@ -62,11 +62,11 @@ impl<'a> OutputSet<'a> {
                 }
                 Some(option) => {
                     let message = message(&why);
-                    anyhow!("{message}, so it is only copied as it is stored, and {option} would change it")
+                    anyhow!("{message}, so it is only copied as stored, and {option} would change it")
                 }
             },
             Err(error) => {
-                anyhow!("{}, and it cannot be copied as it is stored: {}", message(&why), error.message())
+                anyhow!("{}, and it cannot be copied as stored: {}", message(&why), error.message())
             }
         };
         if !is_one_of_many || input.describe(*n).is_ok() {

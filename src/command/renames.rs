@@ -62,7 +62,7 @@ impl Renames {
     pub(super) fn write(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
         if self.unread > 0 {
             let unread = counted(self.unread, "missing or extra tensor was", "missing and extra tensors were");
-            writeln!(out, "  {unread} not read to find those that are renamed: too many bytes, or behind addresses")?;
+            writeln!(out, "  {unread} not read to find renames: too many bytes, or behind addresses")?;
         }
         match &self.rule {
             None => Ok(()),

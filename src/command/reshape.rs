@@ -111,7 +111,7 @@ impl Reshape {
         let order = order_without_moving(data.meta(), shape).ok_or_else(|| {
             let old = data.shape();
             anyhow!(
-                "{label}: --in-place moves no item, and those of a file in Fortran order would move from {old:?} to \
+                "{label}: --in-place cannot move items, and in a file in Fortran order they would move from {old:?} to \
                  {shape:?}: use -o"
             )
         })?;

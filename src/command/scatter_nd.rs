@@ -60,9 +60,7 @@ impl ScatterNd {
         let reduction = self.reduction;
         self.duplicates.check(reduction)?;
         if self.opset.is_some() && reduction == Reduction::Sub {
-            bail!(
-                "--opset: not with --reduction sub, which is OpenVINO's (ScatterNDUpdate-15) and of no opset of ONNX"
-            );
+            bail!("--opset: not with --reduction sub, which is OpenVINO's (ScatterNDUpdate-15), not ONNX's");
         }
         self.options.check_again(reduction, true)?;
         let operands = (&self.data, Some(&self.indices));

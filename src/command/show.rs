@@ -222,9 +222,9 @@ impl Show {
 
     fn draw(&self, reader: &OperandReader<'_>, files: &[Operand], asked: &AskedDTypes<'_>) -> Result<()> {
         let Run { io, limits, .. } = reader.run;
-        let [file] = files else { bail!("--image: {} files, and a picture shows one tensor", files.len()) };
+        let [file] = files else { bail!("--image: a picture shows one tensor, got {} files", files.len()) };
         if self.output.is_none() {
-            ensure!(io.stdout.is_terminal(), "--image: standard output is no terminal: use -o OUT.png");
+            ensure!(io.stdout.is_terminal(), "--image: standard output is not a terminal: use -o OUT.png");
             let no_colour = "NO_COLOR or TERM=dumb turns colours off, and a picture needs them";
             ensure!(io.is_coloured(), "--image: {no_colour}: use -o OUT.png");
         }

@@ -116,8 +116,7 @@ impl Slice {
         asked.finish()?;
         ensure!(!set.tensors.is_empty(), "{}: --only and --exclude leave no tensor", input.label());
         let label = input.label();
-        let advice =
-            "no tensor in it has names of dimensions, as those of Zarr stores may: slice one of them by position";
+        let advice = "none of its tensors has dimension names: slice one by position";
         ensure!(all_dims.iter().any(Option::is_some), "--at: {label}: {advice}");
         slices.check_dims(&all_dims).map_err(|error| anyhow!("--at: {label}: {}", error.message()))?;
         set.left_out = Box::new(|name| !self.taken.takes(name));

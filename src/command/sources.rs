@@ -114,7 +114,7 @@ impl<'a> OperandReader<'a> {
         match &located.place {
             Place::Stdin => options.format = self.options.from,
             Place::Json(text) if Path::new(text).exists() && !is_json(text) => {
-                bail!("{label}: no JSON; the file of that name is given as ./{text}")
+                bail!("{label}: not JSON; write ./{text} for the file of that name")
             }
             _ => {}
         }
@@ -213,7 +213,7 @@ pub(super) fn check_header_counts(operand: &Operand, data: &Source) -> Result<()
 fn or_list(located: &Located, error: anyhow::Error) -> anyhow::Error {
     let is_list = |text: &&str| text.contains(',') && other_words::is_list(text);
     match located.typed().to_str().filter(|_| located.is_absent()).filter(is_list) {
-        Some(list) => anyhow!("{}; a list is given as '[{list}]'", message(&error)),
+        Some(list) => anyhow!("{}; write a list as '[{list}]'", message(&error)),
         None => error,
     }
 }

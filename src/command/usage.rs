@@ -169,7 +169,7 @@ pub(super) fn with_file(lines: &str, args: &[OsString]) -> String {
     let is_file = |arg: &&OsString| arg.as_encoded_bytes().starts_with(b"-") && Path::new(arg).is_file();
     match (args.iter().skip(1).find(is_file), lines.split_once('\n')) {
         (Some(file), Some((first, rest))) => {
-            format!("{first}; the file of that name is given as ./{}\n{rest}", one_line(&file.to_string_lossy()))
+            format!("{first}; write ./{} for the file of that name\n{rest}", one_line(&file.to_string_lossy()))
         }
         _ => lines.to_owned(),
     }

@@ -164,13 +164,13 @@ impl<'c> CaseInputs<'c> {
     }
 
     pub(super) fn text(&mut self, name: &str) -> CaseResult<Option<String>> {
-        self.attribute(name, "text", |value| if let AttributeValue::Text(it) = value { Some(it) } else { None })
+        self.attribute(name, "string", |value| if let AttributeValue::Text(it) = value { Some(it) } else { None })
     }
 
     fn attribute<T>(&mut self, name: &str, what: &str, get: fn(AttributeValue) -> Option<T>) -> CaseResult<Option<T>> {
         let Some(value) = self.attributes.remove(name) else { return Ok(None) };
         match get(value) {
-            None => unsupported(format_args!("attribute {name} that is no {what}")),
+            None => unsupported(format_args!("attribute {name} is not a {what}")),
             got => Ok(got),
         }
     }

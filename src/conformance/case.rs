@@ -182,7 +182,7 @@ struct SequenceText<'a> {
 
 impl<'a> CaseText<'a> {
     pub(crate) fn read(text: &'a str) -> Result<Self> {
-        serde_json::from_str(text).map_err(|error| malformed!("no case: {error}"))
+        serde_json::from_str(text).map_err(|error| malformed!("not a case: {error}"))
     }
 
     pub(super) fn about(&self) -> KnownTest {
@@ -214,7 +214,7 @@ impl<'a> CaseText<'a> {
         ensure!(output_count <= MAX_OUTPUTS, "{output_count} outputs, expected at most {MAX_OUTPUTS}");
         ensure!(
             (self.class == Class::Reject) <= matches!(expected, Expected::Refusal(_)),
-            "the class is reject, and there is an output"
+            "the class is reject, but there is an output"
         );
         let tolerances = Tolerances::new(self.atol, self.rtol, self.ulp)?;
         let value = |value| match value {
@@ -281,7 +281,7 @@ fn bytes_of_hex(digits: &str) -> Result<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let byte = |&[high, low]: &[u8; 2]| Some((digit(high)? << 4 | digit(low)?) as u8);
     let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
-    bytes.ok_or_else(|| malformed!("hex holds something else than hexadecimal digits"))
+    bytes.ok_or_else(|| malformed!("hex has other characters than hexadecimal digits"))
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -99,7 +99,10 @@ impl Tests {
         }
         let text = text(path).with_context(place)?;
         if !is_list_of_cases(&text) {
-            bail!("{}: no list of cases, expected a folder of tests or [{{\"operator\": ...}}, ...]", path.display());
+            bail!(
+                "{}: not a list of cases, expected a folder of tests or [{{\"operator\": ...}}, ...]",
+                path.display()
+            );
         }
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         Ok(Self::Texts { texts: vec![text], id: without_ending(&own_name).to_owned(), folder })
@@ -154,7 +157,7 @@ fn folder(path: &Path, id: String, nested: usize, take: &mut TakeTest<'_>) -> Re
             let id = own(without_ending(&name));
             match text(&path) {
                 Ok(text) if is_list_of_cases(&text) => {
-                    entries(&text, &id, path.parent().expect("it lies in a folder"), take)?;
+                    entries(&text, &id, path.parent().expect("a file has a folder"), take)?;
                 }
                 Ok(_) => {}
                 Err(error) => take(&id, &|| Err(error.clone().into()))?,
@@ -188,7 +191,7 @@ struct CaseName {
 fn entries(text: &str, file: &str, folder: &Path, take: &mut TakeTest<'_>) -> Result<()> {
     let list: Vec<&RawValue> = match serde_json::from_str(text) {
         Ok(list) => list,
-        Err(error) => return take(file, &|| Err(malformed!("no list of cases: {error}").into())),
+        Err(error) => return take(file, &|| Err(malformed!("not a list of cases: {error}").into())),
     };
     for (n, entry) in list.into_iter().enumerate() {
         let name = serde_json::from_str::<CaseName>(entry.get()).ok().and_then(|case| case.id);
@@ -269,7 +272,7 @@ fn task_of(model: Model<'_>, about: About, class: Class, folder: &Path, set: &Pa
     let unsupported = match () {
         () if nodes > 1 => Some("a model of several nodes".to_owned()),
         () if known.is_none() => Some(format!("ONNX {operator}-{opset}")),
-        () if !gives_tensors => Some(format!("{operator} with an output that is no tensor")),
+        () if !gives_tensors => Some(format!("{operator} with an output that is not a tensor")),
         () => inputs.iter().chain(given).find_map(|input| match input {
             NodeInput::Other(attribute) => Some(format!("a Constant node with {attribute}")),
             NodeInput::Absent | NodeInput::Graph { .. } | NodeInput::Proto(_) | NodeInput::Ints { .. } => None,

@@ -101,7 +101,7 @@ impl CaseInputs<'_> {
         let lengths = if version < 13 { self.ints("split")? } else { self.optional_list("split")? };
         let parts_asked = if version < 18 { None } else { self.int("num_outputs")? };
         if version >= 18 && lengths.is_some() == parts_asked.is_some() {
-            return refuse("both split and num_outputs, or none of them, expected one");
+            return refuse("both split and num_outputs, or neither, expected one");
         }
         if let Some(lengths) = lengths {
             counts("split", &lengths, 0)?;

@@ -224,7 +224,7 @@ impl ThreadFindings {
 
     fn check_memory(&mut self) -> Result<()> {
         match self.tally.out_of_memory.take() {
-            Some(message) => bail!("mismatches to be told: {message}"),
+            Some(message) => bail!("mismatches to report: {message}"),
             None => Ok(()),
         }
     }
@@ -355,7 +355,7 @@ impl Comparison<'_> {
             all.tally.listed.iter().map(|found| 512 + 6 * (found.expected.len() + found.actual.len())).sum();
         match memory::with_capacity::<u8>(texts) {
             Ok(_) => Ok(all),
-            Err(message) => bail!("mismatches to be told: {message}"),
+            Err(message) => bail!("mismatches to report: {message}"),
         }
     }
 

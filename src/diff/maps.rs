@@ -79,7 +79,7 @@ pub(crate) fn check_plane(expected: &Source, actual: &Source, options: &Options)
     let shape = expected.shape();
     let Some(pairs) = ComparedPairs::new([expected, actual], options)? else { return Ok(None) };
     if !matches!(pairs.how, Comparability::Numbers(_)) {
-        return refuse(format!("{} is no number whose error can be drawn", expected.dtype().native().name()));
+        return refuse(format!("dtype {} has no error to draw", expected.dtype().native().name()));
     }
     if shape.is_empty() || shape.contains(&0) {
         return refuse(format!("{shape:?} has no axis with items, and a picture of errors needs one"));

@@ -100,7 +100,7 @@ impl Models {
         if self.differs_by_files() {
             let message: Vec<_> = self.beside.lines().chain(self.index_lines()).collect();
             let result = JunitResult::Failure { kind: "files", message: &message.join("; ") };
-            junit.add(JUNIT_CLASS, "what the files hold beside tensors", result).context("the report")?;
+            junit.add(JUNIT_CLASS, "file content other than tensors", result).context("the report")?;
         }
         Ok(Some(junit))
     }

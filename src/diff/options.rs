@@ -244,7 +244,7 @@ impl std::str::FromStr for Allowed {
         let fraction = fraction.trim_end_matches('0');
         let places = fraction.len();
         if places > Self::PLACES as usize {
-            return Err(refuse(&format!("at most {} digits behind the point", Self::PLACES)));
+            return Err(refuse(&format!("at most {} digits after the point", Self::PLACES)));
         }
         let digits = format!("{}{fraction}", whole.trim_start_matches('0'));
         let digits = if digits.is_empty() { Some(0) } else { digits.parse::<u64>().ok() };

@@ -52,7 +52,7 @@ pub fn explain_sources(
         let stored = sources.map(|source| ScannedPart::new(source, source.meta().as_stored().view()));
         let cost = ways_to_scan(&stored, limits, ShownAs::Runs).swap_remove(0).cost;
         plan.notes.push(format!(
-            "first both are compared as they are stored, up to the first window that differs: up to {} more; if none differs, little \
+            "first both are compared as stored, up to the first window that differs: up to {} more; if none differs, little \
              is read after that",
             counted(cost.calls)
         ));

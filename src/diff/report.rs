@@ -187,10 +187,7 @@ impl Difference {
         if found.limits_not_applicable {
             let one = listed.iter().find(|found| found.abs.is_none());
             let one = one.map_or_else(|| "an item".to_owned(), |found| list(&found.index));
-            writeln!(
-                out,
-                "  {one} is NaN, infinite or no number, and not the same, which passes no limit on a metric"
-            )?;
+            writeln!(out, "  {one} is NaN, infinite or not a number, and differs, which passes no limit on a metric")?;
         }
         if !listed.is_empty() {
             writeln!(out)?;

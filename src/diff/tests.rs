@@ -786,7 +786,7 @@ fn reading_of(kind: Kind) -> NumberReading {
     let dtype = DType::from(kind);
     match Comparability::new(&dtype, &dtype) {
         Some(Comparability::Numbers(reading)) => reading,
-        _ => panic!("{} is no number", dtype.name()),
+        _ => panic!("{} is not a number", dtype.name()),
     }
 }
 

@@ -134,7 +134,7 @@ impl<'a> Planner<'a> {
     /// Plans only windows with changes. If few items of a window change, windows are pages: ten thousand points in 1
     /// GiB took 0.6 s by windows of 64 KiB, 0.05 s by pages.
     pub(super) fn plan_edit(&self, share: Option<&dyn Fn(usize) -> Range<usize>>) -> Result<Plan> {
-        let patch = self.patch().expect("what changes data where it lies is a patch");
+        let patch = self.patch().expect("an operator that changes data in place is a patch");
         if let Some(chunks) = patch.base().source.as_chunks() {
             let windows = Windows::boxes(&self.meta.shape, &chunks.style().unit);
             let own = share.map_or(0..windows.count(), |share| share(windows.count()));

@@ -252,7 +252,7 @@ mod tests {
                 let mut job = linked();
                 let mut told = job.planners().explain(SinkKind::File { base: Some(0), is_alone: false });
                 job.count(&mut told, &counter).unwrap();
-                assert_eq!(counter.take(), Calls::default(), "what is rehearsed is not counted again");
+                assert_eq!(counter.take(), Calls::default(), "a rehearsal is not counted again");
                 let (mut job, file) = (linked(), tempfile::tempfile().unwrap());
                 job.begin(&told.plan).unwrap();
                 job.run_all(&told.plan, &FileSink::new(&file, 0, job.meta(), "OUT"), &|_| {}).unwrap();

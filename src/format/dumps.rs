@@ -16,7 +16,7 @@ use crate::error::{Context, Error, Result, ensure, malformed};
 /// Longer JSON objects beside a file are not descriptions, and are not read.
 const MAX_BESIDE: u64 = 1 << 16;
 
-const UNKNOWN: &str = "bytes without a header, of which no dtype and shape are given";
+const UNKNOWN: &str = "bytes without a header, with no dtype and shape given";
 
 pub(super) fn add_to(listed: &mut FolderFiles, folder: &Folder, shapes: Option<&DumpShapes>) -> Result<()> {
     if let Some(pattern) = folder.pattern.as_deref() {

@@ -347,7 +347,7 @@ pub(crate) fn target(
     // Without this check, the output would go to a folder called `s3:`.
     if let Some((address, after)) = divide_address(path) {
         if !format.is_folder() || after.is_some() {
-            let message = "nothing but a store of Zarr is written to an address";
+            let message = "only a Zarr store can be written to an address";
             return Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
         }
         return target_at(&address, label, format, no_clobber, requests);

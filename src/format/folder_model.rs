@@ -100,7 +100,7 @@ impl Collection {
         let more = if all.len() > NAMED { format!("; and {} more", all.len() - NAMED) } else { String::new() };
         match all.is_empty() {
             true => Ok(()),
-            false => Err(malformed!("holds no tensor that is read; {}{more}", all[..all.len().min(NAMED)].join("; "))),
+            false => Err(malformed!("holds no readable tensor; {}{more}", all[..all.len().min(NAMED)].join("; "))),
         }
     }
 

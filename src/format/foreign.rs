@@ -109,7 +109,7 @@ pub(super) fn is_pointer_at(path: &Path, bytes: u64) -> bool {
 
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
-pub(super) const POINTS: &str = "a Git LFS pointer in the place of the file: git lfs pull fetches it";
+pub(super) const POINTS: &str = "a Git LFS pointer in place of the file: git lfs pull fetches it";
 
 pub(super) fn stand_in(begin: &[u8]) -> Option<&'static str> {
     let text = begin.trim_ascii_start();
@@ -117,7 +117,7 @@ pub(super) fn stand_in(begin: &[u8]) -> Option<&'static str> {
     match () {
         () if is_pointer(begin) => Some(POINTS),
         () if begins("<!doctype html") || begins("<html") => {
-            Some("an HTML page in the place of a tensor, such as servers answer with where something is wrong")
+            Some("an HTML page in place of a tensor, as servers send for an error")
         }
         () => None,
     }

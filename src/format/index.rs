@@ -180,7 +180,7 @@ impl IndexReader {
             let filled = begin.len().min(usize::try_from(len).unwrap_or(usize::MAX));
             bytes.read_at(&mut begin[..filled], 0)?;
             let instead = foreign::stand_in(&begin[..filled]);
-            bail!("{}", instead.unwrap_or("no .safetensors file: does not begin with a length and {"));
+            bail!("{}", instead.unwrap_or("not a .safetensors file: does not begin with a length and {"));
         }
         let reader = SafetensorsReader::read(bytes, self.identity)?;
         let numbers = reader.names().into_iter().flatten().cloned().enumerate().map(|(n, name)| (name, n)).collect();
@@ -277,7 +277,7 @@ impl<'de> FromObject<'de> for Top {
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        let JsonObject(map) = found.ok_or_else(|| A::Error::custom(format_args!("there is no {MAP}")))?;
+        let JsonObject(map) = found.ok_or_else(|| A::Error::custom(format_args!("has no {MAP}")))?;
         Ok(Self { map, total })
     }
 }

@@ -11,8 +11,5 @@ pub(super) fn object(_: &str, _: RequestOptions) -> Result<Arc<dyn ReadAt>> {
 }
 
 pub(super) fn no_network() -> Error {
-    Error::from_kind(
-        ErrorKind::Unsupported,
-        "this build has no network: only with the feature remote does tensorop ask servers",
-    )
+    Error::from_kind(ErrorKind::Unsupported, "this build has no network: the feature remote is off")
 }

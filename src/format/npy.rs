@@ -43,11 +43,11 @@ pub enum Begun {
 /// The header is malformed or too long.
 pub fn read_header(begin: &[u8]) -> Result<Begun> {
     let Some(&[major, minor]) = begin.get(6..8) else { return Ok(Begun::Needs(8)) };
-    ensure!(matches!((major, minor), (1..=3, 0)), "npy version {major}.{minor} is unknown: 1.0, 2.0 and 3.0 are");
+    ensure!(matches!((major, minor), (1..=3, 0)), "npy version {major}.{minor}, expected 1.0, 2.0 or 3.0");
     let prefix = if major == 1 { 10 } else { 12 };
     let Some(digits) = begin.get(8..prefix) else { return Ok(Begun::Needs(prefix)) };
     let len = digits.iter().rev().fold(0, |len, &byte| len << 8 | usize::from(byte));
-    ensure!(len <= MAX_HEADER, "the header claims {len} bytes, at most {MAX_HEADER} are read");
+    ensure!(len <= MAX_HEADER, "the header claims {len} bytes, expected at most {MAX_HEADER}");
     let Some(header) = begin.get(prefix..prefix + len) else { return Ok(Begun::Needs(prefix + len)) };
     let text: String = match major {
         3 => std::str::from_utf8(header).map_err(|_| malformed!("the header is not UTF-8"))?.to_owned(),
@@ -60,7 +60,7 @@ pub fn read_header(begin: &[u8]) -> Result<Begun> {
 fn parse(text: &str, has_longs: bool, offset: usize) -> Result<Header> {
     let meta = meta(text, has_longs)?;
     let Meta { dtype, shape, .. } = &meta;
-    ensure!(shape.len() <= MAX_RANK, "rank {}, at most {MAX_RANK} is read", shape.len());
+    ensure!(shape.len() <= MAX_RANK, "rank {}, expected at most {MAX_RANK}", shape.len());
     let bytes = bytes_of(shape, dtype.itemsize())
         .ok_or_else(|| malformed!("shape {shape:?} of {} is more than memory can address", dtype.name()))?;
     Ok(Header { meta, offset, bytes })
@@ -71,7 +71,7 @@ fn meta(text: &str, has_longs: bool) -> Result<Meta> {
     let entries = npy_literal::dictionary(text, has_longs)?;
     ensure!(entries.len() <= 3, "the header has more than its three keys");
     for LiteralEntry { key, value } in entries {
-        let Literal::Text(key) = key else { bail!("the header has a key that is no string") };
+        let Literal::Text(key) = key else { bail!("the header has a key that is not a string") };
         match (&key[..], value) {
             ("descr", value) => descr = Some(value),
             ("fortran_order", Literal::Bool(value)) => fortran_order = Some(value),
@@ -120,7 +120,7 @@ const MAX_DESCR: usize = 256;
 fn dtype(descr: &Literal) -> Result<DType> {
     match descr {
         Literal::Text(text) if text.len() > MAX_DESCR => {
-            bail!("the header's \"descr\" has {} characters, and no dtype has so many", text.chars().count())
+            bail!("the header's \"descr\" has {} characters, more than any dtype has", text.chars().count())
         }
         Literal::Text(text) => DType::parse(text).map_err(about_header),
         Literal::List(fields) => structured(fields),
@@ -222,7 +222,7 @@ pub(super) fn is_growing(header: &[u8]) -> bool {
 /// # Errors
 /// `old` is not a complete header.
 pub fn header_in_place(old: &[u8], shape: &[usize], order: Order) -> Result<Option<Vec<u8>>> {
-    ensure!(old.starts_with(MAGIC), "no .npy file: does not begin with \\x93NUMPY");
+    ensure!(old.starts_with(MAGIC), "not a .npy file: does not begin with \\x93NUMPY");
     let Begun::Header(Header { meta, offset, .. }) = read_header(old)? else { bail!("ends inside its header") };
     let (prefix, is_latin1) = (if old[6] == 1 { 10 } else { 12 }, old[6] < 3);
     let text = dictionary(&Meta::new(meta.dtype, shape.to_vec()), order);
@@ -247,7 +247,7 @@ pub(super) fn read_on(stream: &mut impl Read, begin: &mut Vec<u8>) -> Result<Hea
         stream.by_ref().take(missing as u64).read_to_end(begin)?;
         ensure!(
             MAGIC.starts_with(begin.get(..MAGIC.len()).unwrap_or(begin)),
-            "no .npy file: does not begin with \\x93NUMPY"
+            "not a .npy file: does not begin with \\x93NUMPY"
         );
         ensure!(begin.len() >= needs, "ends after {} bytes, inside its header of {needs}", begin.len());
         match read_header(begin)? {
@@ -356,7 +356,7 @@ mod tests {
                 None,
                 "the header has more than its three keys",
             ),
-            ("{1: '<f4'}", None, "the header has a key that is no string"),
+            ("{1: '<f4'}", None, "the header has a key that is not a string"),
             (
                 "{'descr': 4, 'fortran_order': False, 'shape': ()}",
                 None,

@@ -13,7 +13,7 @@ use crate::storage::source::{Container, Source, wrong_length};
 
 const MAX_ARRAYS: usize = 1 << 18;
 
-const UNWRITTEN: &str = "several arrays in one .npy are read, and not written";
+const UNWRITTEN: &str = "several arrays in one .npy can be read, not written";
 
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let Content { mut begin, opened, threads, .. } = content;

@@ -53,7 +53,7 @@ impl<'a> HeaderEdit<'a> {
             );
         }
         let Some((file, start)) = source.as_local_file() else {
-            return refuse("is no local file, whose header could be changed".to_owned());
+            return refuse("only the header of a local file can be changed".to_owned());
         };
         let mut old = vec![0; usize::try_from(start)?];
         read_at(file, &mut old, 0).context(label)?;

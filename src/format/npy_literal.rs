@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
     }
 
     fn escape(&mut self, text: &mut String) -> Result<()> {
-        let bad = || malformed!("the header has an escape that means no character");
+        let bad = || malformed!("the header has an invalid escape");
         let next = self.rest.chars().next().ok_or_else(bad)?;
         let (prefix, digits, radix) = match next {
             'x' => (1, 2, 16),

@@ -95,7 +95,7 @@ impl RawView {
             let meta = self.meta(usize::try_from(most)?);
             let what = || format!("{} {}", self.stored.name(), dims_text(&self.dims));
             ensure!(meta.is_addressable(), "shape {:?} is more than memory can address", meta.shape);
-            ensure!(self.bytes(&meta) == rest, "{rest} bytes of data hold no whole number of items of {}", what());
+            ensure!(self.bytes(&meta) == rest, "{rest} bytes of data are not a whole number of items of {}", what());
             return Ok((meta, start));
         }
         if self.dims.contains(&None) {
@@ -156,7 +156,7 @@ fn dims(list: &str) -> Result<Vec<Option<usize>>> {
         dims.push(match digits.and_then(|text| text.parse().ok()) {
             Some(dim) => Some(dim),
             None if text == "-1" => None,
-            None => bail!("[{list}]: {text:?} is no dim, expected a whole number or one -1"),
+            None => bail!("[{list}]: {text:?} is not a dim, expected a whole number or one -1"),
         });
     }
     Ok(dims)
@@ -209,7 +209,7 @@ pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<
     }))
 }
 
-const UNWRITTEN: &str = "of bytes without a header only items are changed: name a file of another format";
+const UNWRITTEN: &str = "bytes without a header: only items can be changed; name a file of another format";
 
 #[derive(Debug)]
 pub(super) struct RawWriter;

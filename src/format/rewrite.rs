@@ -201,7 +201,7 @@ impl Rewrite {
 /// It has attachments, which would be lost, or several tensors in a format whose writer writes one.
 pub fn check_anew(old: &Input) -> Result<()> {
     if old.names().is_some() && !old.format().is_container() {
-        let message = format!("tensors by name in {} are read, and not written", old.format().argument());
+        let message = format!("tensors by name in {} can be read, not written", old.format().argument());
         return Err(Error::from_kind(ErrorKind::Unsupported, message));
     }
     check_attachments(old.reader().attachments())
@@ -241,7 +241,7 @@ pub fn new_format(path: &Path) -> Result<Format> {
         Some(format) if is_kept(&format) => return Ok(format),
         Some(format) if format.is_read() => format!("{} is read, but not written", format.name()),
         Some(format) => format!("{} is written, but not read again", format.name()),
-        None => "the name does not tell the format".to_owned(),
+        None => "the name does not show the format".to_owned(),
     };
     let endings: Vec<_> = Format::all().filter(is_kept).map(|format| format!(".{}", format.extension())).collect();
     Err(Error::from_kind(ErrorKind::Unsupported, format!("{why}: end it in {}", joined_by(&endings, "or"))))
@@ -310,7 +310,7 @@ pub struct IndexChange {
 /// The file is not an index, or cannot be read.
 pub fn changed_index(path: &Path, label: &str, change: &IndexChange) -> Result<Option<String>> {
     let text = std::fs::read_to_string(path).with_context(|| label.to_owned())?;
-    let wrong = |_| malformed!("{label}: no index");
+    let wrong = |_| malformed!("{label}: not an index");
     let mut top: Map<String, Value> = serde_json::from_str(&text).map_err(wrong)?;
     let mut changed = !change.added.is_empty();
     if let Some(Value::Object(map)) = top.get_mut("weight_map") {

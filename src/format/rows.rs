@@ -36,7 +36,7 @@ pub(super) static NPY: Row = Row {
         help: "NumPy's .npy",
         name_in_messages: Some(".npy"),
         sure: |begin, _| Confidence::certain_if(begin.starts_with(npy::MAGIC)),
-        mismatch_message: Some("no .npy file: does not begin with \\x93NUMPY"),
+        mismatch_message: Some("not a .npy file: does not begin with \\x93NUMPY"),
         open: npy_file::open,
         ..READS
     }),
@@ -54,7 +54,7 @@ pub(super) static NPZ: Row = Row {
         help: "NumPy's .npz, a ZIP archive of .npy",
         name_in_messages: Some(".npz"),
         sure: |begin, _| Confidence::certain_if(npz::is_npz(begin)),
-        mismatch_message: Some("no .npz file: does not begin as a ZIP archive"),
+        mismatch_message: Some("not a .npz file: does not begin as a ZIP archive"),
         unchangeable: Some(Unchangeable::CheckSums),
         open: npz::table::open,
         ..READS
@@ -73,7 +73,7 @@ pub(super) static SAFETENSORS: Row = Row {
         help: "Hugging Face's .safetensors",
         name_in_messages: Some(".safetensors"),
         sure: safetensors::sure,
-        mismatch_message: Some("no .safetensors file: does not begin with a length and {"),
+        mismatch_message: Some("not a .safetensors file: does not begin with a length and {"),
         open: safetensors::open,
         ..READS
     }),
@@ -124,7 +124,7 @@ pub(super) static ZARR: Row = Row {
     reads: Some(Reads {
         help: "A Zarr store of version 3 or 2: a folder",
         marks: zarr::MARKS,
-        mismatch_message: Some("no Zarr store: is a file, expected a folder with zarr.json or .zarray"),
+        mismatch_message: Some("not a Zarr store: is a file, expected a folder with zarr.json or .zarray"),
         open: zarr::open,
         ..READS
     }),
@@ -167,7 +167,7 @@ pub(super) static CSV: Row = Row {
     reads: Some(Reads {
         help: "Cells between commas, a row a line",
         sure: csv::sure,
-        mismatch_message: Some("no CSV: holds a NUL byte"),
+        mismatch_message: Some("not CSV: holds a NUL byte"),
         unchangeable: Some(Unchangeable::Text),
         in_order: true,
         open: |content| csv::open(content, Dialect::CSV),
@@ -186,7 +186,7 @@ pub(super) static TSV: Row = Row {
     reads: Some(Reads {
         help: "Cells between tabs",
         sure: csv::sure,
-        mismatch_message: Some("no TSV: holds a NUL byte"),
+        mismatch_message: Some("not TSV: holds a NUL byte"),
         unchangeable: Some(Unchangeable::Text),
         in_order: true,
         open: |content| csv::open(content, Dialect::TSV),

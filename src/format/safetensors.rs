@@ -168,7 +168,7 @@ impl HeaderIndex {
         let member = &self.members[n];
         let (meta, offset) = (member.meta()?, member.offset);
         if bits(&meta.dtype) < 8 && !stores(&meta.dtype) {
-            bail!("items of dtype {} are packed in an order that safetensors does not tell", meta.dtype.name());
+            bail!("items of dtype {} are packed in an order that safetensors does not define", meta.dtype.name());
         }
         packed::source(meta.clone(), file, offset, label)
     }
@@ -240,7 +240,7 @@ pub fn write_header(members: &[(String, Meta)], metadata: &Metadata) -> Result<(
     let mut sorted = Vec::with_capacity(members.len());
     for (n, (name, Meta { dtype, shape, .. })) in members.iter().enumerate() {
         check(dtype).map_err(Error::about_file)?;
-        let format_dtype = format_dtype(dtype).expect("`check` refuses what the format has no dtype for");
+        let format_dtype = format_dtype(dtype).expect("`check` refuses dtypes that the format lacks");
         ensure!(name != METADATA, "safetensors keeps the name {METADATA} for itself");
         ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
         sorted.push((format_dtype, name, n, bytes_of_shape(dtype, shape)?, shape));
@@ -251,7 +251,7 @@ pub fn write_header(members: &[(String, Meta)], metadata: &Metadata) -> Result<(
     let mut offsets = vec![0; sorted.len()];
     let mut end = 0_usize;
     for (dtype, name, n, bytes, shape) in sorted {
-        ensure!(names.insert(name), "two tensors of the name {}", python::repr_str(name));
+        ensure!(names.insert(name), "two tensors named {}", python::repr_str(name));
         let begin = end;
         let fits = usize::try_from(bytes).ok().and_then(|bytes| begin.checked_add(bytes));
         end = fits.filter(|end| i64::try_from(*end).is_ok()).context("more bytes than a file can have")?;
@@ -425,7 +425,7 @@ mod tests {
             (one("U8", &axes, "0", "1"), 1, "65 axes, expected at most 64"),
             (one("F4", "[3]", "0", "2"), 2, "3 items of 4 bits (float4_e2m1fn [3]) do not fill their bytes"),
             (one("F6_E2M3", "[2]", "0", "2"), 2, "2 items of 6 bits (float6_e2m3fn [2]) do not fill their bytes"),
-            (one("F6_E3M2", "[4]", "0", "3"), 3, "packed in an order that safetensors does not tell"),
+            (one("F6_E3M2", "[4]", "0", "3"), 3, "packed in an order that safetensors does not define"),
             (two("[0,2]", "[1,3]"), 3, "'b' begins at byte 1 of the data, expected 2"),
             (two("[0,2]", "[3,5]"), 5, "'b' begins at byte 3 of the data, expected 2"),
             (two("[0,2]", "[0,2]"), 2, "'b' begins at byte 0 of the data, expected 2"),
@@ -563,7 +563,7 @@ mod tests {
             (vec![entry("a", "int4", &[])], "safetensors cannot hold items of dtype int4"),
             (vec![entry("a", "float6_e2m3fn", &[4])], "safetensors cannot hold items of dtype float6_e2m3fn"),
             (vec![entry("a", "float4_e2m1fn", &[3])], "3 items of 4 bits (float4_e2m1fn [3]) do not fill their bytes"),
-            (vec![entry("a", "bool", &[]), entry("a", "int8", &[])], "two tensors of the name 'a'"),
+            (vec![entry("a", "bool", &[]), entry("a", "int8", &[])], "two tensors named 'a'"),
             (vec![entry("__metadata__", "bool", &[])], "safetensors keeps the name __metadata__ for itself"),
             (vec![entry("a", "bool", &[1; 65])], "65 axes, expected at most 64"),
             (vec![entry("a", "bool", &[huge]), entry("b", "bool", &[huge])], "more bytes than a file can have"),

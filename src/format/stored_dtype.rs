@@ -108,7 +108,7 @@ impl StoredDType {
         let Self { each, .. } = self;
         let refuse = |why: String| Error::new(Subject::Dtype, format!("{} is {each} items a byte, {why}", self.name()));
         let last = meta.shape.last_mut();
-        let last = last.ok_or_else(|| refuse("which lie along the last axis, and shape [] has none".to_owned()))?;
+        let last = last.ok_or_else(|| refuse("along the last axis, and shape [] has none".to_owned()))?;
         *last = last.saturating_mul(*each);
         match meta.is_addressable() {
             true => Ok(meta),

@@ -79,7 +79,7 @@ impl Format {
             }
             let written = Self::all().filter(|format| format.is_written());
             let all: Vec<_> = written.map(|Self(row)| format!(".{}", row.extension)).collect();
-            malformed!("the name does not tell the format: end it in {}", joined_by(&all, "or"))
+            malformed!("the name does not show the format: end it in {}", joined_by(&all, "or"))
         })
     }
 
@@ -263,7 +263,7 @@ impl Format {
                 malformed!("{neither}; this looks like CSV").advising(Advice::ReadAsCsv { delimiter, headings })
             }
             Some(_) | None => {
-                malformed!("{neither}; if these are items without a header, say what they are: FILE:DTYPE[DIMS]")
+                malformed!("{neither}; for items without a header give FILE:DTYPE[DIMS]")
             }
         })
     }
@@ -341,7 +341,7 @@ mod tests {
         assert_eq!(
             refused,
             format!(
-                "the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, {}.json, .csv, .tsv, .txt or .bin",
+                "the name does not show the format: end it in .npy, .npz, .safetensors, .pb, {}.json, .csv, .tsv, .txt or .bin",
                 if cfg!(feature = "zarr") { ".zarr, " } else { "" }
             )
         );
@@ -367,11 +367,11 @@ mod tests {
                 b"\x01",
                 None,
                 Err(
-                    "neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x01; if these are items \
-                     without a header, say what they are: FILE:DTYPE[DIMS]",
+                    "neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x01; for items without a \
+                     header give FILE:DTYPE[DIMS]",
                 ),
             ),
-            (b"[1]", Some("npz"), Err("no .npz file: does not begin as a ZIP archive")),
+            (b"[1]", Some("npz"), Err("not a .npz file: does not begin as a ZIP archive")),
             (b"[1]", Some("onnx"), Ok("onnx")),
             (b"\x01", Some("json"), Ok("json")),
         ];

@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn slips() {
         for (code, _, _, say) in SLIPS {
-            assert!(DType::parse(code).is_ok(), "{code} is no code of NumPy");
+            assert!(DType::parse(code).is_ok(), "{code} is not a NumPy code");
             assert_eq!(DType::asked(code).map_err(|error| error.message().ends_with(say)), Err(true));
             for name in say.split(", ").flat_map(|names| names.split(" or ")) {
                 assert!(DType::asked(name).is_ok(), "{code}: {name}");

@@ -168,7 +168,7 @@ impl Narrow {
         if let Some((least, largest)) = self.range() {
             return (value as i64).clamp(least, largest) as u8 & ((1 << self.bits()) - 1);
         }
-        let layout = self.layout().expect("what has no range of integers is a float");
+        let layout = self.layout().expect("only floats have no range of integers");
         let FloatLayout { signed, exponent, mantissa, specials, .. } = layout;
         let sign = layout.sign(value.is_sign_negative());
         let top = ((1 << exponent) - 1) << mantissa;

@@ -211,7 +211,7 @@ fn gather_tiles<E: From<OutOfMemory>>(
     scratch: &mut Buffer,
     mut read: impl FnMut(&mut [u8], u64) -> Result<(), E>,
 ) -> Result<(), E> {
-    let along = (0..outer.steps.len()).min_by_key(|&axis| outer.steps[axis].to).expect("pieces lie along an axis");
+    let along = (0..outer.steps.len()).min_by_key(|&axis| outer.steps[axis].to).expect("pieces are along an axis");
     let axis = outer.steps.remove(along);
     let (piece, stack) = (extent / itemsize, (TILE / extent).min(axis.dim));
     let scratch = scratch.room(stack * extent)?;

@@ -113,7 +113,7 @@ mod tests {
             ("..., 0", "at: there is no place 0 on axis 1, which has no places (shape [4, 0])"),
             ("1, 2, 3", "at: 3 entries for data of rank 2 ([4, 0])"),
             ("lat=3", "at: no dimension is called lat: there are time"),
-            ("None", "at: None would add an axis, which is not done here"),
+            ("None", "at: None would add an axis, which is not supported"),
             ("9223372036854775808", "at: 9223372036854775808 is beyond int64"),
             ("time=1, 2", "at: '2' has no name: slices by name and by position do not go together"),
             ("time=1, time=2", "at: time is named twice"),

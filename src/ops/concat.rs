@@ -63,7 +63,7 @@ pub fn check(shapes: &[&[usize]], axis: i64, joining: Joining) -> Result<Joined>
         shape.len() == rank && (0..rank).all(|at| may_differ(at) || shape[at] == first[at])
     };
     if let Some(n) = others.iter().position(|shape| !fits(shape)) {
-        let but = if stacked { String::new() } else { format!(", but for axis {axis}") };
+        let but = if stacked { String::new() } else { format!(", except on axis {axis}") };
         return refuse(n + 1, format!("shape {:?}, expected {first:?} as of the first operand{but}", others[n]));
     }
     let (mut ends, mut end) = (Vec::with_capacity(shapes.len() + 1), 0_usize);
@@ -452,7 +452,7 @@ mod tests {
                 0,
                 Joining::Along,
                 Subject::Operand(1),
-                "shape [], expected [2] as of the first operand, but for axis 0",
+                "shape [], expected [2] as of the first operand, except on axis 0",
             ),
             (&[&[2, 3]], 2, Joining::Along, Subject::Axis, "2, expected one of [-2, 1] (data [2, 3])"),
             (&[&[2, 3]], -3, Joining::Along, Subject::Axis, "-3, expected one of [-2, 1] (data [2, 3])"),
@@ -470,14 +470,14 @@ mod tests {
                 0,
                 Joining::Along,
                 Subject::Operand(1),
-                "shape [2, 4], expected [2, 3] as of the first operand, but for axis 0",
+                "shape [2, 4], expected [2, 3] as of the first operand, except on axis 0",
             ),
             (
                 &[&[0, 3], &[0, 4]],
                 0,
                 Joining::Along,
                 Subject::Operand(1),
-                "shape [0, 4], expected [0, 3] as of the first operand, but for axis 0",
+                "shape [0, 4], expected [0, 3] as of the first operand, except on axis 0",
             ),
             (
                 &[&[2], &[2], &[3]],

@@ -106,7 +106,7 @@ impl FromStr for Condition<String> {
             "nan" | "nat" => Ok(Self::Nan),
             "inf" => Ok(Self::Inf),
             "finite" => Ok(Self::Finite),
-            "-inf" | "+inf" => Err(refused(format!("inf is of either sign: =={text} is one of them"))),
+            "-inf" | "+inf" => Err(refused(format!("inf matches both signs, =={text} only one"))),
             _ => Err(refused("expected nan, inf, finite, ==V, !=V, <V, <=V, >V or >=V".to_owned())),
         }
     }
@@ -159,7 +159,7 @@ mod tests {
             assert_eq!(expected.to_string().parse(), Ok(expected), "{text}");
         }
         let rows = [
-            ("-inf", "where: inf is of either sign: ==-inf is one of them"),
+            ("-inf", "where: inf matches both signs, ==-inf only one"),
             ("", "where: expected nan, inf, finite, ==V, !=V, <V, <=V, >V or >=V"),
             ("=1", "where: expected nan, inf, finite, ==V, !=V, <V, <=V, >V or >=V"),
             ("1", "where: expected nan, inf, finite, ==V, !=V, <V, <=V, >V or >=V"),

@@ -242,7 +242,7 @@ impl Matcher {
                 _ => return refuse("strings are compared by ==V and !=V only"),
             },
             Kind::LongDouble(_) | Kind::ComplexLongDouble(_) | Kind::Void(_) | Kind::Struct(_) => {
-                return refuse("items of this dtype are bytes that are not looked into");
+                return refuse("items of this dtype are opaque bytes");
             },
         });
         Ok(Self { itemsize, big, rule })
@@ -479,8 +479,8 @@ mod tests {
             ),
             ("<U1", Condition::AtLeast(vec![0; 4]), "strings are compared by ==V and !=V only"),
             ("S1", Condition::Nan, "strings are compared by ==V and !=V only"),
-            ("V4", Condition::Nan, "items of this dtype are bytes that are not looked into"),
-            ("longdouble", Condition::Nan, "items of this dtype are bytes that are not looked into"),
+            ("V4", Condition::Nan, "items of this dtype are opaque bytes"),
+            ("longdouble", Condition::Nan, "items of this dtype are opaque bytes"),
         ];
         for (name, condition, why) in rows {
             let dtype = DType::parse(name).unwrap();

@@ -52,7 +52,7 @@ fn padded(dim: usize, before: i64, after: i64, mode: PadMode) -> Result<Segments
     let [less, behind] = [before, after].map(|places| usize::try_from(places.saturating_neg()).unwrap_or(0));
     let [before, after] = [before, after].map(|places| usize::try_from(places).unwrap_or(0));
     let len = dim.checked_sub(less).and_then(|dim| dim.checked_sub(behind));
-    let len = len.ok_or_else(|| format!("{less} and {behind} places to take away, of {dim}"))?;
+    let len = len.ok_or_else(|| format!("cannot remove {less} and {behind} places of {dim}"))?;
     let own = Segment::Run(Span { start: less, step: 1, len });
     let all =
         before.checked_add(len).and_then(|all| all.checked_add(after)).ok_or("more places than can be counted")?;
@@ -227,10 +227,10 @@ mod tests {
             (error(&[1], &[0, 0], None), "before: 1 number, expected 2, one for each axis (data [1, 3])"),
             (error(&[0, 1], &[0], None), "after: 1 number, expected 2, one for each axis (data [1, 3])"),
             (error(&[0], &[0], Some(&[2])), "axes: axis 2 at position 0, expected one of [-2, 1] (data [1, 3])"),
-            (error(&[0, -2], &[0, -2], None), "data: 2 and 2 places to take away, of 3 (axis 1 of [1, 3])"),
+            (error(&[0, -2], &[0, -2], None), "data: cannot remove 2 and 2 places of 3 (axis 1 of [1, 3])"),
             (
                 error(&[0, i64::MIN], &[0, 1], None),
-                "data: 9223372036854775807 and 0 places to take away, of 3 (axis 1 of [1, 3])",
+                "data: cannot remove 9223372036854775807 and 0 places of 3 (axis 1 of [1, 3])",
             ),
             (error(&[0, i64::MAX], &[0, i64::MAX], None), "data: more places than can be counted (axis 1 of [1, 3])"),
             (

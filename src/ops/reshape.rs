@@ -84,7 +84,7 @@ fn resolve_dims(typed: &[i64], shape: &[usize], zero_is_zero: bool) -> Result<Ve
             return refuse(format!("-1 at position {open} beside a 0 can be any number"));
         }
         if !items.is_multiple_of(count) {
-            return refuse(format!("{typed:?}: {items} items are no multiple of {count}"));
+            return refuse(format!("{typed:?}: {items} items are not a multiple of {count}"));
         }
         dims[open] = items / count;
     } else if count != items {
@@ -315,7 +315,7 @@ mod tests {
             (&[6], dims(&[-1, 2, -1]), "shape: -1 at positions 0 and 2, expected one at most (data [6])"),
             (&[6], dims(&[2, -2]), "shape: -2 at position 1, expected -1, 0 or more (data [6])"),
             (&[6], dims(&[6, 0]), "shape: 0 at position 1 takes the dim of the data there, and it has none (data [6])"),
-            (&[6], dims(&[4, -1]), "shape: [4, -1]: 6 items are no multiple of 4 (data [6])"),
+            (&[6], dims(&[4, -1]), "shape: [4, -1]: 6 items are not a multiple of 4 (data [6])"),
             (&[6], dims(&[4, 2]), "shape: [4, 2]: 8 items, expected 6 (data [6])"),
             (&[6], dims(&[]), "shape: []: 1 item, expected 6 (data [6])"),
             (&[6], with_zero(&[0, 6]), "shape: [0, 6]: 0 items, expected 6 (data [6])"),

@@ -36,10 +36,10 @@ pub(super) fn check_legal(opset: u64, reduction: Reduction, dtype: &DType) -> Re
         Reduction::Add | Reduction::Mul => 16,
         Reduction::Max | Reduction::Min => 18,
         Reduction::Sub => {
-            let message = "sub is of OpenVINO's ScatterNDUpdate-15, and of no opset of ONNX";
+            let message = "sub is OpenVINO's (ScatterNDUpdate-15), not ONNX's";
             return Err(Error::new(Subject::Reduction, message));
         }
-        Reduction::Mean => return Err(Error::new(Subject::Reduction, "mean is allowed by no opset")),
+        Reduction::Mean => return Err(Error::new(Subject::Reduction, "no opset allows mean")),
     };
     if opset < first {
         let message = format!("{} is allowed from opset {first} on, got opset {opset}", reduction.name());

@@ -110,7 +110,7 @@ impl SliceArgs {
         let dims: Vec<&str> = dims.iter().flatten().map(String::as_str).collect();
         let Some(name) = self.names.iter().find(|name| !dims.contains(&name.as_str())) else { return Ok(()) };
         let message = if dims.is_empty() {
-            "its dimensions have no names, as those of Zarr stores may: slice by position, as in 2:4, ::2".to_owned()
+            "its dimensions have no names: slice by position, as in 2:4, ::2".to_owned()
         } else {
             format!("no dimension is called {name}: there are {}", dims.join(", "))
         };
@@ -156,7 +156,7 @@ impl SliceArgs {
         let rank = check_rank(shape)?;
         let about = |subject| if self.is_listed { subject } else { Subject::At };
         if let Some(name) = self.names.first() {
-            let message = format!("the axis {name} is given by name, and the dimensions of the data have none");
+            let message = format!("axis {name} is given by name, but the dimensions of the data have no names");
             return Err(Error::new(Subject::At, message));
         }
         if self.ranges.len() > rank {
@@ -241,7 +241,7 @@ pub(super) fn parse(text: &str, singles: Singles) -> Result<(SliceArgs, Vec<(usi
         let first = items.iter().position(is_ellipsis).unwrap_or(items.len());
         let last = items.get(first + 1..).unwrap_or_default();
         if last.iter().any(is_ellipsis) {
-            return Err(refuse("'...' may stand only once".to_owned()));
+            return Err(refuse("'...' may occur only once".to_owned()));
         }
         items[..first].iter().chain(last).try_for_each(|item| parser.push(item)).map_err(refuse)?;
         ((0..first as i64).chain(-(last.len() as i64)..0).collect(), Vec::new())
@@ -302,7 +302,7 @@ fn range(item: &str) -> Result<StepRange, String> {
             Some(Ok(i)) => Err(format!("an integer alone would drop its axis: for {i} use {i}:{}", i + 1)),
             Some(Err(error)) => Err(error),
             None if ["None", "newaxis", "np.newaxis"].contains(one) => {
-                Err(format!("{one} would add an axis, which is not done here"))
+                Err(format!("{one} would add an axis, which is not supported"))
             }
             None => Err(format!("'{one}' is not a slice")),
         },
@@ -495,8 +495,8 @@ mod tests {
             ("1:2:3:4", "'1:2:3:4' has more than two colons"),
             ("a:2", "'a' is not an integer"),
             ("1.5:2", "'1.5' is not an integer"),
-            ("None", "None would add an axis, which is not done here"),
-            ("...,...", "'...' may stand only once"),
+            ("None", "None would add an axis, which is not supported"),
+            ("...,...", "'...' may occur only once"),
             (":,,:", "a slice is missing between two commas"),
             (",", "a slice is missing between two commas"),
             ("9223372036854775808", "9223372036854775808 is beyond int64"),

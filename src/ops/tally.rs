@@ -58,7 +58,7 @@ fn mean(dtype: &DType) -> Result<FoldStep, Error> {
         integer T => Some(FoldStep::IntegerMean {
             read: |item| i128::from(T::read_le(item)),
             write: |item, mean| {
-                let mean = T::try_from(mean).expect("a mean lies between the least and the largest of its items");
+                let mean = T::try_from(mean).expect("a mean is between the least and the largest of its items");
                 item.copy_from_slice(&mean.to_little());
             },
         }),

@@ -83,12 +83,12 @@ impl Picture {
             }
             _ if drawn == Drawn::Colours => {
                 let expected = "[3, H, W], [4, H, W], [H, W, 3] or [H, W, 4] of uint8, or of floats from 0 to 1";
-                return refuse(format!("{} {shape:?} is no picture in colours, expected {expected}", dtype.name()));
+                return refuse(format!("{} {shape:?} is not a colour picture, expected {expected}", dtype.name()));
             }
             _ => (Paint::Heat, 2),
         };
         let Some(read) = numbers::reader(&dtype) else {
-            let why = format!("{} is no number that can be drawn", dtype.name());
+            let why = format!("dtype {} cannot be drawn", dtype.name());
             return Err(dtype.advise(Error::from_kind(ErrorKind::Unsupported, why)).within(label));
         };
         let others = rank.saturating_sub(drawn);

@@ -33,7 +33,7 @@ pub trait KeyStore: Debug + Send + Sync {
     fn get(&self, key: &str, most: u64) -> Result<Option<Vec<u8>>> {
         let Some(value) = self.open(key)? else { return Ok(None) };
         let size = value.size()?;
-        ensure!(size <= most, "{size} bytes, at most {most} are read");
+        ensure!(size <= most, "{size} bytes, expected at most {most}");
         let mut bytes = memory::zeros(usize::try_from(size)?)?;
         value.read_at(&mut bytes, 0)?;
         Ok(Some(bytes))

@@ -74,7 +74,7 @@ impl KeyStore for LocalStore {
         // Only regular files are opened, because opening a pipe would wait for its writer.
         match fs::metadata(&path) {
             Ok(found) if found.is_dir() => bail!("is a folder, expected a file"),
-            Ok(found) if !found.is_file() => bail!("is no regular file"),
+            Ok(found) if !found.is_file() => bail!("is not a regular file"),
             Ok(_) => {}
             // Links to files that tools like git-annex have not fetched are not absent values.
             Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(&path) {
@@ -150,7 +150,7 @@ mod tests {
             assert_eq!((&part, value.size().unwrap()), (b"wo", 3), "{name}");
             assert!(value.read_at(&mut part, 2).is_err(), "{name}");
             assert_eq!(store.get("a", 3).unwrap().as_deref(), Some(&b"one"[..]), "{name}");
-            assert_eq!(store.get("a", 2).unwrap_err().to_string(), "3 bytes, at most 2 are read", "{name}");
+            assert_eq!(store.get("a", 2).unwrap_err().to_string(), "3 bytes, expected at most 2", "{name}");
             assert_eq!(store.size("a").unwrap(), Some(3), "{name}");
             let mut values = store.names("").unwrap();
             values.sort();
@@ -196,6 +196,6 @@ mod tests {
         assert_eq!(message("link"), "is a link to a missing file");
         assert_eq!(message(""), "is a folder, expected a file");
         std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
-        assert_eq!(message("socket"), "is no regular file");
+        assert_eq!(message("socket"), "is not a regular file");
     }
 }

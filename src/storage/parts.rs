@@ -174,7 +174,7 @@ impl<'a> Parts<'a> {
             Target::Folder(folder) => local::parts(folder, true, record),
             #[cfg(feature = "remote")]
             Target::Bucket(bucket) => Ok(bucket.parts(record)),
-            Target::Stdout(_) | Target::Device { .. } => bail!("{}: is not made in parts", target.label()),
+            Target::Stdout(_) | Target::Device { .. } => bail!("{}: cannot be made in parts", target.label()),
         }
     }
 

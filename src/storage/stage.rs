@@ -394,7 +394,7 @@ pub fn lock(path: &Path, shared: bool) -> Result<File> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            bail!("no regular file");
+            bail!("not a regular file");
         }
         if shared { file.lock_shared() } else { file.lock() }.context("cannot be locked")?;
         if same_file(&metadata, &fs::metadata(path)?) {

@@ -57,7 +57,7 @@ impl Target {
             _ => return Ok(Self::Device { name: name.to_owned(), label }),
         };
         if name.as_os_str().as_encoded_bytes().ends_with(b"/") || path.file_name().is_none() {
-            bail!("{label}: is no name of a file");
+            bail!("{label}: is not a file name");
         }
         let missing = check_place(name, &path, &label, existing.is_some())?;
         let existing = existing.map(Box::new);
@@ -76,14 +76,14 @@ impl Target {
             bail!("{label}: is a file, expected a folder of its format, or nothing there");
         }
         if existing.is_some() && !has_mark(name, marks) {
-            bail!("{label}: is a folder and no Zarr store, and is not replaced");
+            bail!("{label}: is a folder but not a Zarr store, and is not replaced");
         }
         // The name may end in a slash. A path such as `.` has no last name.
         let name = name.components().collect::<PathBuf>();
         refuse_hashed(&name).with_context(|| label.clone())?;
         let path = follow(&name).with_context(|| label.clone())?;
         let path = path.filter(|path| path.file_name().is_some());
-        let Some(path) = path else { bail!("{label}: is no name of a folder") };
+        let Some(path) = path else { bail!("{label}: is not a folder name") };
         let missing = check_place(&name, &path, &label, existing.is_some())?;
         Ok(Self::Folder(NamedTarget { label, path, existing: existing.map(Box::new), no_clobber, marks, missing }))
     }
@@ -373,7 +373,7 @@ mod tests {
         let missing = format!("x: there is no folder {}", path("no").display());
         let rows = [
             (folder.path().to_owned(), false, "x: is a folder, expected a file".to_owned()),
-            (path("new/"), false, "x: is no name of a file".to_owned()),
+            (path("new/"), false, "x: is not a file name".to_owned()),
             (path("no/new"), false, missing),
             (path("there"), true, "x: exists".to_owned()),
             (PathBuf::new(), false, "x: an empty name".to_owned()),

@@ -102,7 +102,7 @@ failed  bad/0: 1 of 2 items differ, first at [1]: expected 21, got 20
 failed  cases#wrong: shape [2], expected [3]
 failed  cases#dtype: dtype int64, expected int8
 failed  cases#taken: gave int64 [2], expected an error: nothing may come
-broken  cases#key: no case: unknown field `colour`";
+broken  cases#key: not a case: unknown field `colour`";
     let run = folder.run(["check", "t"]);
     let text = String::from_utf8(run.stdout).unwrap();
     assert_eq!((run.status, run.stderr.as_str()), (Some(1), ""), "{text}");
@@ -110,7 +110,7 @@ broken  cases#key: no case: unknown field `colour`";
     let rest = [
         "\nbroken  neither/0: model.onnx: neither ONNX nor OpenVINO has an operator Frobnicate\n",
         "\nbroken  cases#a/../../up: the id \"cases#a/../../up\" cannot be the path of a folder\n",
-        "\nbroken  cases#6: no case: ",
+        "\nbroken  cases#6: not a case: ",
         "\nbroken  cut/0: model.onnx: ",
         "\nbroken  no_input/0: t/no_input/test_data_set_0/input_1.pb: No such file",
         "\nbroken  no_output/0: t/no_output/test_data_set_0/output_0.pb: No such file",
@@ -198,7 +198,7 @@ fn which_tests_and_which_status() {
     folder.put("tensor.json", "[1, 2]").put("long.json", vec![b' '; (1 << 24) + 1]);
     for (args, fragment) in [
         ("none", "none: No such file"),
-        ("tensor.json", "tensor.json: no list of cases"),
+        ("tensor.json", "tensor.json: not a list of cases"),
         ("long.json", "more than 16777216 bytes"),
         ("t --actual none", "--actual none: No such file"),
         ("t --save a --actual b", "cannot be used with"),
@@ -211,7 +211,7 @@ fn which_tests_and_which_status() {
         folder.refuses(words(&format!("check {args}")), &[fragment]).unwrap();
     }
     let run = folder.run(words("check t --only nothing"));
-    assert!(run.status == Some(2) && run.stderr == "error: --only nothing: matches the id of no test\n", "{run:?}");
+    assert!(run.status == Some(2) && run.stderr == "error: --only nothing: matches no test id\n", "{run:?}");
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn models_of_every_form() {
     let run = folder.run(["check", "u"]);
     let text = String::from_utf8(run.stdout).unwrap();
     let wanted = "broken  no_opset/0: model.onnx: the opset of the operator Slice is not imported\n\
-                  broken  unmade/0: model.onnx: the input \"nothing\" of the node is made by nothing in the model\n";
+                  broken  unmade/0: model.onnx: the input \"nothing\" of the node is not defined in the model\n";
     assert!(run.status == Some(1) && text.starts_with(wanted), "{text}");
 }
 

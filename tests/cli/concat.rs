@@ -158,9 +158,9 @@ fn refused() {
     folder.put("w.npz", npz(&[("x", tensor::<i32>(&[1], &[1]).npy()), ("y", tensor::<i32>(&[1], &[2]).npy())]));
     folder.put("wide.npy", npy_with_header(&header("|V0", false, &[1 << 62, 1]), &[]));
     let rows: [(&str, &[&str]); 15] = [
-        ("concat a.npy [[1,2]]", &["DATA [[1,2]]", "shape [1, 2]", "expected [2, 3]", "but for axis 0"]),
+        ("concat a.npy [[1,2]]", &["DATA [[1,2]]", "shape [1, 2]", "expected [2, 3]", "except on axis 0"]),
         ("concat a.npy a.npy [1,2,3]", &["DATA [1,2,3]", "shape [3]", "expected [2, 3]"]),
-        ("concat a.npy u.npy --axis 1", &["DATA u.npy", "shape [1, 3]", "but for axis 1"]),
+        ("concat a.npy u.npy --axis 1", &["DATA u.npy", "shape [1, 3]", "except on axis 1"]),
         ("concat a.npy u.npy", &["DATA u.npy", "dtype uint32", "expected int32"]),
         ("concat a.npy a.npy f.npy", &["DATA f.npy", "dtype float32", "expected int32"]),
         ("concat a.npy [[1.5,2,3]]", &["DATA [[1.5,2,3]]", "1.5", "int32"]),

@@ -373,7 +373,7 @@ fn shards() {
         ),
         (
             "slice half.index.json:d --at :",
-            &["DATA half.index.json:d: shard 'half.index.json'", "no .safetensors file"],
+            &["DATA half.index.json:d: shard 'half.index.json'", "not a .safetensors file"],
         ),
         ("slice half.index.json:e --at :", &["DATA half.index.json:e", "no tensor \"e\""]),
         ("slice half.index.json --at :", &["DATA half.index.json", "holds 4 tensors"]),

@@ -465,7 +465,7 @@ fn hostile_archives() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("head", whole[..40].to_vec(), "cut off"),
         ("more", [&whole[..], b"more"].concat(), "ZIP archive"),
         ("before", [b"PK\x03\x04 and more", &whole[..]].concat(), "ZIP archive"),
-        ("twice", zip(&[good.clone(), good.clone()]), "several members of the name \"a.npy\""),
+        ("twice", zip(&[good.clone(), good.clone()]), "several members named \"a.npy\""),
         ("directory", huge_directory, "directory"),
         ("crc", damaged, "damaged: CRC-32"),
         ("crc-z", other(|member| member.crc ^= 1), "CRC-32"),
@@ -596,7 +596,7 @@ fn external_data_behind_a_link() {
     folder.put("bad.pb", external("link.bin", &[]));
     for (args, operand) in [("slice bad.pb --at 1: -o out.npy", "DATA"), ("convert bad.pb -o out.npz", "IN")] {
         let operand = format!("{operand} bad.pb");
-        folder.refuses(words(args), &[&operand, "expected a regular file and no link"]).expect(args);
+        folder.refuses(words(args), &[&operand, "expected a regular file, not a link"]).expect(args);
     }
 }
 
@@ -706,9 +706,9 @@ fn other_tensors_are_not_lost() {
     let refused: [(&str, &[&str]); 2] = [
         (
             "slice d.npy --at : -o m.safetensors:w --to npy",
-            &["output m.safetensors:w", "a tensor in a file is no output"],
+            &["output m.safetensors:w", "a tensor in a file is not an output"],
         ),
-        ("slice d.npy --at : -o z.npz:data", &["output z.npz:data", "a tensor in a file is no output"]),
+        ("slice d.npy --at : -o z.npz:data", &["output z.npz:data", "a tensor in a file is not an output"]),
     ];
     each(refused, |(args, _)| (*args).to_owned(), |(args, fragments)| folder.refuses(words(args), fragments).map(drop));
     // nothing is lost: of one tensor, of all with one more, and of a file that is no input

@@ -257,7 +257,7 @@ fn several_arrays_in_one_npy() {
     assert!(folder.get("two.npy") == edited);
     let piped = folder.run_with(words("show - --to text"), None, Some(&two));
     assert_ne!(piped.status, Some(0), "{piped:?}");
-    let refused = "several arrays in one .npy are read, and not written: choose another file";
+    let refused = "several arrays in one .npy can be read, not written: choose another file";
     let header = "is one of several arrays in its file, and only the header of a single one is changed";
     let rows = [
         ("slice two.npy --at :1", "holds 2 tensors: name one after a colon: \"0\", \"1\""),
@@ -266,13 +266,13 @@ fn several_arrays_in_one_npy() {
         ("convert two.npy -o two.npy", ""),
         ("reshape two.npy:0 --shape 6 --in-place", header),
         ("concat two.npy:1 two.npy:1 --in-place", header),
-        ("diff two.npy:1 new.npy --accept", "tensors by name in npy are read, and not written"),
+        ("diff two.npy:1 new.npy --accept", "tensors by name in npy can be read, not written"),
         ("show cut.npy:1", "15 bytes of data, expected 16 (int64 [2])"),
         (
             "convert cut.npy -o all.npz",
             "cut.npy:1: 15 bytes of data, expected 16 (int64 [2]); --exclude 1 leaves it out",
         ),
-        ("convert junk.npy -o all.npz", "junk.npy:2: no .npy file: does not begin with \\x93NUMPY"),
+        ("convert junk.npy -o all.npz", "junk.npy:2: not a .npy file: does not begin with \\x93NUMPY"),
         // what follows and is not an array is damage
         ("info one.npy", "5 bytes of data, expected 1 (uint8 [1])"),
     ];
@@ -346,9 +346,9 @@ fn bodies_of_kserve() {
     let before = folder.content();
     let rows = [
         ("slice r.json --at :1", &["name one after a colon: \"n\", \"s\", \"y\""][..]),
-        ("slice r.json:y --at :1 -o r.json", &["a KServe body is read, and not written: choose another file"]),
-        ("convert bare.json -o bare.json", &["a KServe body is read, and not written: choose another file"]),
-        ("diff bare.json:y [[1.0]] --accept", &["tensors by name in json are read, and not written"]),
+        ("slice r.json:y --at :1 -o r.json", &["a KServe body can be read, not written: choose another file"]),
+        ("convert bare.json -o bare.json", &["a KServe body can be read, not written: choose another file"]),
+        ("diff bare.json:y [[1.0]] --accept", &["tensors by name in json can be read, not written"]),
         ("slice-scatter bare.json:y --fill 1 --at : --in-place", &["--in-place"]),
         (
             "convert bad.json -o all.npz",
@@ -412,11 +412,11 @@ fn what_cannot_be_read_stops_nothing_else() {
         (
             "m.npz",
             "a",
-            &["b: no .npy file: does not begin with \\x93NUMPY", "c: 1 bytes of data, expected 2 (uint8 [2])"],
+            &["b: not a .npy file: does not begin with \\x93NUMPY", "c: 1 bytes of data, expected 2 (uint8 [2])"],
         ),
         ("z.npz", "a", &["b: compressed by method 12 (BZIP2), expected stored or deflated"]),
         ("d.npz", "a", &["b: its deflated data is corrupt after 0 bytes"]),
-        ("twice.npz", "a", &["b: the ZIP archive has several members of the name \"b.npy\""]),
+        ("twice.npz", "a", &["b: the ZIP archive has several members named \"b.npy\""]),
         ("m.npy", "0", &["1: 1 bytes of data, expected 2 (uint8 [2])"]),
         ("m.json", "a", &["b: has no \"datatype\"", "c: unknown datatype \"U8\", expected one of KServe v2"]),
     ];

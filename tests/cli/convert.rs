@@ -563,8 +563,8 @@ fn refused() {
         ("convert __metadata__=a.npy --to safetensors", &["output out.npy", "__metadata__"]),
         ("convert none.safetensors --to npz", &["no tensors"]),
         ("convert damaged.npz --to npz", &["IN damaged.npz:k/m", "damaged: CRC-32"]),
-        ("convert - -", &["standard input can stand for one operand only"]),
-        ("convert x=- y=- --to npz", &["standard input can stand for one operand only"]),
+        ("convert - -", &["standard input can be one operand only"]),
+        ("convert x=- y=- --to npz", &["standard input can be one operand only"]),
         ("convert -", &["IN (standard input)", "empty"]),
         ("convert unknown.pb --from pb", &["IN unknown.pb", "an unknown data type 99"]),
         // values
@@ -600,7 +600,7 @@ fn refused() {
     each(
         [
             ("convert a.npy -o out.xyz", "output out.xyz"),
-            ("convert a.npy -o out", "does not tell the format"),
+            ("convert a.npy -o out", "does not show the format"),
             ("convert a.npy --no-clobber", "--output"),
             ("convert c.npz", "holds 2 tensors"),
             ("convert a.npy b.npy", "standard output: 2 tensors"),

@@ -277,7 +277,7 @@ fn refused() {
             ("convert h.csv", &["IN h.csv: line 1 column 1"]),
             ("slice r.csv --at :", &["line 3 column 2: a row of 1 cell, line 1 has 2"]),
             ("slice w.csv --at : --dtype uint8", &["line 1 column 1: 300 is out of range for uint8"]),
-            ("slice b.csv --at :", &["not UTF-8", "line 2"]),
+            ("slice b.csv --at :", &["invalid UTF-8", "line 2"]),
             ("slice q.csv --at :", &["line 2: a quote is not closed"]),
             ("slice w.csv --at : --skip-rows 5", &["holds no cells after the lines left out"]),
             ("slice z.csv --at : --from csv", &["NUL"]),

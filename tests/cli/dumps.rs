@@ -89,7 +89,7 @@ fn a_list_of_shapes_reads_files_without_headers() {
             2,
             &[
                 "10 same, 0 within, 0 different, 0 missing, 0 extra, 2 unreadable\n",
-                "layer_7.bin: EXPECTED raw/layer_7.bin: bytes without a header, of which no dtype and shape are given",
+                "layer_7.bin: EXPECTED raw/layer_7.bin: bytes without a header, with no dtype and shape given",
                 "!README",
             ],
         ),
@@ -101,7 +101,7 @@ fn a_list_of_shapes_reads_files_without_headers() {
     ];
     reports(&folder, rows);
     let refused = [
-        ("diff raw bad --shapes s13.json", "--shapes s13.json: no folder that is compared has a file \"layer_12.bin\""),
+        ("diff raw bad --shapes s13.json", "--shapes s13.json: no compared folder has a file \"layer_12.bin\""),
         ("diff ref out --shapes s.json", "\"layer_0.bin\", \"layer_1.bin\""),
         ("diff raw bad --shapes no.json", "--shapes no.json: No such file"),
         ("diff raw bad --shapes [1]", "--shapes [1]: No such file"),

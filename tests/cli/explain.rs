@@ -157,7 +157,7 @@ fn plans_of_comparisons_and_statistics() {
                 "  plan:\n    EXPECTED square:float32[4096,4096]: along the windows, 64.0 MiB in pieces of 256 KiB, read once\n",
                 "    ACTUAL more:float32[4096,4096]: along the windows, 64.0 MiB in pieces of 256 KiB, read once\n",
                 "cut: boxes [16, 4096] of 256 KiB, 256 of them\n    calls: about 512 reads of 128 MiB in all\n",
-                "    2 threads, 2.00 MiB of memory for what is read\n",
+                "    2 threads, 2.00 MiB of memory for reads\n",
                 "read again for the metrics if a later one differs: up to 512 reads of 134217728 bytes more\n",
                 "    --json reads a sample for quantiles first: ",
             ],

@@ -198,7 +198,7 @@ fn what_is_not_read_is_not_equal() {
         (
             "adapter_model.safetensors",
             pointer.as_bytes(),
-            "a Git LFS pointer in the place of the file: git lfs pull fetches it",
+            "a Git LFS pointer in place of the file: git lfs pull fetches it",
         ),
         ("sub/embeddings.npy", pointer.as_bytes(), "a Git LFS pointer"),
         ("pytorch_model-00001-of-00002.bin", pointer.as_bytes(), "a Git LFS pointer"),
@@ -231,7 +231,7 @@ fn what_is_not_read_is_not_equal() {
             check("convert texts -o o.npz --dry-run", 0, "", &[])?;
             // alone it is an error
             put(&format!("alone/{name}"), bytes);
-            let said = format!("FILE alone: holds no tensor that is read; {name}: {what}");
+            let said = format!("FILE alone: holds no readable tensor; {name}: {what}");
             folder.refuses(["info", "alone"], &[&said])?;
             folder.refuses(["show", "alone"], &[&said])?;
             check("diff alone m.npz", 2, "", &[": 0 same, ", " tensors cannot be read"])?;
@@ -300,9 +300,9 @@ fn clones_without_their_files() {
         folder.put(name, lfs_pointer());
     }
     folder.put("clone/tokenizer.json", lfs_pointer());
-    let pointer = "a Git LFS pointer in the place of the file: git lfs pull fetches it";
+    let pointer = "a Git LFS pointer in place of the file: git lfs pull fetches it";
     for (folder_name, named) in [
-        ("clone", format!("holds no tensor that is read; model.safetensors: {pointer}")),
+        ("clone", format!("holds no readable tensor; model.safetensors: {pointer}")),
         ("other", format!("a.npz: {pointer}; b.npy: {pointer}; c.pt: a PyTorch file, which is not read")),
     ] {
         folder.refuses(["info", folder_name], &[&format!("FILE {folder_name}: "), &named]).unwrap();
@@ -453,7 +453,7 @@ fn what_was_renamed() {
         file.set_len(8 + header.len() as u64 + length).unwrap();
     }
     let run = folder.run(words("diff big.e.safetensors big.a.safetensors"));
-    let unread = "\n  2 missing and extra tensors were not read to find those that are renamed: ";
+    let unread = "\n  2 missing and extra tensors were not read to find renames: ";
     assert!(run.status == Some(1) && text(&run).contains(unread), "{}", text(&run));
 }
 

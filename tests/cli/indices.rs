@@ -91,8 +91,8 @@ fn tensors_that_no_index_names() {
     // what is not seen is neither accepted nor lost
     let before = (folder.tree("one"), folder.tree("other"));
     folder.refuses(words("diff one other --accept"), &["--accept: c differs", "--exclude"]).expect("refused");
-    let lost = "stands for 1 more tensor, which would be lost (\"c\"): choose another file";
-    let others = "stands for 1 more tensor, which would be lost (\"b\"): choose another file";
+    let lost = "names 1 more tensor, which would be lost (\"c\"): choose another file";
+    let others = "names 1 more tensor, which would be lost (\"b\"): choose another file";
     for (args, found) in [
         ("convert one -o one/m.safetensors.index.json", lost),
         ("slice one:a --at : -o one/m.safetensors.index.json", others),
@@ -362,12 +362,9 @@ fn what_no_index_names_is_not_replaced() {
     each(
         [
             // a file that is not a shard of the index which is replaced
-            (
-                "new.npz -o m/other.safetensors.index.json",
-                "other.safetensors is there and not a shard of the index: it",
-            ),
-            ("m/m.safetensors.index.json -q -o m/other.safetensors.index.json", "other.safetensors is there and not"),
-            ("new.npz -o m/other.safetensors.index.json --dry-run", "other.safetensors is there and not a shard"),
+            ("new.npz -o m/other.safetensors.index.json", "other.safetensors is not a shard of the index and"),
+            ("m/m.safetensors.index.json -q -o m/other.safetensors.index.json", "other.safetensors is not a shard"),
+            ("new.npz -o m/other.safetensors.index.json --dry-run", "other.safetensors is not a shard"),
             // there is no index
             ("new.npz -o m/model.safetensors.index.json", "model.safetensors holds tensors that would be lost (\"y\")"),
             // a tensor in a shard that goes

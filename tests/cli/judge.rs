@@ -87,7 +87,7 @@ fn outputs_of_the_graph() {
             1,
             &[
                 "failed  wrong-order/0: output 0: 1 of 1 item differs, first at [0]: expected 10, got 20",
-                "broken  unknown/0: model.onnx: the output \"nowhere\" of the graph is made by nothing in the model",
+                "broken  unknown/0: model.onnx: the output \"nowhere\" of the graph is not defined in the model",
                 "broken  unnamed/0: model.onnx: an output of the graph has no name",
                 "broken  none/0: model.onnx: the graph has no outputs",
                 "broken  more/0: output_1.pb: the graph has 1 output",
@@ -396,9 +396,9 @@ fn which_tests_are_run_and_listed() {
     assert!(test["version"].is_u64() && test["class"] == "must", "{json}");
     // a pattern or an operator that no test has is found before any test runs or an output is written
     for (args, message) in [
-        ("--rtol none*=1", "error: --rtol none*: matches the id of no test\n"),
-        ("--atol none*=1", "error: --atol none*: matches the id of no test\n"),
-        ("--ulp none*=1", "error: --ulp none*: matches the id of no test\n"),
+        ("--rtol none*=1", "error: --rtol none*: matches no test id\n"),
+        ("--atol none*=1", "error: --atol none*: matches no test id\n"),
+        ("--ulp none*=1", "error: --ulp none*: matches no test id\n"),
         ("--operator Frobnicate", "error: --operator Frobnicate: no test has this operator\n"),
     ] {
         let run = folder.run(words(&format!("check cases.json --save saved --junit report.xml {args}")));
@@ -537,8 +537,8 @@ fn junit_xml() {
     for (args, fragment) in [
         ("--junit cases.json/report.xml", "--junit cases.json/report.xml: "),
         ("--junit -", "--junit: standard output has the report: name a file"),
-        ("--junit cases.json", "--junit cases.json: is there and is not an XML report"),
-        ("--junit known.txt", "--junit known.txt: is there and is not an XML report"),
+        ("--junit cases.json", "--junit cases.json: exists and is not an XML report"),
+        ("--junit known.txt", "--junit known.txt: exists and is not an XML report"),
         ("--junit report.xml --list", "cannot be used with"),
     ] {
         folder.refuses(words(&format!("check cases.json {args}")), &[fragment]).unwrap();
@@ -599,9 +599,9 @@ fn junit_xml_of_diff() {
     folder.put("made", b"");
     for (args, fragment) in [
         ("left right --junit right/report.xml", "is in ACTUAL right, which is compared"),
-        ("left right --junit left/w.npy", "is there and is not an XML report"),
-        ("one.npy one.npy --junit one.npy", "--junit one.npy: is there and is not an XML report"),
-        ("one.npy one.npy --junit two.npy", "--junit two.npy: is there and is not an XML report"),
+        ("left right --junit left/w.npy", "exists and is not an XML report"),
+        ("one.npy one.npy --junit one.npy", "--junit one.npy: exists and is not an XML report"),
+        ("one.npy one.npy --junit two.npy", "--junit two.npy: exists and is not an XML report"),
     ] {
         folder.refuses(words(&format!("diff {args}")), &[fragment]).unwrap();
     }

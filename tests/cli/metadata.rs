@@ -182,7 +182,7 @@ fn what_is_accepted_are_tensors() {
     let output = command.output().expect("the program runs");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let expected =
-        "error: --metadata: TENSOROP_UPDATE_GOLDEN=1 accepts tensors, and no metadata: leave one of the two out\n";
+        "error: --metadata: TENSOROP_UPDATE_GOLDEN=1 accepts tensors, not metadata: leave one of the two out\n";
     assert_eq!((output.status.code(), &*said), (Some(2), expected));
     assert_eq!(folder.tree("."), before);
     // and the metadata stay what they are

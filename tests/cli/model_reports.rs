@@ -271,7 +271,7 @@ fn patterns_and_names() {
             "e.npz a.npz --only f* --max-rmse zero=3",
             "error: --max-rmse zero: matches no tensor: there are \"far\", \"few\"",
         ),
-        ("[1] [2] --atol w=3", "error: --atol w: the tensors that are compared have no names: give the value alone"),
+        ("[1] [2] --atol w=3", "error: --atol w: the compared tensors have no names: give the value alone"),
         ("e.npz:far a.npz:far --max-mean-abs few=3", "error: --max-mean-abs few: matches no tensor"),
         (
             "q.npz p.npz --rename model.*=*",
@@ -474,7 +474,7 @@ fn what_is_accepted_is_told_shortly() {
         ),
         ("e.npz a.npz", counts, 6, "wrote e.npz: 2 tensors\n"),
         ("e.npz a.npz -q", "", 1, "wrote e.npz: 2 tensors\n"),
-        ("new.npy a.npy", "different: EXPECTED new.npy is not there\n", 2, "wrote new.npy: 1 tensor\n"),
+        ("new.npy a.npy", "different: EXPECTED new.npy does not exist\n", 2, "wrote new.npy: 1 tensor\n"),
         ("more.npy a.npy -q", "", 1, "wrote more.npy: 1 tensor\n"),
         // where nothing is written, the verdict is the line
         ("a.npy a.npy -q", "equal: 2 items of float32 [2]\n", 1, ""),

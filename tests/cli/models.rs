@@ -126,11 +126,15 @@ fn limits() {
                 1,
                 &[
                     "different: 1 of 2 items",
-                    "\n  [1] is NaN, infinite or no number, and not the same, which passes no limit on a metric\n",
+                    "\n  [1] is NaN, infinite or not a number, and differs, which passes no limit on a metric\n",
                     "\n  absolute     none  none\n  relative     none  none\n",
                 ],
             ),
-            ("[1.0,2] [1.0,\"NaN\"] --max-rmse 1 --max-mismatch 0", 1, &["\n  an item is NaN, infinite or no number"]),
+            (
+                "[1.0,2] [1.0,\"NaN\"] --max-rmse 1 --max-mismatch 0",
+                1,
+                &["\n  an item is NaN, infinite or not a number"],
+            ),
             // no relative error of items that are the same stands for that of one that has none
             ("[0.0,1] [5.0,1]", 1, &["\n  relative                 none       none\n"]),
             ("[0.0,1] [5.0,1.5]", 1, &["\n  relative                  0.5  [1]  none\n"]),
@@ -246,7 +250,7 @@ different: 1 same, 0 within, 3 different, 1 missing, 1 extra
         ("w.npy w.npy --worst 1 --max-mismatch 2", &["--worst", "--max-mismatch"]),
         ("5 5 --heatmap x.png", &["EXPECTED 5", "axis"]),
         ("[] [] --heatmap x.png", &["EXPECTED []", "items"]),
-        ("[\"a\"] [\"b\"] --heatmap x.png", &["no number"]),
+        ("[\"a\"] [\"b\"] --heatmap x.png", &["has no error to draw"]),
         ("[1] [2] --heatmap x.jpg", &["x.jpg", ".png"]),
     ];
     each(
@@ -414,7 +418,7 @@ fn accepted() {
     same("made a");
     // what cannot be written
     each(
-        [("[1] [2]", "this is none"), ("text.csv [[[1]]]", "more than 2 axes")],
+        [("[1] [2]", "--accept needs a file"), ("text.csv [[[1]]]", "more than 2 axes")],
         |(args, _)| (*args).to_owned(),
         |(args, found)| {
             folder.put("text.csv", "1\n").put("dump.bin", [0; 8]);
@@ -547,13 +551,13 @@ fn not_accepted() {
     let mut rows = vec![
         ("new.txt w.npy", format!("EXPECTED new.txt: text is written, but not read again: {endings}")),
         ("new.bin w.npy", format!("EXPECTED new.bin: raw is written, but not read again: {endings}")),
-        ("new.xyz w.npy", format!("EXPECTED new.xyz: the name does not tell the format: {endings}")),
-        ("new w.npy --json", format!("EXPECTED new: the name does not tell the format: {endings}")),
-        ("new a.npz", format!("EXPECTED new: the name does not tell the format: {endings}")),
+        ("new.xyz w.npy", format!("EXPECTED new.xyz: the name does not show the format: {endings}")),
+        ("new w.npy --json", format!("EXPECTED new: the name does not show the format: {endings}")),
+        ("new a.npz", format!("EXPECTED new: the name does not show the format: {endings}")),
         (
             "dump.bin:float32 [[1],[2],[3]]",
-            "EXPECTED dump.bin:float32: float32 [3], and ACTUAL is float32 [3, 1]; of bytes without a header only items \
-             are changed: name a file of another format"
+            "EXPECTED dump.bin:float32: float32 [3], and ACTUAL is float32 [3, 1]; bytes without a header: only items can \
+             be changed; name a file of another format"
                 .to_owned(),
         ),
         (
@@ -562,8 +566,8 @@ fn not_accepted() {
         ),
         (
             "dump.bin:int32 w.npy -q",
-            "EXPECTED dump.bin:int32: int32 [3], and ACTUAL is float32 [3]; of bytes without a header only items are \
-             changed: name a file of another format"
+            "EXPECTED dump.bin:int32: int32 [3], and ACTUAL is float32 [3]; bytes without a header: only items can be \
+             changed; name a file of another format"
                 .to_owned(),
         ),
     ];

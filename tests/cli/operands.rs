@@ -307,7 +307,7 @@ fn refused() {
         ("slice blank --at :", &["DATA", "blank", "empty"]),
         ("slice - --at :", &["DATA", "standard input", "empty"]),
         ("slice zeros --at :", &["DATA", "zeros", "0x00"]),
-        ("slice text --at :", &["DATA", "text", "no tensor: begins with"]),
+        ("slice text --at :", &["DATA", "text", "not a tensor: begins with"]),
         ("slice word --at :", &["DATA", "word", "null"]),
         ("slice half --at :", &["DATA", "half", "JSON", "line 1"]),
         ("slice not-utf8 --at :", &["DATA", "not-utf8", "UTF-8"]),
@@ -497,7 +497,7 @@ fn a_build_without_a_network_says_so() {
         |(args, _)| (*args).to_owned(),
         |(args, place)| {
             let run = folder.run(words(args));
-            let told = "this build has no network: only with the feature remote does tensorop ask servers";
+            let told = "this build has no network: the feature remote is off";
             let is_it = run.status == Some(2) && run.stdout.is_empty();
             match is_it && run.stderr == format!("error: {place}: {told}\n") && folder.tree(".").len() == 1 {
                 true => Ok(()),

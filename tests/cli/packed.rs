@@ -390,13 +390,13 @@ fn refused() {
     let folder = folder([0x12, 0xf3, 0x45, 0x00, 0xff, 0x8e]);
     folder.put("scalar.npy", npy("|u1", &[], &[3])).put("wide.npy", npy("<u2", &[1], &[0; 2]));
     folder.put("i.npy", npy("|i1", &[3], &[0; 3]));
-    let values = "a text has values, and int4x2 says how bytes hold items: say int4";
+    let values = "text has values, and int4x2 describes bytes: use int4";
     refuses(
         &folder,
         &[
             (
                 "show scalar.npy --dtype int4x2",
-                &["FILE scalar.npy: int4x2 is 2 items a byte, which lie along the last axis, and shape [] has none"],
+                &["FILE scalar.npy: int4x2 is 2 items a byte, along the last axis, and shape [] has none"],
             ),
             ("info scalar.npy --dtype uint2x4", &["FILE scalar.npy: uint2x4 is 4 items a byte", "shape [] has none"]),
             ("convert [1,2] --dtype int4x2 -o o.npy", &["IN [1,2]: ", values]),

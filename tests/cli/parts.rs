@@ -377,13 +377,13 @@ fn parts_in_place() {
 fn refusals() {
     let folder = operands();
     let usage = "For more information, try '--help'.";
-    let zero = "invalid value '0/4' for '--part <K/N>': parts are counted from 1: where they come from 0 write $((JOB_COMPLETION_INDEX+1))";
+    let zero = "invalid value '0/4' for '--part <K/N>': parts are counted from 1: if yours begin at 0, write $((JOB_COMPLETION_INDEX+1))";
     let rows: &[(&str, &str)] = &[
         ("convert d.npy -o o.npy --part 0/4", zero),
         ("convert d.npy -o o.npy --part 5/4", "invalid value '5/4' for '--part <K/N>': part 5 of 4"),
         ("convert d.npy -o o.npy --part 1", "invalid value '1' for '--part <K/N>': expected K/N, such as 3/16"),
-        ("convert d.npy -o o.npz --part 1/2", "output o.npz: a npz is not made in parts"),
-        ("convert d.npy -o o.json --finish 2", "output o.json: a json is not made in parts"),
+        ("convert d.npy -o o.npz --part 1/2", "output o.npz: a npz cannot be made in parts"),
+        ("convert d.npy -o o.json --finish 2", "output o.json: a json cannot be made in parts"),
         ("convert d.npy --part 1/2", "--part: needs -o to a .zarr or .npy"),
         ("convert - -o o.npy --part 1/2", "--part: standard input cannot be read by every part: name a file"),
         #[cfg(unix)]

@@ -220,12 +220,12 @@ fn bits_that_are_no_items() {
             ("slice six.bin:float6_e2m3fn --at :", &["byte 0 is 0x40, which is no float6_e2m3fn"]),
             ("slice p.bin:int4x2[3]@0 --at :1", &["byte 1 is 0xf3: 4 of its bits are after the last item, and not 0"]),
             ("slice p.bin:int4x2[9] --at :", &["3 bytes of data, expected 5 (int4 [9]); [6] would fit"]),
-            ("slice p.bin:int4x2[-1,4] --at :", &["3 bytes of data hold no whole number of items of int4x2 [-1, 4]"]),
+            ("slice p.bin:int4x2[-1,4] --at :", &["3 bytes of data are not a whole number of items of int4x2 [-1, 4]"]),
             ("slice p.bin:int4x2[-1,18446744073709551615] --at :", &["more than memory"]),
             ("slice p.bin:int4x3 --at :", &["unknown dtype 'int4x3'"]),
             ("convert a.npy --to raw --packed", &["--packed: items of float32 do not share bytes, expected int4, "]),
             ("convert a.npy --to npy --packed", &["--packed: npy stores items in one way only, expected a .bin"]),
-            ("convert [1] --dtype int4 --to raw --packed --part 1/2", &["not made in parts"]),
+            ("convert [1] --dtype int4 --to raw --packed --part 1/2", &["cannot be made in parts"]),
         ],
     );
     // of what is not read nothing is dropped
@@ -253,7 +253,7 @@ fn refused() {
             ("slice d.bin:float32@18446744073709551615 --at :", &["items from byte 18446744073709551615 on"]),
             ("slice d.bin:int8[-1,0] --at :", &["-1 beside a 0"]),
             ("slice d.bin:int8[-1,-1] --at :", &["only one dim can be -1"]),
-            ("slice d.bin:int8[-2] --at :", &["\"-2\" is no dim"]),
+            ("slice d.bin:int8[-2] --at :", &["\"-2\" is not a dim"]),
             ("slice d.bin:int8[1000000000,10000000000000] --at :", &["more than memory can address"]),
             ("slice d.bin:int8[1000000000] --at :", &["40 bytes of data, expected 1000000000"]),
             ("slice d.bin:S --at :", &["items of no bytes"]),

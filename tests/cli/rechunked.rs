@@ -151,7 +151,7 @@ fn chunks_by_the_names_of_dimensions_and_of_tensors() {
         ("--chunks tmp=4,4,4", "--chunks: tmp=4,4,4: tmp matches no tensor; did you mean \"temp\"?".to_owned()),
         ("--chunks mask=time=4", "--chunks: mask=time=4: no dimension is called time: there are lat, lon".to_owned()),
         ("--chunks 4,4,4", "--chunks: [4, 4, 4] for \"bare\", expected 1 number of 1 or more (shape [4])".to_owned()),
-        ("--shards time=4", "--shards: [4] for \"time\" are no whole chunks of [9]".to_owned()),
+        ("--shards time=4", "--shards: [4] for \"time\" are not whole chunks of [9]".to_owned()),
         ("--chunks time=0", format!("invalid value 'time=0' for '--chunks <[GLOB=]N,N|DIM=N>': {invalid}")),
         (
             "--chunks time=4,time=5",
@@ -220,7 +220,7 @@ fn what_is_not_read_goes_over_as_it_is_stored() {
             folder.run(words(&format!("{args} -o o.zarr"))).printed()?;
             for (own, name) in ["text", "in/packed", "filtered"].iter().zip(names) {
                 assert!(within(&folder, "o.zarr", name) == within(&folder, "g.zarr", own), "{name}");
-                let line = format!("output o.zarr: \"{name}\": copied as it is stored, unread, 2 files of data\n");
+                let line = format!("output o.zarr: \"{name}\": copied as stored, unread, 2 files of data\n");
                 assert!(plan.contains(&line), "{plan}");
             }
             assert_eq!(metadata(&folder, "o.zarr/zarr.json")["attributes"], json!({"title": "x"}));
@@ -279,12 +279,12 @@ fn all_that_stops_the_conversion_of_a_store_is_named_at_once() {
         )
     };
     let changed = |role: &str, option: &str| {
-        let why = format!(", so it is only copied as it is stored, and {option} would change it; ");
+        let why = format!(", so it is only copied as stored, and {option} would change it; ");
         plain(role).replace(" is not known; ", &format!(" is not known{why}"))
     };
     let one = |option: &str| {
         format!(
-            "{}{text}, so it is only copied as it is stored, and {option} would change it; --exclude text leaves it out",
+            "{}{text}, so it is only copied as stored, and {option} would change it; --exclude text leaves it out",
             label("IN", "text")
         )
     };

@@ -150,7 +150,7 @@ fn what_is_not_there_and_what_is_refused() {
         ),
         (
             "slice x.npy --at :1 -o s3://b/x.npy".to_owned(),
-            "error: output s3://b/x.npy: only .zarr is put into a bucket; -o - writes to a pipe, as in -o - --to npy | aws s3 cp - s3://b/x.npy\n".to_owned(),
+            "error: output s3://b/x.npy: only .zarr can go into a bucket; -o - writes to a pipe, as in -o - --to npy | aws s3 cp - s3://b/x.npy\n".to_owned(),
         ),
         (
             "slice x.npy --at :1 -o https://user:secret@h/x.npy?key=secret --to npy".to_owned(),
@@ -255,13 +255,10 @@ fn faults_are_survived_or_told() {
         (vec![Some(Fault::Stall(0)), None, Some(Fault::Stall(70))], None),
         (vec![Some(Fault::Whole)], None),
         (vec![None, Some(Fault::Whole)], None),
-        (often(Fault::Reset), Some("(asked 6 times)")),
-        (often(Fault::Status(500, Some("0"))), Some("500 Internal Server Error (asked 6 times)")),
-        (
-            vec![Some(Fault::Status(503, Some("3600")))],
-            Some("503 Service Unavailable (to be asked again in 3600 seconds)"),
-        ),
-        (often(Fault::EndEarly(9)), Some("the answer broke off (asked 6 times)")),
+        (often(Fault::Reset), Some("(6 attempts)")),
+        (often(Fault::Status(500, Some("0"))), Some("500 Internal Server Error (6 attempts)")),
+        (vec![Some(Fault::Status(503, Some("3600")))], Some("503 Service Unavailable (retry in 3600 seconds)")),
+        (often(Fault::EndEarly(9)), Some("the answer broke off (6 attempts)")),
         (vec![Some(Fault::Status(403, None))], Some("403 Forbidden")),
         (vec![Some(Fault::Status(412, None))], Some("412 Precondition Failed")),
         (vec![None, Some(Fault::Status(412, None))], Some("changed while it was read")),
@@ -272,13 +269,13 @@ fn faults_are_survived_or_told() {
         (vec![Some(Fault::Status(206, None))], Some("answers with a part, and does not say which")),
         (vec![Some(Fault::Encoded)], Some("encoded as \"gzip\"")),
         (vec![None, Some(Fault::Encoded)], Some("encoded as \"gzip\"")),
-        (vec![Some(Fault::Part(1))], Some("asked for bytes=0-65535, and got the bytes 1-65536")),
-        (vec![None, Some(Fault::Part(1))], Some("which is none")),
+        (vec![Some(Fault::Part(1))], Some("requested bytes=0-65535, got the bytes 1-65536")),
+        (vec![None, Some(Fault::Part(1))], Some("an invalid part")),
         (vec![None, Some(Fault::Change)], Some("changed while it was read")),
         (vec![None, Some(Fault::Size(300_000))], Some("changed while it was read")),
         (vec![Some(Fault::Size(1 << 63))], Some("9223372036854775680 bytes of data, expected 200000")),
         (vec![Some(Fault::Size(u64::MAX))], Some("18446744073709551487 bytes of data, expected 200000")),
-        (vec![Some(Fault::Length(7))], Some("as if it had")),
+        (vec![Some(Fault::Length(7))], Some("answers a part of")),
     ];
     each(
         rows,
@@ -393,13 +390,13 @@ fn an_answer_in_chunks_that_ends_early_is_asked_for_again_or_told() {
         for name in ["/x.npy", "/x.zarr"].iter().take(if count < 100 { 2 } else { 1 }) {
             let (status, stderr, out) = run(&server, name);
             assert_eq!((status, out), (Some(2), None), "{count}: {stderr}");
-            assert!(stderr.contains("(asked 6 times)"), "{count}: {stderr}");
+            assert!(stderr.contains("(6 attempts)"), "{count}: {stderr}");
         }
     }
     // what is taken whole has a bound, told or not
     let objects = BTreeMap::from([("/x.zarr/zarr.json".to_owned(), Object::Bytes(vec![b' '; (1 << 26) + 1]))]);
     let server = Server::start(Behaviour { is_chunked: true, objects, ..Behaviour::default() });
-    folder.refuses(["info", &server.url("/x.zarr")], &["zarr.json", "at most 67108864 are read"]).expect("refused");
+    folder.refuses(["info", &server.url("/x.zarr")], &["zarr.json", "expected at most 67108864"]).expect("refused");
 }
 
 /// Takes what is printed on a terminal.
@@ -570,8 +567,8 @@ fn buckets_are_asked_with_a_signature_or_without() {
     // a prefix of objects is neither an object nor a store
     for name in ["s3://bucket/a b", "s3://bucket/a b/"] {
         let (status, text) = run(&["info", name], true);
-        let told = "is no object and no Zarr store, but a prefix of objects such as \"c.npz\": of a bucket objects and \
-                    stores are read, not folders of files\n";
+        let told = "is neither an object nor a Zarr store, but a prefix of objects such as \"c.npz\": a bucket gives \
+                    objects and stores, not folders of files\n";
         assert_eq!((status, text), (Some(2), format!("error: FILE {name}: {told}")));
     }
     let (status, text) = run(&["info", "s3://bucket/none"], true);

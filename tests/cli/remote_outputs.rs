@@ -107,7 +107,7 @@ fn what_is_not_read_is_copied_from_where_names_are_listed() {
     let url = server.url("/bucket/deep/x.zarr");
     let (status, said) = run(&folder, &server, &format!("convert {url} -o no.zarr"));
     let begins = format!(
-        "error: IN {url}:text: zarr.json: data_type \"string\" is not known, and it cannot be copied as it is stored: "
+        "error: IN {url}:text: zarr.json: data_type \"string\" is not known, and it cannot be copied as stored: "
     );
     assert!(status == Some(2) && said.starts_with(&begins), "{said}");
     assert!(said.ends_with("; --exclude text leaves it out\n") && !folder.path("no.zarr").exists(), "{said}");
@@ -277,7 +277,7 @@ fn what_is_refused_puts_nothing() {
     let objects = objects.map(|(name, text)| (name.to_owned(), Object::Bytes(text.into())));
     let server = Server::start(Behaviour { objects: objects.into(), ..Behaviour::default() });
     let before = server.names();
-    let pipe = "only .zarr is put into a bucket; -o - writes to a pipe, as in -o - --to";
+    let pipe = "only .zarr can go into a bucket; -o - writes to a pipe, as in -o - --to";
     let elsewhere = "an output is a file, or a store in a bucket (s3://BUCKET/NAME.zarr); \
                      -o - writes to a pipe, as in -o - --to npy | COMMAND";
     let rows = [
@@ -293,11 +293,11 @@ fn what_is_refused_puts_nothing() {
         ("convert d.npy -o hf://o/r/x.npy", format!("output hf://o/r/x.npy: {elsewhere}")),
         (
             "convert d.npy -o s3://bucket/x.zarr:a",
-            "output s3://bucket/x.zarr:a: a tensor in a store is no output: name a store".to_owned(),
+            "output s3://bucket/x.zarr:a: a tensor in a store is not an output: name a store".to_owned(),
         ),
         (
             "convert d.npy -o s3://bucket/other.zarr",
-            "output s3://bucket/other.zarr: has objects and is no Zarr store, and is not replaced".to_owned(),
+            "output s3://bucket/other.zarr: has objects but is not a Zarr store, and is not replaced".to_owned(),
         ),
         (
             "convert d.npy -o s3://bucket/old.zarr --no-clobber",

@@ -80,7 +80,7 @@ fn tokens_that_are_none_are_told_without_them() {
     let (folder, server) = (Folder::new(), server());
     let variables = [("HF_TOKEN", "secret\nsecret"), ("HF_ENDPOINT", &*server.url(""))];
     let (status, text) = run(&folder, &variables, &["show", "hf://org/repo/x.npy"]);
-    let told = "error: FILE hf://org/repo/x.npy: HF_TOKEN: expected a token, in which there are no spaces\n";
+    let told = "error: FILE hf://org/repo/x.npy: HF_TOKEN: expected a token without spaces\n";
     assert_eq!((status, text.as_str(), server.seen().len()), (Some(2), told, 0));
 }
 
@@ -96,7 +96,7 @@ fn a_server_without_tls_is_told_so() {
     });
     let (status, text) = run(&Folder::new(), &[], &["show", &url]);
     server.join().expect("the server ends");
-    let told = "the server gives no secure connection at this port; http:// asks without one";
+    let told = "the server has no secure connection at this port; try http://";
     assert_eq!((status, text), (Some(2), format!("error: FILE {url}: {told}\n")));
 }
 
@@ -108,7 +108,7 @@ fn a_stall_ends_after_six_times_the_time_out() {
     let url = server.url(PATH);
     let begun = Instant::now();
     let (status, text) = run(&folder, &[("TENSOROP_TIMEOUT", "0.2")], &["show", &url]);
-    let told = "no byte came in 0.2 seconds (asked 6 times)";
+    let told = "no data in 0.2 seconds (6 attempts)";
     assert!(status == Some(2) && text.contains(told) && text.lines().count() == 1, "{text}");
     // six waits, and pauses of 0.1 to 1.6 seconds
     let took = begun.elapsed().as_secs_f64();
@@ -140,9 +140,7 @@ fn servers_say_when_to_ask_again_in_seconds_or_by_a_date() {
             }
             None => {
                 assert_eq!((status, asked), (Some(2), 1), "{after}: {text}");
-                assert!(
-                    text.starts_with(&format!("error: FILE {url}: 503 Service Unavailable (to be asked again in "))
-                );
+                assert!(text.starts_with(&format!("error: FILE {url}: 503 Service Unavailable (retry in ")));
                 assert!(text.ends_with(" seconds)\n") && text.lines().count() == 1, "{text}");
             }
         }
@@ -214,11 +212,10 @@ fn profiles_whose_keys_come_from_elsewhere() {
         (status, text, server.seen().into_iter().map(|seen| seen.query).collect::<Vec<_>>())
     };
     let refused = |kind: &str, profile: &str| {
-        let told =
-            format!("{kind}, by which no keys are got here: eval \"$(aws configure export-credentials --format env");
-        format!(
-            "error: FILE s3://bucket/x.npy: {told}{profile})\" gives them; --no-sign-request reads public objects\n"
-        )
+        let told = format!(
+            "{kind}, which is not supported: get keys by eval \"$(aws configure export-credentials --format env"
+        );
+        format!("error: FILE s3://bucket/x.npy: {told}{profile})\"; --no-sign-request reads public objects\n")
     };
     folder.put("home/.aws/config", config);
     let rows = [
@@ -304,5 +301,5 @@ fn profiles_and_regions() {
     server.fail([Some(Fault::Region("evil.example/"))]);
     let (status, text, queries) = asked(&[]);
     assert_eq!((status, queries.len()), (Some(2), 1), "{text}");
-    assert!(text.contains("the server names a region of the bucket that is not one"), "{text}");
+    assert!(text.contains("the server names an invalid region for the bucket"), "{text}");
 }

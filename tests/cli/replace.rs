@@ -244,7 +244,7 @@ fn refused() {
         ("slice-scatter d.npy --where nan", &["UPDATES", "--fill"]),
         ("slice-scatter d.npy --fill 0 --where ''", &["--where", "expected nan, inf, finite, ==V"]),
         ("slice-scatter d.npy --fill 0 --where =1", &["--where", "expected nan, inf, finite, ==V"]),
-        ("slice-scatter d.npy --fill 0 --where -inf", &["--where", "==-inf is one of them"]),
+        ("slice-scatter d.npy --fill 0 --where -inf", &["--where", "==-inf only one"]),
         ("slice-scatter d.npy --fill 0 --where ==", &["--where: found , expected a number (float32)"]),
         ("slice-scatter d.npy --fill 0 --where ==x", &["--where: found x, expected a number (float32)"]),
         ("slice-scatter d.npy --fill 0 --where ==1e39", &["--where: 1e39 is too large for float32"]),

@@ -243,7 +243,7 @@ fn refused() {
         ("reshape d.npy --squeeze 0,-1", &["unexpected argument '0,-1'", "--squeeze=0"]),
         ("reshape d.npy --shape -1,-1", &["--shape", "-1 at positions 0 and 1"]),
         ("reshape d.npy --shape -2,3", &["--shape", "-2 at position 0"]),
-        ("reshape d.npy --shape 4,-1", &["--shape", "6 items are no multiple of 4"]),
+        ("reshape d.npy --shape 4,-1", &["--shape", "6 items are not a multiple of 4"]),
         ("reshape d.npy --shape 7", &["--shape", "[7]: 7 items, expected 6", "[2, 3]"]),
         ("reshape d.npy --shape=", &["--shape", "[]: 1 item, expected 6"]),
         ("reshape d.npy --shape 0,0,0", &["--shape", "0 at position 2", "--allow-zero"]),

@@ -112,7 +112,7 @@ fn refused() {
     let rows: [(&str, &[&str]); 22] = [
         ("d.npy --all --threshold 5", &["--all", "--threshold"]),
         ("", &["<FILE>"]),
-        ("- -", &["standard input can stand for one operand only"]),
+        ("- -", &["standard input can be one operand only"]),
         ("d.npy --at 2", &["FILE d.npy: --at: there is no place 2 on axis 0, expected -2 to 1 (shape [2, 3])"]),
         ("d.npy --at :,-4", &["FILE d.npy: --at: there is no place -4 on axis 1, expected -3 to 2 (shape [2, 3])"]),
         ("none.npy --at 0", &["FILE none.npy: --at: there is no place 0 on axis 0, which has no places"]),
@@ -122,7 +122,7 @@ fn refused() {
         ("5 --at :", &["FILE 5: ", "rank 0"]),
         ("d.npy -o out.png", &["--image"]),
         ("d.npy --range 0,1", &["--image"]),
-        ("d.npy --image", &["no terminal", "-o OUT.png"]),
+        ("d.npy --image", &["not a terminal", "-o OUT.png"]),
         ("d.npy --image --all", &["--image", "--all"]),
         ("d.npy --image --range 1,1 -o out.png", &["--range", "the lower first"]),
         ("d.npy --image --range nan,1 -o out.png", &["--range", "expected two numbers"]),
@@ -131,7 +131,7 @@ fn refused() {
         ("w.npz --image -o out.png", &["FILE w.npz: 3 tensors", "conv/weight"]),
         ("none.npy --image -o out.png", &["FILE none.npy: [0, 3] has no items"]),
         ("d.npy --at 5: --image -o out.png", &["[0, 3] has no items"]),
-        ("s.npy --image -o out.png", &["FILE s.npy: ", "no number"]),
+        ("s.npy --image -o out.png", &["FILE s.npy: ", "cannot be drawn"]),
     ];
     each(
         rows,
@@ -334,9 +334,9 @@ fn pictures_in_colours() {
     let refused: &[(&str, &[&str])] = &[
         ("out.npy --image --rgb -o x.png", &["FILE out.npy: 1.5 at row 0, column 0 of channel 2", "from 0 to 1"]),
         ("nan.npy --image --rgb -o x.png", &["FILE nan.npy: NaN at row 0, column 1 of channel 1"]),
-        ("ints.npy --image --rgb -o x.png", &["FILE ints.npy: int64 [3, 1, 2] is no picture in colours", "[3, H, W]"]),
-        ("plane.npy --image --rgb -o x.png", &["float32 [2, 2] is no picture in colours"]),
-        ("two.npy --at :,:2 --image --rgb -o x.png", &["[2, 2, 2, 2] is no picture in colours"]),
+        ("ints.npy --image --rgb -o x.png", &["FILE ints.npy: int64 [3, 1, 2] is not a colour picture", "[3, H, W]"]),
+        ("plane.npy --image --rgb -o x.png", &["float32 [2, 2] is not a colour picture"]),
+        ("two.npy --at :,:2 --image --rgb -o x.png", &["[2, 2, 2, 2] is not a colour picture"]),
         ("out.npy --rgb -o x.png", &["--image"]),
         ("last.npy --image --rgb --range 0,1 -o x.png", &["--rgb", "--range"]),
     ];

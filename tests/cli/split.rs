@@ -365,7 +365,7 @@ fn refused() {
         ("split d.npy --parts 2 -o o.npy".to_owned(), &["output o.npy: holds one tensor", "-o 'OUT-*.npy'"]),
         ("split d.npy --parts 2 -o o-*-*.npy".to_owned(), &["output o-*-*.npy: holds one tensor"]),
         ("split d.npy --parts 2 -o *.npy/o.npy".to_owned(), &["output *.npy/o.npy"]),
-        ("split d.npy --parts 2 -o o-*.no".to_owned(), &["output o-*.no: the name does not tell the format"]),
+        ("split d.npy --parts 2 -o o-*.no".to_owned(), &["output o-*.no: the name does not show the format"]),
         (
             "split d.npy --parts 2 -o o-*.safetensors.index.json".to_owned(),
             &["output o-*.safetensors.index.json", "index"],

@@ -199,12 +199,12 @@ fn errors_name_file_and_tensor() {
         ("two.npz:weigth", member, "has no tensor \"weigth\"; did you mean \"weight\"?"),
         ("one.npy:x", member, "its format (npy) has no members, expected a .npz"),
         ("cut.npy", malformed, "2 bytes of data, expected 16 (float32 [2, 2])"),
-        ("list.json", malformed, "[1] is a list, [0] is none"),
+        ("list.json", malformed, "[1] is a list, [0] is not"),
         (
             "noise",
             malformed,
-            "neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x01; if these are items without a \
-             header, say what they are: FILE:DTYPE[DIMS]",
+            "neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x01; for items without a header give \
+             FILE:DTYPE[DIMS]",
         ),
         // a folder is a container of the tensors in its files
         (".", member, "holds 5 tensors: name one after a colon: \"cut\", \"list\", \"one\""),
@@ -227,9 +227,9 @@ fn errors_name_file_and_tensor() {
             "x.foo",
             malformed,
             &several[..1],
-            "x.foo: the name does not tell the format: end it in .npy, .npz, .safetensors, .pb, ",
+            "x.foo: the name does not show the format: end it in .npy, .npz, .safetensors, .pb, ",
         ),
-        ("x", malformed, &several[..1], "x: the name does not tell the format"),
+        ("x", malformed, &several[..1], "x: the name does not show the format"),
         ("no/x.npy", missing, &several[..1], "no/x.npy: there is no folder "),
         ("x.pb", ErrorKind::Unsupported, &several[1..], "x.pb: ONNX cannot hold items of dtype <M8[s]"),
         (

@@ -241,7 +241,7 @@ fn slices_by_the_names_of_dimensions() {
 #[cfg(feature = "remote")]
 fn nothing_but_stores_is_written_to_an_address() {
     let (any, elsewhere) =
-        ("nothing but a store of Zarr is written to an address", "stores of Zarr are written to s3://BUCKET/NAME.zarr");
+        ("only a Zarr store can be written to an address", "Zarr stores are written to s3://BUCKET/NAME.zarr");
     for (path, wanted) in [
         ("s3://bucket/x.npy", any),
         ("https://user:secret@host/x.npy", any),

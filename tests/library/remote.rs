@@ -12,7 +12,7 @@ fn refused(address: &str) -> Vec<(String, ErrorKind)> {
 #[cfg(not(feature = "remote"))]
 #[test]
 fn a_build_without_a_network_says_so() {
-    const NONE: &str = "this build has no network: only with the feature remote does tensorop ask servers";
+    const NONE: &str = "this build has no network: the feature remote is off";
     for address in ["https://host/x.npy", "http://host/x.npz:a", "S3://bucket/x.zarr", "hf://org/repo/m.safetensors"] {
         for refusal in refused(address) {
             assert_eq!(refusal, (format!("{address}: {NONE}"), ErrorKind::Unsupported));

@@ -70,7 +70,7 @@ pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)], alone: bool) 
             decisive(casts, name, dtype, alone).is_some_and(|found| std::ptr::eq(found, cast))
         };
         if !tensors.is_empty() && !tensors.iter().any(is_decisive) {
-            bail!("--cast {cast}: casts no tensor: other values of --cast decide on all that it is for");
+            bail!("--cast {cast}: casts no tensor: other values of --cast decide all that it matches");
         }
     }
     Ok(())
@@ -78,7 +78,7 @@ pub(crate) fn check(casts: &[CastArg], tensors: &[(&str, &DType)], alone: bool) 
 
 fn check_class(cast: &CastArg, tensors: &[(&str, &DType)]) -> Result<()> {
     let Some(own) = class(&cast.value) else {
-        bail!("--cast {cast}: of several tensors name those that are meant: --cast 'GLOB={cast}'");
+        bail!("--cast {cast}: with several tensors, name some: --cast 'GLOB={cast}'");
     };
     if tensors.iter().any(|(_, dtype)| class(dtype) == Some(own)) {
         return Ok(());

@@ -75,7 +75,7 @@ impl DumpOptions {
     pub(crate) fn check_shapes(&self, shapes: Option<&Arc<DumpShapes>>) -> Result<()> {
         let unused = shapes.map_or_else(Vec::new, |shapes| shapes.unused());
         if let (Some(path), false) = (&self.shapes, unused.is_empty()) {
-            bail!("--shapes {}: no folder that is compared has a file {}", path.display(), list(&unused));
+            bail!("--shapes {}: no compared folder has a file {}", path.display(), list(&unused));
         }
         Ok(())
     }

@@ -59,7 +59,7 @@ fn check_replaceable(path: &Path, label: &str) -> Result<()> {
     let file = File::open(path).with_context(|| label.to_owned())?;
     file.take(BEGINNING.len() as u64).read_to_end(&mut beginning).with_context(|| label.to_owned())?;
     if !beginning.is_empty() && beginning != BEGINNING {
-        bail!("{label}: is there and is not an XML report (it does not begin with <?xml), and is not replaced");
+        bail!("{label}: exists and is not an XML report (it does not begin with <?xml), and is not replaced");
     }
     Ok(())
 }

@@ -113,7 +113,7 @@ impl Operand {
 
 pub(crate) fn check_stdin<'a>(operands: impl IntoIterator<Item = &'a Operand>) -> Result<()> {
     match operands.into_iter().filter(|operand| operand.located.is_stdin()).nth(1) {
-        Some(second) => bail!("{}: standard input can stand for one operand only", second.role.name),
+        Some(second) => bail!("{}: standard input can be one operand only", second.role.name),
         None => Ok(()),
     }
 }

@@ -176,7 +176,7 @@ impl TypedValueParser for DimsParser {
             let names = Names::parse(text)?;
             let are_numbers = !names.0.is_empty() && names.0.iter().all(|name| name.parse::<i64>().is_ok());
             match has_axes && are_numbers {
-                true => Err(format!("expected names of dimensions, and these are numbers; use --axes {text}")),
+                true => Err(format!("expected names of dimensions, got numbers; use --axes {text}")),
                 false => Ok(names),
             }
         };
@@ -256,12 +256,12 @@ impl OutputOptions {
                     );
                 }
                 (Place::Object(_), Some(_)) => {
-                    bail!("{}: a tensor in a store is no output: name a store", self.label())
+                    bail!("{}: a tensor in a store is not an output: name a store", self.label())
                 }
                 (Place::Object(object), None) => address = Some(object),
                 (Place::File(file), Some(_)) if !Format::names_container(file) => {}
                 (Place::File(_) | Place::Store(..), Some(_)) => {
-                    bail!("{}: a tensor in a file is no output: name a file (or use --in-place)", self.label())
+                    bail!("{}: a tensor in a file is not an output: name a file (or use --in-place)", self.label())
                 }
                 _ => {}
             }
@@ -275,7 +275,7 @@ impl OutputOptions {
         };
         if let Some(address) = address.filter(|_| !format.is_folder()) {
             let pipe = format!("-o - --to {} | aws s3 cp - {address}", format.argument());
-            bail!("{}: only .zarr is put into a bucket; -o - writes to a pipe, as in {pipe}", self.label());
+            bail!("{}: only .zarr can go into a bucket; -o - writes to a pipe, as in {pipe}", self.label());
         }
         Ok(format)
     }

@@ -60,7 +60,7 @@ fn parse_part(text: &str) -> Result<Share, String> {
     let of = parse_count(of)?.get();
     let number: usize = number.parse().map_err(|_| "expected K/N, such as 3/16".to_owned())?;
     match number {
-        0 => Err("parts are counted from 1: where they come from 0 write $((JOB_COMPLETION_INDEX+1))".to_owned()),
+        0 => Err("parts are counted from 1: if yours begin at 0, write $((JOB_COMPLETION_INDEX+1))".to_owned()),
         number if number > of => Err(format!("part {number} of {of}")),
         number => Ok(Share { number, of }),
     }

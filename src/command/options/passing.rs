@@ -147,7 +147,7 @@ pub(super) fn check_patterns<'a>(
 ) -> Result<()> {
     match all.find(|(_, glob)| !names.iter().any(|name| glob.matches(name))) {
         Some((option, glob)) if *names == [""] => {
-            bail!("{option} {}: the tensors that are compared have no names: give the value alone", glob.text())
+            bail!("{option} {}: the compared tensors have no names: give the value alone", glob.text())
         }
         Some((option, glob)) => bail!("{option} {}: matches no tensor{}", glob.text(), meant(glob.text(), names)),
         None => Ok(()),

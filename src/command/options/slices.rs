@@ -40,7 +40,7 @@ impl IndexList {
         match numbers {
             Some(numbers) => numbers.into_iter().collect::<Result<_, _>>().map(Self::List),
             None if trimmed.starts_with('[') => {
-                Err("not a list of integers (a file of such a name is given as ./[...)".to_owned())
+                Err("not a list of integers (write ./[... for a file of that name)".to_owned())
             }
             None if trimmed == "-" => Err("standard input holds operands only".to_owned()),
             None => Ok(Self::File(text.into())),
@@ -120,7 +120,7 @@ mod tests {
             ("INT_MAX", list(&[i64::MAX])),
             ("[INT_MIN,-9223372036854775808]", list(&[i64::MIN, i64::MIN])),
             ("9223372036854775808", Err("9223372036854775808 is beyond int64".to_owned())),
-            ("[1.5]", Err("not a list of integers (a file of such a name is given as ./[...)".to_owned())),
+            ("[1.5]", Err("not a list of integers (write ./[... for a file of that name)".to_owned())),
             ("-", Err("standard input holds operands only".to_owned())),
             ("starts.npy", Ok(IndexList::File("starts.npy".into()))),
             ("./1", Ok(IndexList::File("./1".into()))),

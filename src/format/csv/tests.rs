@@ -93,7 +93,7 @@ fn texts() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert_eq!(said(read(b"1\r\n\xff", None, 0)), "not UTF-8: a byte that is no part of a character in line 2");
+    assert_eq!(said(read(b"1\r\n\xff", None, 0)), "invalid UTF-8 in line 2");
 }
 
 #[test]

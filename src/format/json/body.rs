@@ -90,7 +90,7 @@ impl BodyReader {
         let list = if key == 0 { inputs } else { outputs }.unwrap_or_default();
         ensure!(
             list.len() <= MAX_TENSORS,
-            "{} tensors in {}, at most {MAX_TENSORS} are read",
+            "{} tensors in {}, expected at most {MAX_TENSORS}",
             list.len(),
             TENSORS[key]
         );
@@ -121,7 +121,7 @@ impl BodyReader {
             tensors.push(tensor);
         }
         let attachments: Arc<dyn Attachments> = Arc::new(OtherKeys { keys: other_keys, texts });
-        let unwritten = Some("a KServe body is read, and not written");
+        let unwritten = Some("a KServe body can be read, not written");
         let container = Container { attachments: Some(attachments), unwritten, ..Container::new(file, names) };
         Ok(Some(Self { tensors, container: container.into(), threads }))
     }

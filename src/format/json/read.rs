@@ -34,7 +34,7 @@ pub fn open(text: &[u8], subject: Subject, threads: Threads) -> Result<Values<'_
     let text = std::str::from_utf8(text).map_err(|e| {
         error(match text {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "not UTF-8 but UTF-16: save it as UTF-8".to_owned(),
-            _ => format!("not UTF-8: byte {} is no part of a character", e.valid_up_to()),
+            _ => format!("invalid UTF-8 at byte {}", e.valid_up_to()),
         })
     })?;
     if text.starts_with('\u{feff}') {

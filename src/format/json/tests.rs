@@ -91,7 +91,7 @@ fn typed_by_content() {
         ("[1, true]", None, "[1]: true is a bool, among integers"),
         (r#"[true, "NaN"]"#, None, r#"[1]: "NaN" is a string, among bools"#),
         (r#"["NaN", true]"#, None, "[1]: true is a bool, among strings"),
-        ("[null]", None, "[0]: null is no item"),
+        ("[null]", None, "[0]: null is not an item"),
         ("[{}]", None, "[0]: an object where an item was expected"),
     ]);
 }
@@ -145,7 +145,7 @@ fn indices() {
         ("[1e30]", "[0]: 1e30 is beyond int64 and uint64"),
         ("[-1, 9223372036854775808]", "[1]: 9223372036854775808 is beyond int64, and others are negative"),
         ("[9223372036854775808, -1]", "[1]: -1 is negative, and others are beyond int64"),
-        ("[null]", "[0]: null is no item, expected an integer"),
+        ("[null]", "[0]: null is not an item, expected an integer"),
     ];
     for (text, want) in rows {
         let got = match open(text.as_bytes(), Subject::Indices, Threads::default()).unwrap().infer_indices() {
@@ -166,7 +166,7 @@ fn read_as_a_dtype() {
         ("[true]", Some("int32"), "[0]: true is a bool, expected a number (int32)"),
         ("[1]", Some("bool"), "[0]: 1 is a number, expected true or false"),
         ("[\"true\"]", Some("bool"), "[0]: \"true\" is a string, expected true or false"),
-        ("[null]", Some("float32"), "[0]: null is no item"),
+        ("[null]", Some("float32"), "[0]: null is not an item"),
         (
             "[\"NaN\", \"Infinity\", \"-Infinity\"]",
             Some("float32"),
@@ -196,7 +196,11 @@ fn read_as_a_dtype() {
         ),
         ("[1]", Some("U2"), "[0]: 1 is a number, expected a string (<U2)"),
         ("[\"1970-01-02\", 5, \"NaT\"]", Some("M8[D]"), "<M8[D] [3] [\"1970-01-02\", \"1970-01-06\", \"NaT\"]"),
-        ("[\"1970-01-02T01\"]", Some("M8[D]"), "[0]: \"1970-01-02T01\" is no ISO 8601 date that <M8[D] holds exactly"),
+        (
+            "[\"1970-01-02T01\"]",
+            Some("M8[D]"),
+            "[0]: \"1970-01-02T01\" is not an ISO 8601 date that <M8[D] holds exactly",
+        ),
         ("[8030, -1971]", Some("M8[Y]"), "<M8[Y] [2] [8030, -1971]"),
         ("[7, \"NaT\"]", Some("M8"), "<M8 [2] [7, \"NaT\"]"),
         ("[7, \"NaT\"]", Some(">m8[s]"), "<m8[s] [2] [7, \"NaT\"]"),
@@ -217,10 +221,10 @@ fn nesting() {
         ("[[1], []]", None, "[1] has length 0, [0] has length 1"),
         ("[[], [1]]", None, "[1] has length 1, [0] has length 0"),
         ("[[], [[]]]", None, "[1] has length 1, [0] has length 0"),
-        ("[1, [2]]", None, "[1] is a list, [0] is none"),
-        ("[[2], 1]", None, "[1] is no list, [0] is one"),
-        ("[[], 1]", None, "[1] is no list, [0] is one"),
-        ("[[[1]], [2]]", None, "[1][0] is no list, [0][0] is one"),
+        ("[1, [2]]", None, "[1] is a list, [0] is not"),
+        ("[[2], 1]", None, "[1] is not a list, [0] is one"),
+        ("[[], 1]", None, "[1] is not a list, [0] is one"),
+        ("[[[1]], [2]]", None, "[1][0] is not a list, [0][0] is one"),
         (&deep(64, "7"), None, &format!("int64 {ones:?} {}", deep(64, "7"))),
         (&deep(65, "7"), None, "lists more than 64 deep"),
         (&deep(65, "1, 2"), Some("complex64"), &format!("complex64 {ones:?} {}", deep(65, "1.0, 2.0"))),
@@ -306,10 +310,8 @@ fn no_json() {
         ("\u{feff}[1]", None, "begins with a byte order mark, which JSON does not allow: save it as UTF-8 without"),
         ("[1]é", None, "not JSON: trailing characters at line 1 column 4"),
     ]);
-    let rows: [(&[u8], &str); 2] = [
-        (b"[1, \xff]", "not UTF-8: byte 4 is no part of a character"),
-        (b"\xff\xfe[\0", "not UTF-8 but UTF-16: save it as UTF-8"),
-    ];
+    let rows: [(&[u8], &str); 2] =
+        [(b"[1, \xff]", "invalid UTF-8 at byte 4"), (b"\xff\xfe[\0", "not UTF-8 but UTF-16: save it as UTF-8")];
     for (text, want) in rows {
         assert_eq!(open(text, Subject::Data, Threads::default()).unwrap_err().message(), want);
     }
@@ -346,7 +348,7 @@ fn fill_values() {
         ("True", "bool", Err("found True, expected true or false (bool)")),
         ("[1]", "complex64", Err("found [1], expected a number or [re, im]")),
         ("[1, 2, 3]", "complex64", Err("found [1, 2, 3], expected a number or [re, im]")),
-        ("1970-01-02T01", "M8[D]", Err("\"1970-01-02T01\" is no ISO 8601 date that <M8[D] holds exactly")),
+        ("1970-01-02T01", "M8[D]", Err("\"1970-01-02T01\" is not an ISO 8601 date that <M8[D] holds exactly")),
         ("x", "V1", Err("an item of dtype |V1 has no text")),
     ];
     let mut wrong = Vec::new();

@@ -55,7 +55,7 @@ impl Archive {
             .map_err(|(_, error)| explain(error))?;
         ensure!(zip.end_offset() == len, "the ZIP archive ends after {} bytes, the file after {len}", zip.end_offset());
         let (told, end) = (zip.entries_hint(), zip.directory_offset());
-        ensure!(told <= MAX_MEMBERS as u64, "the ZIP archive claims {told} members, at most {MAX_MEMBERS} are read");
+        ensure!(told <= MAX_MEMBERS as u64, "the ZIP archive claims {told} members, expected at most {MAX_MEMBERS}");
         buffer.resize(rawzip::MAX_CENTRAL_DIRECTORY_RECORD_SIZE, 0);
         let mut entries = Vec::new();
         let (mut found, mut first) = (0, end);
@@ -64,7 +64,7 @@ impl Archive {
             found += 1;
             ensure!(
                 found <= told,
-                "the directory of the ZIP archive has more than the {told} members that its end tells of"
+                "the directory of the ZIP archive has more than the {told} members that its end claims"
             );
             let path = record.file_path();
             let raw = path.as_bytes();
@@ -245,7 +245,7 @@ impl Archive {
     }
 
     fn content_at(&self, member: &ArchiveMember) -> Result<u64> {
-        ensure!(!member.is_repeated, "the ZIP archive has several members of the name {:?}", member.full_name);
+        ensure!(!member.is_repeated, "the ZIP archive has several members named {:?}", member.full_name);
         ensure!(
             matches!(member.method, CompressionMethod::STORE | CompressionMethod::DEFLATE),
             "compressed by method {}, expected stored or deflated",
@@ -258,7 +258,7 @@ impl Archive {
         };
         let entry = match self.zip.get_entry(member.found) {
             Err(error) if matches!(error.kind(), ErrorKind::InvalidSignature { .. }) => {
-                bail!("no record of a member is at byte {}, where the directory has one", member.at)
+                bail!("no member record at byte {}, where the directory has one", member.at)
             }
             entry => entry.map_err(failed)?,
         };
@@ -358,7 +358,7 @@ impl Read for LazyContent {
 
 fn explain(error: rawzip::Error) -> Error {
     match error.into_kind() {
-        ErrorKind::MissingEndOfCentralDirectory => malformed!("the ZIP archive has no end: it is cut off, or none"),
+        ErrorKind::MissingEndOfCentralDirectory => malformed!("the ZIP archive has no end: cut off, or not a ZIP"),
         ErrorKind::InvalidEndOfCentralDirectory => malformed!("the directory of the ZIP archive begins after its end"),
         ErrorKind::Eof => malformed!("the directory of the ZIP archive is cut off"),
         ErrorKind::InvalidSignature { expected, actual } => {

@@ -305,8 +305,8 @@ fn refused_with_one_line() {
     let at_deflated = directory(&deflated);
     let end = x.len() - END_BYTES;
     let rows: Vec<(&str, Vec<u8>, &str)> = vec![
-        ("nothing", Vec::new(), "the ZIP archive has no end: it is cut off, or none"),
-        ("text", b"PK\x03\x04 and so on".to_vec(), "the ZIP archive has no end: it is cut off, or none"),
+        ("nothing", Vec::new(), "the ZIP archive has no end: cut off, or not a ZIP"),
+        ("text", b"PK\x03\x04 and so on".to_vec(), "the ZIP archive has no end: cut off, or not a ZIP"),
         ("a byte more", [&x[..], b"\0"].concat(), "the ZIP archive ends after 238 bytes, the file after 239"),
         ("bytes before", [b"#!", &x[..]].concat(), "the first member of the ZIP archive is at byte 2, expected 0"),
         (
@@ -317,7 +317,7 @@ fn refused_with_one_line() {
         (
             "count - 1",
             with(&x, &[(end + 8, &[0, 0, 0, 0])]),
-            "the directory of the ZIP archive has more than the 0 members that its end tells of",
+            "the directory of the ZIP archive has more than the 0 members that its end claims",
         ),
         (
             "directory after its end",
@@ -326,7 +326,7 @@ fn refused_with_one_line() {
         ),
         ("CP437", names(b"n\x81me"), "the name of member 1 is not UTF-8: \"n\\x81me.npy\""),
         ("NUL", names(b"n\0me"), "the name of member 1 holds a NUL: \"n\\0me.npy\""),
-        ("two of a name", twice(b"x"), "the ZIP archive has several members of the name \"x.npy\""),
+        ("two of a name", twice(b"x"), "the ZIP archive has several members named \"x.npy\""),
         ("encrypted", with(&x, &[(at + 8, &[1])]), "encrypted, which is not read"),
         (
             "encrypted by its own record",
@@ -351,7 +351,7 @@ fn refused_with_one_line() {
             with(&x, &[(14, &[x[14] ^ 1])]),
             "the record before the member and the directory differ in its checksum",
         ),
-        ("no record", with(&x, &[(2, b"\x01\x02")]), "no record of a member is at byte 0, where the directory has one"),
+        ("no record", with(&x, &[(2, b"\x01\x02")]), "no member record at byte 0, where the directory has one"),
         (
             "a record that ends in the directory",
             with(&x, &[(28, &[0xff, 0xff])]),
@@ -365,7 +365,7 @@ fn refused_with_one_line() {
         ),
         ("a damaged item", with(&x, &[(at - 1, &[7])]), "damaged: CRC-32 2f0ff6ed, expected 5f650262"),
         ("too few items", wrong_items, "23 bytes of data, expected 24 (float32 [2, 3])"),
-        ("no npy", no_npy, "no .npy file: does not begin with \\x93NUMPY"),
+        ("no npy", no_npy, "not a .npy file: does not begin with \\x93NUMPY"),
         ("short header", short, "ends after 11 bytes, inside its header of 265"),
         (
             "deflated to more",
@@ -422,7 +422,7 @@ fn members_without_the_ending() {
     // with a damaged record it may be a tensor
     let name = "the record before the member and the directory differ in its name";
     let record = bytes.windows(11).position(|window| window == b"read.me.txt").expect("a name") - LOCAL_BYTES;
-    let signature = format!("no record of a member is at byte {record}, where the directory has one");
+    let signature = format!("no member record at byte {record}, where the directory has one");
     for (at, expected) in [(0, &*signature), (30, name)] {
         let mut damaged = bytes.clone();
         damaged[record + at] ^= 0xff;
@@ -438,8 +438,8 @@ fn names_the_writer_refuses() {
     let rows: [(&[&str], &str); 6] = [
         (&[""], "the name of a member is empty"),
         (&["a\0"], "the name of member \"a\\0\" holds a NUL"),
-        (&["a", "b", "a"], "two members of the name \"a\""),
-        (&[&long], "the name of a member has 65532 bytes, at most 65531 fit"),
+        (&["a", "b", "a"], "two members named \"a\""),
+        (&[&long], "the name of a member has 65532 bytes, expected at most 65531"),
         (&[&long[1..]], "no error"),
         (&["a", "a.npy"], "no error"),
     ];

@@ -156,18 +156,18 @@ impl ArchiveWriter {
     /// # Errors
     /// A name is invalid or repeated, or there are more than [`MAX_MEMBERS`] members or too many bytes for a file.
     pub fn new(members: Vec<(String, Vec<u8>, u64)>) -> Result<ArchiveWriter> {
-        ensure!(members.len() <= MAX_MEMBERS, "{} members, at most {MAX_MEMBERS} are written", members.len());
+        ensure!(members.len() <= MAX_MEMBERS, "{} members, expected at most {MAX_MEMBERS}", members.len());
         let mut names = HashSet::with_capacity(members.len());
         for (name, ..) in &members {
             ensure!(!name.is_empty(), "the name of a member is empty");
             ensure!(!name.contains('\0'), "the name of member {name:?} holds a NUL");
             ensure!(
                 u16::try_from(name.len() + ENDING.len()).is_ok(),
-                "the name of a member has {} bytes, at most {} fit",
+                "the name of a member has {} bytes, expected at most {}",
                 name.len(),
                 usize::from(u16::MAX) - 4
             );
-            ensure!(names.insert(name.as_str()), "two members of the name {name:?}");
+            ensure!(names.insert(name.as_str()), "two members named {name:?}");
         }
         let whole = whole_names(&names);
         let whole: Vec<_> = members.iter().map(|(name, ..)| whole.contains(&**name)).collect();
@@ -197,7 +197,7 @@ impl ArchiveWriter {
     }
 
     /// Returns the file's length.
-    #[expect(clippy::len_without_is_empty, reason = "no archive has no bytes")]
+    #[expect(clippy::len_without_is_empty, reason = "an archive has bytes")]
     pub fn len(&self) -> u64 {
         self.end + self.directory + self.closing().len() as u64
     }

@@ -66,7 +66,7 @@ impl Elsewhere {
         ensure!(is_plain_name(&self.location), "the items are in {quoted}, expected a file in the same folder");
         let path = folder.join(&self.location);
         let found = path.symlink_metadata().with_context(|| format!("the items are in {quoted}"))?;
-        ensure!(found.is_file(), "the items are in {quoted}, expected a regular file and no link");
+        ensure!(found.is_file(), "the items are in {quoted}, expected a regular file, not a link");
         let file = File::open(&path).with_context(|| format!("the items are in {quoted}"))?;
         let opened = file.metadata()?;
         ensure!(same_file(&found, &opened), "the items are in {quoted}, which changed while it was opened");

@@ -98,7 +98,7 @@ impl<'a> EntryBytes<'a> {
                 2 => &mut entry.value,
                 _ => continue,
             };
-            ensure!(field.wire == WireType::LengthDelimited, "an entry's field {} is no text", field.number);
+            ensure!(field.wire == WireType::LengthDelimited, "an entry's field {} is not text", field.number);
             *place = text(value)?;
         }
         ensure!(fields.0.is_empty(), "an entry is cut off");

@@ -181,7 +181,7 @@ fn values<'a>(graph: &'a [u8], names: &[&str], what: &str, of: &str) -> Result<V
     }
     let made = |&name: &&str| {
         let input = found[name].clone();
-        input.ok_or_else(|| malformed!("{what} {name:?} {of} is made by nothing in the model"))
+        input.ok_or_else(|| malformed!("{what} {name:?} {of} is not defined in the model"))
     };
     names.iter().map(made).collect()
 }

@@ -60,7 +60,7 @@ impl Proto {
                 } else {
                     &*format!("an unknown data type {number}")
                 };
-                format!("an ONNX tensor of {what}, expected one of ONNX's, 1 to {}", DATA_TYPES.len() + 1)
+                format!("an ONNX tensor of {what}, expected 1 to {}", DATA_TYPES.len() + 1)
             })?;
             let meta = Meta::new(DType::from(data_type.kind.clone()), shape);
             ensure!(meta.is_addressable(), "{}", too_large(&meta.shape));

@@ -171,8 +171,8 @@ fn headers_that_are_refused() {
             (model, "not an ONNX TensorProto at byte 2: field 2 cannot be LengthDelimited"),
             (vec![8, 3], "no data_type: not an ONNX TensorProto"),
             (raw(&[1, 2, 3, 4]), "no data_type: not an ONNX TensorProto"),
-            (message(begin(0, &[])), "an ONNX tensor of the data type 0 (UNDEFINED), expected one of ONNX's, 1 to 28"),
-            (message(begin(29, &[])), "an ONNX tensor of an unknown data type 29, expected one of ONNX's, 1 to 28"),
+            (message(begin(0, &[])), "an ONNX tensor of the data type 0 (UNDEFINED), expected 1 to 28"),
+            (message(begin(29, &[])), "an ONNX tensor of an unknown data type 29, expected 1 to 28"),
             (message(begin(-1, &[])), "an unknown data type -1, expected"),
             (message(begin(1, &[2, -3])), "dims [2, -3]: dim 1 is negative"),
             (message(begin(1, &[1; 65])), "65 dims, expected at most 64"),
@@ -358,11 +358,11 @@ fn items_in_another_file() {
         (external(&place("data", "1", "4"), 8, &[4]), "external data, expected string_data for STRING"),
     ];
     std::fs::create_dir(inner.join("folder")).unwrap();
-    rows.push((one(&[("location", "folder")]), "the items are in 'folder', expected a regular file and no link"));
+    rows.push((one(&[("location", "folder")]), "the items are in 'folder', expected a regular file, not a link"));
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("data", inner.join("link")).unwrap();
-        rows.push((one(&place("link", "1", "4")), "the items are in 'link', expected a regular file and no link"));
+        rows.push((one(&place("link", "1", "4")), "the items are in 'link', expected a regular file, not a link"));
     }
     refused(rows, Some(&inner));
     let nowhere = "the items are in another file, 'data', and there is no folder to find it in";

@@ -81,7 +81,7 @@ fn begin(dtype: &DType, shape: &[usize]) -> Result<Vec<u8>> {
     for dim in shape {
         encoding::uint64::encode(field::DIMS, &(*dim as u64), &mut out);
     }
-    let number = data_type(dtype).expect("`check` refuses what has none");
+    let number = data_type(dtype).expect("`check` refuses dtypes without a data type");
     encoding::int32::encode(field::DATA_TYPE, &number, &mut out);
     Ok(out)
 }

@@ -131,8 +131,8 @@ fn absent(client: &Client, address: &Address, error: Error) -> Error {
     let listed = if is_bucket { client.list(address, ListedNames::Some).ok() } else { None };
     let Some(first) = listed.and_then(|listing| listing.objects.into_iter().next()) else { return error };
     let message = format!(
-        "is no object and no Zarr store, but a prefix of objects such as {:?}: of a bucket objects and stores are read, \
-         not folders of files",
+        "is neither an object nor a Zarr store, but a prefix of objects such as {:?}: a bucket gives objects and \
+         stores, not folders of files",
         first.name
     );
     Error::from_kind(ErrorKind::Io(std::io::ErrorKind::NotFound), message)

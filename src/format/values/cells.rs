@@ -78,8 +78,7 @@ impl Cells {
         let error = |message: String| Error::new(subject, message);
         let bytes = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let refuse = |at: usize, what: &str| error(format!("{what} in line {}", 1 + line_ends(&bytes[..at])));
-        let text = str::from_utf8(bytes)
-            .map_err(|error| refuse(error.valid_up_to(), "not UTF-8: a byte that is no part of a character"))?;
+        let text = str::from_utf8(bytes).map_err(|error| refuse(error.valid_up_to(), "invalid UTF-8"))?;
         if let Some(at) = text.find('\0') {
             return Err(refuse(at, "a NUL byte"));
         }

@@ -53,7 +53,7 @@ pub(super) fn read_leaf(leaf: Leaf<'_>, dtype: &DType, out: &mut [u8]) -> Result
             let Some(ticks) = ticks else {
                 return Err(match dtype.kind() {
                     Kind::Timedelta(_) => format!("{} is neither an integer nor \"NaT\"", short(raw)),
-                    _ => format!("{} is no ISO 8601 date that {} holds exactly", short(raw), dtype.name()),
+                    _ => format!("{} is not an ISO 8601 date that {} holds exactly", short(raw), dtype.name()),
                 });
             };
             let order = if dtype.is_big_endian() { i64::to_be_bytes } else { i64::to_le_bytes };
@@ -74,7 +74,7 @@ pub(super) fn read_leaf(leaf: Leaf<'_>, dtype: &DType, out: &mut [u8]) -> Result
 pub(super) fn describe(text: &str, dtype: &DType, misfit: Misfit) -> String {
     let (text, name) = (short(text), dtype.name());
     match misfit {
-        Misfit::Malformed => format!("{text} is no number"),
+        Misfit::Malformed => format!("{text} is not a number"),
         Misfit::NotNumeric if matches!(dtype.kind(), Kind::Bool) => {
             format!("{text} is a number, expected true or false")
         }

@@ -26,7 +26,7 @@ impl fmt::Display for Leaf<'_> {
             Leaf::Text(text) => write!(f, "{} is a string", short(text)),
             Leaf::Special(name) => write!(f, "{name} is a float"),
             Leaf::Bool(value) => write!(f, "{value} is a bool"),
-            Leaf::Null => f.write_str("null is no item"),
+            Leaf::Null => f.write_str("null is not an item"),
         }
     }
 }

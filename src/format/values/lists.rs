@@ -57,7 +57,7 @@ pub(in crate::format) fn describe_syntax(text: &str, error: &serde_json::Error) 
             let first = text.split_whitespace().next().unwrap_or_default();
             let is_prose = (error.line(), error.column()) == (1, 1) && first.starts_with(char::is_alphabetic);
             return if is_prose {
-                format!("no tensor: begins with {:?}", short(first))
+                format!("not a tensor: begins with {:?}", short(first))
             } else {
                 format!("not JSON: {error}")
             };
@@ -109,7 +109,7 @@ pub(super) fn walk<'a>(
         let depth = open.len();
         if byte == b'[' {
             if depth >= rank {
-                return Err(mixed(&open, "a list", "none", depth));
+                return Err(mixed(&open, "a list", "not", depth));
             }
             if depth == limit {
                 return Err(format!("lists more than {limit} deep"));
@@ -122,7 +122,7 @@ pub(super) fn walk<'a>(
         }
         if depth != rank {
             if rank != UNKNOWN || dims.len() != depth {
-                return Err(mixed(&open, "no list", "one", depth));
+                return Err(mixed(&open, "not a list", "one", depth));
             }
             rank = depth;
         }

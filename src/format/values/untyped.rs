@@ -215,7 +215,7 @@ impl<'a> Untyped<'a> {
                 let specials = std::mem::take(&mut self.strings);
                 specials.into_iter().try_for_each(|raw| self.push_special(raw.trim_matches('"')))?;
             }
-            InferredType::Bool | InferredType::Str => return Err(format!("{} are no floats", self.class.plural())),
+            InferredType::Bool | InferredType::Str => return Err(format!("{} are not floats", self.class.plural())),
         }
         self.class = InferredType::Float;
         Ok(())

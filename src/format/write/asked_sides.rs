@@ -52,7 +52,9 @@ impl SidesRule {
         {
             return Err(match known.is_empty() {
                 true => {
-                    format!("{name} is no dimension: those of the tensors have no names, so give a side for each axis")
+                    format!(
+                        "{name} is not a dimension: the tensors have no dimension names, so give a side for each axis"
+                    )
                 }
                 false => format!("no dimension is called {name}: there are {}", dimensions()),
             });
@@ -150,7 +152,7 @@ mod tests {
             (&["mask=time=4"], "mask=time=4: no dimension is called time: there are lon"),
             (
                 &["bare=lat=4"],
-                "bare=lat=4: lat is no dimension: those of the tensors have no names, so give a side for each axis",
+                "bare=lat=4: lat is not a dimension: the tensors have no dimension names, so give a side for each axis",
             ),
             (&["tmp*=4,4,4"], "tmp*=4,4,4: tmp* matches no tensor; did you mean \"temp\"?"),
         ];

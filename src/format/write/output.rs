@@ -202,7 +202,7 @@ pub fn edit(tensor: OutputTensor, share: Option<Share>, expect: &dyn Fn(usize), 
     let source = &patch.base().source;
     let bytewise = source.as_local_file().map(|(file, start)| FileSink::new(file, start, job.meta(), &label));
     let packed = || source.as_packed_file().map(|packed| FileSink::packed(packed, job.meta(), &label));
-    let sink = bytewise.or_else(packed).ok_or_else(|| malformed!("{label}: no file"))?;
+    let sink = bytewise.or_else(packed).ok_or_else(|| malformed!("{label}: not a file"))?;
     signals::survive_size_limit();
     expect(plan.steps.items().saturating_mul(job.meta().dtype.itemsize()));
     job.edit(&plan, patch, &sink, progress)
@@ -225,7 +225,7 @@ pub fn check_edit(tensor: OutputTensor) -> Result<()> {
     job.run_all(&plan, &put, &|_| {})
 }
 
-const IS_PATCH: &str = "what changes data where it lies is a patch";
+const IS_PATCH: &str = "an operator that changes data in place is a patch";
 
 /// Plans an edit of the data, or of a share of its chunks.
 fn begun_edit(tensor: OutputTensor, share: Option<Share>) -> Result<(Job, engine::Plan)> {
@@ -245,7 +245,7 @@ fn edit_chunks(
     expect: &dyn Fn(usize),
     progress: Progress<'_>,
 ) -> Result<()> {
-    let chunks = patch.base().source.as_chunks().expect("the data lies in chunks");
+    let chunks = patch.base().source.as_chunks().expect("the data is in chunks");
     let store = chunks.edit().with_context(|| format!("{label}: nothing can be written beside it"))?;
     expect(plan.steps.items().saturating_mul(job.meta().dtype.itemsize()));
     let written = Mutex::new(Vec::with_capacity(plan.steps.count()));

@@ -257,7 +257,7 @@ impl LaidOut {
         let route = self.route(OutputKind::Stream);
         match (&self.layout, &route) {
             (Layout::Chunks(_), _) => {
-                Err(Error::from_kind(ErrorKind::Unsupported, "is no folder").within(self.failed()))
+                Err(Error::from_kind(ErrorKind::Unsupported, "is not a folder").within(self.failed()))
             }
             (Layout::Places(places), Route::Stream) => {
                 let written = |error: io::Error| Error::from(error).within(self.failed());

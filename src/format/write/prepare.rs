@@ -62,7 +62,7 @@ impl Output<'_> {
     pub fn checked(&self, tensors: Vec<OutputTensor>) -> Result<Vec<OutputTensor>> {
         let Self { format, label, .. } = *self;
         if !format.is_written() {
-            let message = format!("{} is read, and not written", format.name());
+            let message = format!("{} can be read, not written", format.name());
             return Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
         }
         let mut tensors = with_names(tensors, format).with_context(|| label.to_owned())?;

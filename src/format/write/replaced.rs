@@ -42,7 +42,7 @@ pub fn check_replaced_index(
     }
     let lost: Vec<_> = lost.into_iter().collect();
     let tensors = counted(lost.len(), "more tensor", "more tensors");
-    let message = format!("stands for {tensors}, which would be lost ({})", list(&lost));
+    let message = format!("names {tensors}, which would be lost ({})", list(&lost));
     Err(Error::from_kind(ErrorKind::Unsupported, message).within(target.label()).advising(Advice::KeepOthers))
 }
 

@@ -60,7 +60,7 @@ impl LaidOut {
                 Units::Bytes { output, places }
             }
             (Layout::Places(_) | Layout::Whole(_) | Layout::Sequence(_), _) => {
-                let message = format!("{}: a {} is not made in parts", self.label, self.format.argument());
+                let message = format!("{}: a {} cannot be made in parts", self.label, self.format.argument());
                 return Err(Error::from_kind(ErrorKind::Unsupported, message));
             }
         };
@@ -122,7 +122,7 @@ impl Shares<'_> {
         if !parts.ledger.is_done(share.number) {
             return Ok(false);
         }
-        let (own, failed) = (share.range(self.count()), || format!("{}: cannot be looked at", self.plan.label));
+        let (own, failed) = (share.range(self.count()), || format!("{}: cannot be accessed", self.plan.label));
         match &self.units {
             Units::Chunks { writer, windows } => {
                 let (store, mut first) = (parts.place.store(), 0);

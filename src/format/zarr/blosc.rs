@@ -161,7 +161,7 @@ impl Blosc {
 
     pub(super) fn pack(&self, bytes: &[u8]) -> Result<Vec<u8>> {
         let most = i32::MAX as usize;
-        ensure!(bytes.len() < most, "blosc: a chunk of {} bytes, at most {most} are packed", bytes.len());
+        ensure!(bytes.len() < most, "blosc: a chunk of {} bytes, expected at most {most}", bytes.len());
         let typesize = self.typesize;
         let unit = typesize * 8;
         let blocksize = (BLOCK / unit * unit).max(unit).min(bytes.len().max(1));

@@ -56,7 +56,7 @@ impl Chain {
                         _ => serde_json::from_value::<Vec<usize>>(order.clone()).ok(),
                     });
                     let order = order.filter(|order| is_permutation(order, rank));
-                    let order = order.ok_or_else(|| malformed!("codec transpose: no order of {rank} axes"))?;
+                    let order = order.ok_or_else(|| malformed!("codec transpose: not an order of {rank} axes"))?;
                     chain.order = order.into_iter().map(|axis| chain.order[axis]).collect();
                 }
                 "bytes" | "endian" if !has_bytes => {
@@ -121,7 +121,7 @@ impl Chain {
     pub(super) fn unpack(&self, packed: Vec<u8>, bytes: usize) -> Result<Vec<u8>> {
         ensure!(
             bytes <= MAX_UNPACKED || self.codecs.is_empty() && matches!(self.to_bytes, ToBytes::Swap(_)),
-            "a chunk of {bytes} bytes, at most {MAX_UNPACKED} are unpacked"
+            "a chunk of {bytes} bytes, expected at most {MAX_UNPACKED}"
         );
         let mut most = vec![self.most_bytes(bytes)];
         for codec in &self.codecs {
@@ -215,9 +215,8 @@ impl Sharding {
         for (number, &[offset, len]) in index.iter().enumerate().filter(|(_, place)| **place != [u64::MAX; 2]) {
             let bytes = usize::try_from(offset).ok().zip(usize::try_from(len).ok());
             let bytes = bytes.and_then(|(offset, len)| packed.get(offset..offset.checked_add(len)?));
-            let bytes = bytes.ok_or_else(|| {
-                malformed!("{} bytes, and something is said to be at {offset} of {len} bytes", packed.len())
-            })?;
+            let bytes =
+                bytes.ok_or_else(|| malformed!("{} bytes, too few for {len} bytes at {offset}", packed.len()))?;
             let items = self.chain.unpack(bytes.to_vec(), self.chunk_bytes())?;
             copy_bytes(&items, &self.chain.view(&self.shards.chunk), &mut out, &self.place(number), itemsize);
         }

@@ -129,26 +129,26 @@ fn fill_item(text: &str, dtype: &DType) -> Result<Vec<u8>> {
     match (dtype.kind(), string) {
         (Kind::Bytes(_) | Kind::Void(_) | Kind::Str(_), None) if text == "0" => Ok(vec![0; size]),
         (Kind::Bytes(_) | Kind::Void(_), Some(text)) => {
-            padded(BASE64.decode(text.trim_end_matches('=')).map_err(|_| malformed!("no base64"))?)
+            padded(BASE64.decode(text.trim_end_matches('=')).map_err(|_| malformed!("not base64"))?)
         }
         (Kind::Bytes(_) | Kind::Void(_), None) if text.starts_with('[') => {
-            padded(serde_json::from_str(text).map_err(|_| malformed!("no list of bytes"))?)
+            padded(serde_json::from_str(text).map_err(|_| malformed!("not a list of bytes"))?)
         }
-        (Kind::Bytes(_) | Kind::Void(_), None) => bail!("neither a text nor a list of bytes"),
+        (Kind::Bytes(_) | Kind::Void(_), None) => bail!("neither text nor a list of bytes"),
         (Kind::Str(_), Some(text)) => padded(text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect()),
         (Kind::Datetime(_) | Kind::Timedelta(_), Some(text)) if text == "NaT" => Ok(i64::MIN.to_le_bytes().to_vec()),
         (Kind::Datetime(_) | Kind::Timedelta(_), None) => {
-            let ticks: i64 = text.parse().map_err(|_| malformed!("{text}: no whole number"))?;
+            let ticks: i64 = text.parse().map_err(|_| malformed!("{text}: not a whole number"))?;
             Ok(ticks.to_le_bytes().to_vec())
         }
         (Kind::Complex64 | Kind::Complex128, None) if text.starts_with('[') => {
-            let parts = python_json::list(text).map_err(|_| malformed!("no list of two parts"))?;
+            let parts = python_json::list(text).map_err(|_| malformed!("not a list of two parts"))?;
             let [re, im] = parts[..] else { bail!("{} parts, expected two", parts.len()) };
             let part = part_of(dtype);
             Ok([fill_item(re, &part)?, fill_item(im, &part)?].concat())
         }
         (_, Some(text)) if text.starts_with("0x") => {
-            let bits = u128::from_str_radix(&text[2..], 16).map_err(|_| malformed!("{text:?}: no bits"))?;
+            let bits = u128::from_str_radix(&text[2..], 16).map_err(|_| malformed!("{text:?}: not hex"))?;
             ensure!(size <= 8 && bits >> (8 * size) == 0, "{text:?}: more bits than an item has");
             Ok(bits.to_le_bytes()[..size].to_vec())
         }

@@ -18,7 +18,7 @@ impl<'a> Extension<'a> {
         match value.get("configuration") {
             None | Some(Value::Null) => Ok(Self { name, configuration: None }),
             Some(Value::Object(configuration)) => Ok(Self { name, configuration: Some(configuration) }),
-            Some(_) => bail!("{name:?}: its configuration is no object"),
+            Some(_) => bail!("{name:?}: its configuration is not an object"),
         }
     }
 
@@ -29,7 +29,7 @@ impl<'a> Extension<'a> {
     /// Null counts as absent.
     fn field<T>(self, key: &str, kind: &str, read: fn(&'a Value) -> Option<T>) -> Result<Option<T>> {
         let value = self.get(key).filter(|value| !value.is_null());
-        let refuse = || malformed!("codec {}: its {key} is no {kind}", self.name);
+        let refuse = || malformed!("codec {}: {key} is not of type {kind}", self.name);
         value.map(|value| read(value).ok_or_else(refuse)).transpose()
     }
 
@@ -47,7 +47,7 @@ impl<'a> Extension<'a> {
 
     pub(super) fn list(self, key: &str) -> Result<&'a [Value]> {
         let list = self.get(key).and_then(Value::as_array);
-        list.map(Vec::as_slice).ok_or_else(|| malformed!("codec {}: no list {key}", self.name))
+        list.map(Vec::as_slice).ok_or_else(|| malformed!("codec {}: {key} is not a list", self.name))
     }
 
     /// An absent field has the first of the two values.
@@ -61,10 +61,10 @@ impl<'a> Extension<'a> {
 }
 
 pub(super) fn dims(value: Option<&Value>, what: &str) -> Result<Vec<usize>> {
-    let Some(value @ Value::Array(list)) = value else { bail!("no list {what}") };
-    ensure!(list.len() <= MAX_RANK, "rank {}, at most {MAX_RANK} is read", list.len());
+    let Some(value @ Value::Array(list)) = value else { bail!("{what} is not a list") };
+    ensure!(list.len() <= MAX_RANK, "rank {}, expected at most {MAX_RANK}", list.len());
     let dims = list.iter().map(|dim| usize::try_from(dim.as_u64()?).ok()).collect::<Option<Vec<_>>>();
-    dims.ok_or_else(|| malformed!("{what} {}: not all whole numbers that can be counted", shortened(value, 60)))
+    dims.ok_or_else(|| malformed!("{what} {}, expected whole numbers", shortened(value, 60)))
 }
 
 pub(super) fn sides(value: Option<&Value>, rank: usize, itemsize: usize) -> Result<Vec<usize>> {

@@ -251,7 +251,7 @@ fn v3(text: &[u8]) -> Result<ArrayMetadata> {
     };
     let separator = separator(encoding.get("separator"), usual, "chunk_key_encoding: separator")?;
     let list = raw.value("codecs")?;
-    let list = list.as_ref().and_then(Value::as_array).context("no list codecs")?;
+    let list = list.as_ref().and_then(Value::as_array).context("codecs is not a list")?;
     let fill = raw.text("fill_value").context("no fill_value")?;
     let style = ChunkStyle {
         unit,

@@ -46,7 +46,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let store: Arc<dyn KeyStore> = if store.costs_requests() { Arc::new(KnownStore::new(store)) } else { store };
     let (root, damage) = match metadata::node(&*store, "") {
         Ok(Some(root)) => (root, None),
-        Ok(None) => bail!("no Zarr store: has neither {V3} nor {V2_ARRAY}"),
+        Ok(None) => bail!("not a Zarr store: has neither {V3} nor {V2_ARRAY}"),
         Err(why) if matches!(why.kind(), ErrorKind::Io(_)) => return Err(why),
         // damage around an array does not affect it
         Err(why) => (Node { is_group: true, is_v2: store.size(V3)?.is_none(), attributes: None }, Some(why)),

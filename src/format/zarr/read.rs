@@ -164,7 +164,7 @@ impl ZarrChunks {
             return Ok(None);
         }
         let most = self.array.chain.most_packed(self.chunk_bytes()) as u64;
-        ensure!(len <= most, "{len} bytes, at most {most} are unpacked");
+        ensure!(len <= most, "{len} bytes, expected at most {most}");
         read_part(&*shard.value, offset, usize::try_from(len)?).map(Some)
     }
 
@@ -271,7 +271,7 @@ fn put(place: &View, itemsize: usize, out: &mut [u8], write: &mut dyn FnMut(&mut
 fn read_part(value: &dyn ReadAt, at: u64, bytes: usize) -> Result<Vec<u8>> {
     let len = value.size()?;
     let end = at.checked_add(bytes as u64).filter(|&end| end <= len);
-    end.ok_or_else(|| malformed!("{len} bytes, and something is said to be at {at} of {bytes} bytes"))?;
+    end.ok_or_else(|| malformed!("{len} bytes, too few for {bytes} bytes at {at}"))?;
     let mut out = memory::zeros(bytes)?;
     value.read_at(&mut out, at).context("cannot be read")?;
     Ok(out)

@@ -33,7 +33,7 @@ impl Shards {
             [bytes @ Extension { name: "bytes" | "endian", .. }] => (false, bytes),
             [bytes @ Extension { name: "bytes" | "endian", .. }, Extension { name: "crc32c", .. }] => (true, bytes),
             _ => {
-                let message = "with other index_codecs than bytes and crc32c is not read";
+                let message = "index_codecs other than bytes and crc32c are not read";
                 return Err(Error::from_kind(ErrorKind::Unsupported, message));
             }
         };
@@ -41,7 +41,7 @@ impl Shards {
         let at_start = codec.has_second("index_location", ["end", "start"])?;
         let counts: Vec<usize> = shard.iter().zip(&chunk).map(|(shard, chunk)| shard / chunk).collect();
         let is_read = bytes_of(&counts, 16).is_some_and(|bytes| bytes <= MAX_INDEX);
-        ensure!(is_read, "more chunks in a shard than are read");
+        ensure!(is_read, "too many chunks in a shard");
         Ok(Self { chunk, counts, at_start, has_checksum, big_endian })
     }
 
@@ -114,6 +114,6 @@ impl<'a> ShardWriter<'a> {
 
 pub(super) fn without_checksum(bytes: &[u8]) -> Result<&[u8]> {
     let (rest, sum) = bytes.split_last_chunk::<4>().ok_or_else(|| malformed!("no check sum"))?;
-    ensure!(crc32c::crc32c(rest) == u32::from_le_bytes(*sum), "does not have its check sum");
+    ensure!(crc32c::crc32c(rest) == u32::from_le_bytes(*sum), "has a wrong check sum");
     Ok(rest)
 }

@@ -139,7 +139,7 @@ fn stores_that_are_not_in_order() {
             },
             "x: chunk c/0/0: is a folder, expected a file",
         ),
-        (&|store| store.remove("zarr.json").unwrap(), "no Zarr store: has neither zarr.json nor .zarray"),
+        (&|store| store.remove("zarr.json").unwrap(), "not a Zarr store: has neither zarr.json nor .zarray"),
         (&|store| store.put("zarr.json", b"{").unwrap(), "zarr.json: EOF while parsing an object at line 1 column 1"),
     ];
     for (change, expected) in rows {
@@ -200,10 +200,10 @@ fn fields_of_another_kind_are_refused() {
     let sharding = json!({"chunk_shape": [2, 3], "codecs": [bytes], "index_codecs": index});
     let date = json!({"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": "9"}});
     let v3 = [
-        (after_bytes("zstd", json!({"checksum": 1})), "codec zstd: its checksum is no boolean"),
-        (after_bytes("gzip", json!({"level": "5"})), "codec gzip: its level is no integer"),
-        (after_bytes("blosc", json!({"shuffle": 1})), "codec blosc: its shuffle is no text"),
-        (after_bytes("blosc", json!({"cname": 1})), "codec blosc: its cname is no text"),
+        (after_bytes("zstd", json!({"checksum": 1})), "codec zstd: checksum is not of type boolean"),
+        (after_bytes("gzip", json!({"level": "5"})), "codec gzip: level is not of type integer"),
+        (after_bytes("blosc", json!({"shuffle": 1})), "codec blosc: shuffle is not of type text"),
+        (after_bytes("blosc", json!({"cname": 1})), "codec blosc: cname is not of type text"),
         (
             json!({"codecs": [{"name": "sharding_indexed", "configuration": sharding}]}),
             "codec sharding_indexed: codec bytes: endian is neither little nor big",
@@ -212,7 +212,7 @@ fn fields_of_another_kind_are_refused() {
             json!({"data_type": date}),
             r#"data_type {"configuration":{"scale_factor":"9","unit":"s"},"name":"numpy.datetime64"} is not known"#,
         ),
-        (json!({"data_type": "r16", "fill_value": "A"}), "fill_value: no base64"),
+        (json!({"data_type": "r16", "fill_value": "A"}), "fill_value: not base64"),
     ];
     let v2 = [
         (json!({"filters": {"id": "delta"}}), r#"filter "?" is not known"#),
@@ -220,7 +220,7 @@ fn fields_of_another_kind_are_refused() {
         (json!({"order": 1}), "order 1 is neither C nor F"),
         (json!({"dimension_separator": 1}), "dimension_separator is neither / nor ."),
         (json!({"compressor": {"id": "blosc", "shuffle": 7}}), "codec blosc: an unknown shuffle"),
-        (json!({"compressor": {"id": "zlib", "level": "1"}}), "codec zlib: its level is no integer"),
+        (json!({"compressor": {"id": "zlib", "level": "1"}}), "codec zlib: level is not of type integer"),
     ];
     let usual = [
         json!({"zarr_format": 3, "node_type": "array", "shape": [2, 3], "data_type": "uint16", "fill_value": 0,

@@ -181,7 +181,7 @@ impl ArrayMetadata {
         };
         let is_whole = |shard: &&Vec<usize>| shard.iter().zip(&chunk).all(|(shard, side)| shard.is_multiple_of(*side));
         if let Some(shard) = shard.as_ref().filter(|shard| !is_whole(shard)) {
-            return refuse("shards", format!("{shard:?}{which} are no whole chunks of {chunk:?}"));
+            return refuse("shards", format!("{shard:?}{which} are not whole chunks of {chunk:?}"));
         }
         let unit = shard.as_ref().unwrap_or(&chunk).clone();
         ensure!(bytes_of(&unit, itemsize).is_some(), "chunks of {unit:?} are more than memory can address");

@@ -190,7 +190,7 @@ impl Cast {
             }
             CastPlan::Numbers => match_kind!(self.from.kind(), {
                 number T => self.numbers(items, out, &load::<<T as Element>::Part>),
-                Kind::Narrow(_) | not_numbers!() => unreachable!("such items are cast in another way"),
+                Kind::Narrow(_) | not_numbers!() => unreachable!("these items are cast elsewhere"),
             }),
             CastPlan::NarrowIntegers(values) => self.numbers(items, out, &|_, bytes, run: &mut [i64]| {
                 load_narrow(bytes, run, values, |value| value as i64);
@@ -222,7 +222,7 @@ impl Cast {
                     let refused = |why| CastFailure { item: at, why: self.no_ticks(ticks, *from, *dates, why) };
                     let found = match datetime::rescale(ticks, *from, *to, *dates) {
                         Some((found, exact)) if exact || self.lossy => found,
-                        Some(_) => return Err(refused("is no whole number of ticks of")),
+                        Some(_) => return Err(refused("is not a whole number of ticks of")),
                         // NaT is not a number of ticks
                         None if self.lossy => i64::MAX * ticks.signum(),
                         None => return Err(refused("is out of range for")),
@@ -307,7 +307,7 @@ impl Cast {
         let name = self.to.name();
         match value.float() {
             _ if *self.to.kind() == Kind::Bool => format!("{text} is neither 0 nor 1 ({name})"),
-            float if float.is_nan() => format!("{text} is no integer ({name})"),
+            float if float.is_nan() => format!("{text} is not an integer ({name})"),
             float if float.is_finite() && float.fract() != 0.0 => format!("{text} is not an integer ({name})"),
             _ => format!("{text} is out of range for {name}"),
         }

@@ -23,7 +23,7 @@ pub(super) fn store<M: Middle>(dtype: &DType, run: &[M], out: &mut [u8], lossy: 
     match_kind!(dtype.kind(), {
         number T => <<T as Element>::Part as CastNumber>::write(dtype.is_big_endian(), run, out, lossy),
         Kind::Narrow(narrow) => write_narrow(*narrow, run, out, lossy),
-        not_numbers!() => unreachable!("what is no number is cast in another way"),
+        not_numbers!() => unreachable!("items that are not numbers are cast elsewhere"),
     })
 }
 

@@ -25,7 +25,7 @@ fn items_that_do_not_fit() {
     let rows: Vec<(&str, &str, Vec<u8>, usize, &str)> = vec![
         ("float64", "int32", floats(&[1.0, 1.5, 2.5]), 1, "1.5 is not an integer (int32)"),
         ("float64", "uint8", floats(&[300.0]), 0, "300 is out of range for uint8"),
-        ("float64", "int8", floats(&[0.0, -0.0, nan]), 2, "NaN is no integer (int8)"),
+        ("float64", "int8", floats(&[0.0, -0.0, nan]), 2, "NaN is not an integer (int8)"),
         (
             "float64",
             "int64",
@@ -50,9 +50,9 @@ fn items_that_do_not_fit() {
         ("S3", "S2", b"ab\0a\0ca'b".to_vec(), 1, "b'a\\x00c' is longer than |S2"),
         ("S3", "S0", b"\0\0\0a\0\0".to_vec(), 1, "b'a' is longer than |S0"),
         ("U3", ">U1", code_points("é\0\0ab\0"), 1, "'ab' is longer than >U1"),
-        ("<M8[s]", "<M8[D]", ticks(&[0, 1]), 1, "1970-01-01T00:00:01 is no whole number of ticks of <M8[D]"),
+        ("<M8[s]", "<M8[D]", ticks(&[0, 1]), 1, "1970-01-01T00:00:01 is not a whole number of ticks of <M8[D]"),
         ("<M8[D]", "<M8[as]", ticks(&[0, 1000]), 1, "1972-09-27 is out of range for <M8[as]"),
-        ("<m8[s]", ">m8[h]", ticks(&[60]), 0, "60 of <m8[s] is no whole number of ticks of >m8[h]"),
+        ("<m8[s]", ">m8[h]", ticks(&[60]), 0, "60 of <m8[s] is not a whole number of ticks of >m8[h]"),
     ];
     let mut failures = Vec::new();
     for (from, to, items, at, message) in rows {

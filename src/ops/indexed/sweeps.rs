@@ -214,7 +214,7 @@ impl Sweeps {
         let take = |(buckets, payloads): &mut (Buckets, Buffer), first: usize, places: &[u64]| {
             payloads.resize(places.len() * bytes, self.indices.label())?;
             if self.carries_updates() {
-                let updates = updates.expect("updates that are carried along are there whenever a sweep is made");
+                let updates = updates.expect("updates that are carried along exist in every sweep");
                 updates.read_run(first * block, payloads)?;
             } else {
                 let words = payloads.chunks_exact_mut(bytes).zip(first as u64..);

@@ -34,8 +34,8 @@ impl Address {
             // The text may contain a password, so messages do not quote it.
             "http" | "https" => {
                 // Otherwise the first part of the path would become the host.
-                ensure!(!rest.starts_with(['/', '\\']), "no valid URL: empty host");
-                let mut url = Url::parse(text).map_err(|error| malformed!("no valid URL: {error}"))?;
+                ensure!(!rest.starts_with(['/', '\\']), "invalid URL: empty host");
+                let mut url = Url::parse(text).map_err(|error| malformed!("invalid URL: {error}"))?;
                 url.set_fragment(None);
                 Ok(Self::Web(url))
             }
@@ -44,11 +44,11 @@ impl Address {
                 ensure!(!bucket.is_empty(), "expected s3://BUCKET/KEY");
                 // URLs normalize dots, so the key would lead elsewhere.
                 let is_plain = key.split('/').all(|part| part != "." && part != "..");
-                ensure!(is_plain, "a key with . or .. in it is not asked for");
+                ensure!(is_plain, "a key cannot have . or .. in it");
                 Ok(Self::Bucket { bucket: bucket.to_owned(), key: key.to_owned() })
             }
             "hf" => Self::parse_hub(rest),
-            _ => Err(malformed!("no address: expected http://, https://, s3:// or hf://")),
+            _ => Err(malformed!("not an address: expected http://, https://, s3:// or hf://")),
         }
     }
 
@@ -64,7 +64,7 @@ impl Address {
         ensure!(complete, "expected hf://ORG/REPO[@REVISION]/PATH");
         let is_plain =
             [organisation, repository].into_iter().chain(path.split('/')).all(|part| part != "." && part != "..");
-        ensure!(is_plain, "a path with . or .. in it is not asked for");
+        ensure!(is_plain, "a path cannot have . or .. in it");
         Ok(Self::Hub {
             kind,
             repository: format!("{organisation}/{repository}"),

@@ -133,7 +133,7 @@ impl ContentRange {
             (first < end && end <= size).then_some(Self { first, end, size })
         };
         found.and_then(parse).ok_or_else(|| match found {
-            Some(found) => malformed!("answers with the part {:?}, which is none", excerpt(found)),
+            Some(found) => malformed!("answers with an invalid part {:?}", excerpt(found)),
             None => malformed!("answers with a part, and does not say which"),
         })
     }
@@ -148,7 +148,7 @@ pub(super) fn size_of_unsatisfied(headers: &HeaderMap) -> Option<u64> {
 pub(super) fn plain_length(headers: &HeaderMap) -> Result<Option<u64>> {
     let names = headers.get_all(header::CONTENT_ENCODING).iter().map(|value| value.to_str().unwrap_or("?"));
     if let Some(name) = names.map(str::trim).find(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity")) {
-        return Err(malformed!("the bytes come encoded as {:?}, which was not asked for", excerpt(name)));
+        return Err(malformed!("the bytes come encoded as {:?}, which was not requested", excerpt(name)));
     }
     let parse = |text: &str| text.parse().map_err(|_| malformed!("answers with the length {:?}", excerpt(text)));
     text(headers, header::CONTENT_LENGTH).map(parse).transpose()
@@ -226,7 +226,7 @@ pub(super) fn broken(error: ureq::Error, timeout: Duration) -> RequestFailure {
     match error {
         ureq::Error::Timeout(of) => {
             let is_connecting = matches!(of, Timeout::Resolve | Timeout::Connect);
-            let lacking = if is_connecting { "no connection" } else { "no byte came" };
+            let lacking = if is_connecting { "no connection" } else { "no data" };
             RequestFailure::passing(Kind::TimedOut, format!("{lacking} in {} seconds", timeout.as_secs_f64()))
         }
         ureq::Error::HostNotFound => unknown_host(),
@@ -235,14 +235,14 @@ pub(super) fn broken(error: ureq::Error, timeout: Duration) -> RequestFailure {
         ureq::Error::Tls(error) => RequestFailure::lasting(Kind::Other, format!("no secure connection: {error}")),
         ureq::Error::BodyStalled => RequestFailure::passing(Kind::UnexpectedEof, "the answer broke off"),
         // The proxy's URL may contain a password.
-        ureq::Error::InvalidProxyUrl => RequestFailure::lasting(Kind::Other, "the address of the proxy is no URL"),
-        ureq::Error::ConnectProxyFailed(_) => RequestFailure::passing(Kind::Other, "the proxy gives no connection"),
+        ureq::Error::InvalidProxyUrl => RequestFailure::lasting(Kind::Other, "the address of the proxy is not a URL"),
+        ureq::Error::ConnectProxyFailed(_) => RequestFailure::passing(Kind::Other, "the proxy refused the connection"),
         ureq::Error::ConnectionFailed => RequestFailure::passing(Kind::Other, "no connection"),
         ureq::Error::LargeResponseHeader(..) => {
             RequestFailure::lasting(Kind::Other, "the headers of the answer are too long")
         }
         ureq::Error::Protocol(error) => {
-            RequestFailure::passing(Kind::Other, format!("no valid answer: {}", excerpt(&error.to_string())))
+            RequestFailure::passing(Kind::Other, format!("invalid answer: {}", excerpt(&error.to_string())))
         }
         // The other errors do not occur here, or may quote the request.
         _ => RequestFailure::passing(Kind::Other, "the request failed"),
@@ -256,10 +256,10 @@ fn unknown_host() -> RequestFailure {
 fn insecure(kind: io::ErrorKind, told: &str) -> RequestFailure {
     let message = match told {
         _ if told.contains("InvalidContentType") => {
-            "the server gives no secure connection at this port; http:// asks without one".to_owned()
+            "the server has no secure connection at this port; try http://".to_owned()
         }
         _ if told.contains("certificate") => {
-            format!("no secure connection: {told}; certificates of your own are named by SSL_CERT_FILE")
+            format!("no secure connection: {told}; set SSL_CERT_FILE for your own certificates")
         }
         _ => format!("no secure connection: {told}"),
     };
@@ -373,11 +373,7 @@ mod tests {
                 "SSL_CERT_FILE",
                 true,
             ),
-            (
-                io::Error::new(io::ErrorKind::InvalidData, "corrupt: InvalidContentType"),
-                "http:// asks without one",
-                true,
-            ),
+            (io::Error::new(io::ErrorKind::InvalidData, "corrupt: InvalidContentType"), "try http://", true),
         ];
         let server = Url::parse("https://me:secret@host:8443/x?key=secret").expect("a URL");
         for (error, told, is_lasting) in rows {

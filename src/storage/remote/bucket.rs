@@ -60,7 +60,7 @@ impl BucketTarget {
         no_clobber: bool,
     ) -> Result<Self> {
         let Address::Bucket { bucket, key } = address else {
-            let message = "nothing is written there: stores of Zarr are written to s3://BUCKET/NAME.zarr";
+            let message = "cannot be written: Zarr stores are written to s3://BUCKET/NAME.zarr";
             return Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
         };
         let key = key.trim_end_matches('/').to_owned();
@@ -84,7 +84,7 @@ impl BucketTarget {
             return Ok(true);
         }
         let is_free = found.objects.is_empty() || self.has_record(WHOLE)? || self.has_record(PARTS)?;
-        if is_free { Ok(false) } else { bail!("has objects and is no Zarr store, and is not replaced") }
+        if is_free { Ok(false) } else { bail!("has objects but is not a Zarr store, and is not replaced") }
     }
 
     fn has_record(&self, key: &str) -> Result<bool> {
@@ -205,7 +205,7 @@ impl BucketDraft<'_> {
         let mut seals: Vec<String> = listed.into_iter().map(|object| object.name).collect();
         let depth = |key: &str| key.matches('/').count();
         seals.sort_by(|a, b| depth(b).cmp(&depth(a)).then_with(|| a.cmp(b)));
-        let finished = || Error::from_kind(ErrorKind::Changed, "is finished by another process just now");
+        let finished = || Error::from_kind(ErrorKind::Changed, "is being finished by another process");
         let bytes_of =
             |key: &String| -> Result<Vec<u8>> { Ok(client.get(&self.waiting(key), MAX_SEAL)?.ok_or_else(finished)?.0) };
         let (last, inner) = seals.split_last().ok_or_else(finished)?;

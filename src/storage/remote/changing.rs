@@ -115,7 +115,8 @@ impl Client {
                 read.map_err(|error| self.broken_off(error))?;
                 Ok(text)
             })?;
-            let page = ListObjectsV2::parse_response(&text).map_err(|_| malformed!("answers with no list of names"))?;
+            let page =
+                ListObjectsV2::parse_response(&text).map_err(|_| malformed!("answers without a list of names"))?;
             let below = |name: &str| name.strip_prefix(&prefix).filter(|name| !name.is_empty()).map(str::to_owned);
             for object in &page.contents {
                 let size = object.size.ok_or_else(|| malformed!("lists an object without its size"))?;
@@ -127,7 +128,7 @@ impl Client {
             match &next {
                 None => return Ok(Listing { is_whole: true, ..listing }),
                 Some(_) if listed == ListedNames::Some && !listing.objects.is_empty() => return Ok(listing),
-                Some(token) if last.as_ref() == Some(token) => bail!("the list of names begins again and again"),
+                Some(token) if last.as_ref() == Some(token) => bail!("the list of names repeats"),
                 Some(_) => {}
             }
         }

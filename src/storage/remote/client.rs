@@ -145,10 +145,10 @@ impl Client {
                 Err(RequestFailure::Passing(error, after)) => {
                     // Waits beyond the timeout are an error.
                     if let Some(after) = after.filter(|after| *after > self.timeout.max(TIMEOUT)) {
-                        return Err(with_note(&error, &format!("to be asked again in {} seconds", after.as_secs())));
+                        return Err(with_note(&error, &format!("retry in {} seconds", after.as_secs())));
                     }
                     if retry == RETRIES {
-                        return Err(with_note(&error, &format!("asked {} times", RETRIES + 1)));
+                        return Err(with_note(&error, &format!("{} attempts", RETRIES + 1)));
                     }
                     let host = self.host(address);
                     let (number, most, why) = (retry + 2, RETRIES + 1, error.message());
@@ -239,7 +239,7 @@ impl Client {
             token = token.filter(|_| next.origin() == url.origin());
             url = next;
         }
-        Err(malformed!("is sent on more than {REDIRECTS} times").into())
+        Err(malformed!("is redirected more than {REDIRECTS} times").into())
     }
 
     fn send(&self, ask: &Ask<'_>, url: &Url, token: Option<&str>) -> Result<Response, RequestFailure> {
@@ -252,7 +252,7 @@ impl Client {
         }
         let agent = if url.scheme() == "https" { &self.secure } else { &self.plain };
         // An error may quote the request and so a key.
-        let invalid = |_| RequestFailure::Lasting(malformed!("is no address that can be asked for"));
+        let invalid = |_| RequestFailure::Lasting(malformed!("is not a usable address"));
         let answer = match ask.method {
             Method::PUT => agent.run(request.body(ask.body).map_err(invalid)?),
             _ => agent.run(request.body(()).map_err(invalid)?),
@@ -338,13 +338,14 @@ impl Client {
             is_region || region != access.region,
             "AWS_REGION, or the profile: expected a region such as eu-west-1"
         );
-        ensure!(is_region, "the server names a region of the bucket that is not one");
+        ensure!(is_region, "the server names an invalid region for the bucket");
         let usual = || Url::parse(&format!("https://s3.{region}.amazonaws.com")).ok();
-        let endpoint = access.endpoint.clone().or_else(usual).ok_or_else(|| malformed!("AWS_REGION is no region"))?;
+        let endpoint =
+            access.endpoint.clone().or_else(usual).ok_or_else(|| malformed!("AWS_REGION is not a region"))?;
         // Certificates do not cover bucket names with a dot.
         let by_host = access.endpoint.is_none() && !name.contains('.');
         let style = if by_host { UrlStyle::VirtualHost } else { UrlStyle::Path };
-        Bucket::new(endpoint, style, name.to_owned(), region).map_err(|_| malformed!("{name:?} is no bucket"))
+        Bucket::new(endpoint, style, name.to_owned(), region).map_err(|_| malformed!("{name:?} is not a bucket"))
     }
 }
 

@@ -75,7 +75,7 @@ impl HubAccess {
         let text = variable("HF_ENDPOINT").unwrap_or_else(|| "https://huggingface.co".to_owned());
         let token = variable("HF_TOKEN");
         let is_token = token.as_ref().is_none_or(|token| token.bytes().all(|byte| byte.is_ascii_graphic()));
-        ensure!(is_token, "HF_TOKEN: expected a token, in which there are no spaces");
+        ensure!(is_token, "HF_TOKEN: expected a token without spaces");
         Ok(Self { endpoint: endpoint("HF_ENDPOINT", &text)?, token })
     }
 }
@@ -128,8 +128,8 @@ impl Profile {
             }
         };
         let error = malformed!(
-            "{kind}, by which no keys are got here: eval \"$(aws configure export-credentials --format env{option})\" \
-             gives them"
+            "{kind}, which is not supported: get keys by eval \"$(aws configure export-credentials --format \
+             env{option})\""
         );
         Some(error.advising(Advice::AskUnsigned))
     }

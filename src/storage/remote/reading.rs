@@ -78,7 +78,7 @@ impl Client {
         let headers = response.headers().clone();
         let too_long = |bytes: Option<u64>| {
             let bytes = bytes.map_or_else(|| format!("more than {MAX_WHOLE}"), |bytes| bytes.to_string());
-            let message = format!("the server gives whole files only: {bytes} bytes, at most {MAX_WHOLE} are taken");
+            let message = format!("the server sends only whole files: {bytes} bytes, expected at most {MAX_WHOLE}");
             RequestFailure::Lasting(Error::from_kind(ErrorKind::Unsupported, message))
         };
         if length.is_some_and(|length| length > MAX_WHOLE) {
@@ -168,7 +168,7 @@ impl Client {
         filled: &mut usize,
     ) -> Result<(), RequestFailure> {
         if let Some(length) = length.filter(|length| *length != out.len() as u64) {
-            return Err(malformed!("answers with a part of {} bytes as if it had {length}", out.len()).into());
+            return Err(malformed!("answers a part of {} bytes with {length}", out.len()).into());
         }
         let mut body = body_of(response);
         self.take(&mut body, out, filled)?;
@@ -199,7 +199,7 @@ impl Client {
                 return Err(other_status(response.status()).into());
             }
             let (length, headers) = (answer::plain_length(response.headers())?, response.headers().clone());
-            let too_long = |size: u64| RequestFailure::Lasting(malformed!("{size} bytes, at most {most} are read"));
+            let too_long = |size: u64| RequestFailure::Lasting(malformed!("{size} bytes, expected at most {most}"));
             if let Some(length) = length.filter(|length| *length > most) {
                 return Err(too_long(length));
             }
@@ -266,5 +266,5 @@ fn other_status(status: StatusCode) -> Error {
 
 /// Other ranges than the requested one are errors.
 fn other_part(asked: &str, found: ContentRange) -> Error {
-    malformed!("asked for {asked}, and got the bytes {}-{} of {}", found.first, found.end - 1, found.size)
+    malformed!("requested {asked}, got the bytes {}-{} of {}", found.first, found.end - 1, found.size)
 }

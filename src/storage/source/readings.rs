@@ -37,7 +37,7 @@ impl Source {
             Storage::Memory(items) => {
                 Storage::stored(reading.convert_bytes(Arc::new(MemoryBytes::shared(items)), 0), 0)?
             }
-            Storage::Item(_) => unreachable!("what stands at every place comes from an option, and has its dtype"),
+            Storage::Item(_) => unreachable!("a fill value comes from an option, and has its dtype"),
         };
         self.near = OnceLock::new();
         self.meta = meta;
