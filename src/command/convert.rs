@@ -143,19 +143,20 @@ fn orders() -> Vec<OptionWord<Order>> {
 struct Chosen<'o> {
     member: Member,
     operand: &'o Operand,
-    /// The name that patterns match.
-    old: String,
+    /// The name that patterns match: the name in the input if the operand is a whole container or several tensors, else
+    /// the name in the output.
+    old_name: String,
     name: Option<String>,
-    /// Whether all of its container is converted.
+    /// Whether the operand is a whole container. Patterns may leave out some of its tensors.
     whole: bool,
 }
 
 struct Inputs<'o> {
     chosen: Vec<Chosen<'o>>,
-    /// The names, in their files, of tensors that others replace.
+    /// The old names of the tensors that a `NAME=IN` replaces.
     replaced: HashSet<String>,
     metadata: Metadata,
-    /// The containers that are converted as a whole, except tensors that the patterns leave out.
+    /// The inputs that are converted as a whole. Patterns may leave out some of their tensors.
     whole: Vec<Arc<Input>>,
 }
 
@@ -163,7 +164,7 @@ impl Convert {
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
         let operands = &self.inputs;
         check_stdin(operands)?;
-        // If the limit stays too low, opening the files reports it.
+        // The result is ignored: if the limit of open files stays too low, opening the files reports it.
         allow_open_files(operands.len());
         let output = &self.options.output;
         let order = self.order;
@@ -172,7 +173,7 @@ impl Convert {
             && !matches!(last.place, Place::Stdin | Place::Json(_))
             && Format::from_name(last.typed()).is_ok()
         {
-            // As with `cp`, the last operand was meant as the output.
+            // The user probably meant the last operand as the output, as with `cp`.
             let (label, count) = (last.typed().display(), operands.len());
             ensure!(last.is_whole(), "IN {label}: no such file: for the output write -o {label}?");
             let several = containers("and");
@@ -187,25 +188,25 @@ impl Convert {
             bail!("{}: no tensors", empty.join(", "));
         }
         let (alone, mut tensors) = (chosen.len() == 1, Vec::with_capacity(chosen.len()));
-        // The bits of a single named tensor may be reinterpreted as any dtype. Of several tensors only ambiguous ones
-        // are.
+        // `--dtype` reinterprets any bits if there is one tensor and its operand is no whole container. Otherwise it
+        // reinterprets only void items and unsigned integers.
         let reading = if alone && !chosen[0].whole { Reinterpret::Bits } else { Reinterpret::Unsigned };
         let asked = reader.asked(reading).of_convert();
-        for Chosen { member, old, .. } in chosen.iter().filter(|_| asked.depends_on_others()) {
+        for Chosen { member, old_name, .. } in chosen.iter().filter(|_| asked.depends_on_others()) {
             if let Ok(described) = member.input.describe(member.n) {
-                asked.look_at(Some(old), &described.meta.dtype);
+                asked.look_at(Some(old_name), &described.meta.dtype);
             }
         }
         let mut set = destination.output_set(destination.report("convert"));
         for one in chosen {
             let changes = |array: &UnreadArray| {
-                let matches = |cast: &CastArg| cast.glob.as_ref().map_or(alone, |glob| glob.matches(&one.old));
+                let matches = |cast: &CastArg| cast.glob.as_ref().map_or(alone, |glob| glob.matches(&one.old_name));
                 let own = [("--cast", self.cast.iter().any(matches)), ("--order", order == Order::Fortran)];
                 let own = own.into_iter().find(|(_, changes)| *changes).map(|(option, _)| option);
-                own.or_else(|| output.changes(&one.old, &array.dims))
+                own.or_else(|| output.changes(&one.old_name, &array.dims))
             };
-            let names = (&*one.old, one.name.as_deref().unwrap_or_default());
-            let data = set.add(&one.member, names, asked.of(Some(&one.old)), one.whole && !alone, changes)?;
+            let names = (&*one.old_name, one.name.as_deref().unwrap_or_default());
+            let data = set.add(&one.member, names, asked.of(Some(&one.old_name)), one.whole && !alone, changes)?;
             tensors.extend(data.map(|data| (data, one)));
         }
         set.check_readable()?;
@@ -215,7 +216,7 @@ impl Convert {
                 note(&io.stderr, &format!("{}: {message}", input.label()))?;
             }
         }
-        let dtypes: Vec<_> = tensors.iter().map(|(data, tensor)| (tensor.old.as_str(), data.dtype())).collect();
+        let dtypes: Vec<_> = tensors.iter().map(|(data, tensor)| (tensor.old_name.as_str(), data.dtype())).collect();
         cast::check(&self.cast, &dtypes, alone)?;
         let cast_to = |(name, dtype): &(&str, &DType)| cast::target(&self.cast, name, dtype, alone);
         let (overflow, option) = self.overflow();
@@ -223,9 +224,9 @@ impl Convert {
             bail!("{option}: is for a cast to floats, and no tensor is cast to floats");
         }
         let mut tallies = CastTallies::default();
-        for (data, Chosen { member, old, name, whole, operand }) in tensors {
-            let dtype = cast::target(&self.cast, &old, data.dtype(), alone);
-            let renamed = name.as_deref().filter(|name| whole && *name != old);
+        for (data, Chosen { member, old_name, name, whole, operand }) in tensors {
+            let dtype = cast::target(&self.cast, &old_name, data.dtype(), alone);
+            let renamed = name.as_deref().filter(|name| whole && *name != old_name);
             match dtype.filter(|_| !alone) {
                 None if renamed.is_none() => set.report.source(&data),
                 dtype => set.report.becomes(&data, renamed, dtype),
@@ -241,7 +242,7 @@ impl Convert {
             set.inherited.is_group |= operand.name.is_some();
             set.push(OutputTensor {
                 name,
-                old_name: Some(old),
+                old_name: Some(old_name),
                 recast,
                 ..OutputTensor::new(Box::new(selection), reader.run.limits)
             });
@@ -271,7 +272,7 @@ impl Convert {
         for operand in operands {
             let filter = self.members.taken.filter();
             let input = reader.open(operand, OpenMode::Taking(filter))?;
-            // A whole container keeps its names.
+            // The tensors of a whole container keep their names.
             let whole = operand.name.is_none() && input.member().is_none() && (container || !self.members.is_empty());
             let names = if whole { input.names() } else { None };
             if whole {
@@ -297,9 +298,9 @@ impl Convert {
                     (None, Some(old)) if whole => {
                         Some(self.members.renamed(old)).filter(|renamed| container || renamed != old)
                     }
-                    // the NAME of FILE:NAME, or the name of the only tensor
+                    // The operand is FILE:NAME, so the tensor keeps its name.
                     (None, Some(old)) if container => Some(old.to_owned()),
-                    // `name_by_files` needs the names of all other tensors.
+                    // `name_by_files` names the tensor when the names of all other tensors are known.
                     (None, None) if container => None,
                     (None, _) => input.reader().facts().own_name.map(str::to_owned),
                 };
@@ -307,7 +308,7 @@ impl Convert {
                 let own = input.name(n).filter(|_| whole || several);
                 let label = own.map_or_else(|| operand.label.clone(), |own| input.label_of(Some(own)));
                 chosen.push(Chosen {
-                    old: own.map_or_else(|| name.clone().unwrap_or_default(), str::to_owned),
+                    old_name: own.map_or_else(|| name.clone().unwrap_or_default(), str::to_owned),
                     member: Member { input: Arc::clone(&input), n, label },
                     operand,
                     name,
@@ -320,7 +321,7 @@ impl Convert {
         }
         let whole_names: Vec<_> = whole_names.iter().map(String::as_str).collect();
         self.members.taken.check_names(&whole_names, &beside)?;
-        // A rule that matches only excluded tensors changes nothing.
+        // A rule that matches only excluded tensors is refused, because it would change nothing.
         self.members.check_renames(&taken_names.iter().map(String::as_str).collect::<Vec<_>>())?;
         let mut replaced = HashSet::new();
         if container {
@@ -335,7 +336,8 @@ impl Convert {
 }
 
 impl Convert {
-    /// Refuses names that begin with the name of a file in a folder, unless a rule or `--prefix-names` gives them.
+    /// Refuses the names `FILE:NAME` that tensors of a folder of several files have, unless `--rename` changes them or
+    /// `--prefix-names` allows them.
     fn check_prefixes(&self, chosen: &[Chosen<'_>]) -> Result<()> {
         let stem = |one: &Chosen<'_>| {
             let is_kept = one.whole && one.name.as_deref() == one.member.input.name(one.member.n);
@@ -356,8 +358,8 @@ impl Convert {
             }
         }
         let Some(Chosen { operand, name, .. }) = first else { return Ok(()) };
-        let (label, name, one) = (&operand.label, name.as_deref().unwrap_or_default(), &files[0]);
-        let quoted = |option: &str| format!("{option} '{one}:*");
+        let (label, name, file) = (&operand.label, name.as_deref().unwrap_or_default(), &files[0]);
+        let quoted = |option: &str| format!("{option} '{file}:*");
         bail!(
             "{label}: tensors of {} would be called FILE:NAME, such as {name:?}: --prefix-names writes these names, \
              {}=*' drops the file's, and {}' takes one file",
@@ -367,9 +369,10 @@ impl Convert {
         )
     }
 
-    /// Refuses a typed name that no tensor of a whole container has, before or after renaming, unless `--add` is given.
-    fn check_replaced(&self, chosen: &[Chosen<'_>], container: Option<&str>, whole_names: &[&str]) -> Result<()> {
-        let Some(label) = container.filter(|_| !self.add) else { return Ok(()) };
+    /// Refuses the NAME of a `NAME=IN` if no tensor of a whole container has it, either before or after `--rename`.
+    /// `--add` allows it. `first_whole` is the label of the first whole container.
+    fn check_replaced(&self, chosen: &[Chosen<'_>], first_whole: Option<&str>, whole_names: &[&str]) -> Result<()> {
+        let Some(label) = first_whole.filter(|_| !self.add) else { return Ok(()) };
         let renamed: HashSet<_> = whole_names.iter().map(|name| self.members.renamed(name)).collect();
         let is_there = |name: &str| whole_names.contains(&name) || renamed.contains(name);
         let typed = chosen.iter().filter_map(|one| one.operand.name.as_deref());
@@ -383,8 +386,9 @@ impl Convert {
     }
 }
 
-/// Names the tensors that have no name. Several tensors get the stems of their files. A single tensor, a tensor without
-/// a file, and tensors with equal stems become `arr_0`, `arr_1` and so on.
+/// Names the tensors that have no name. A single such tensor becomes `arr_0`. Several such tensors get the stems of
+/// their files. Those without a file, with equal stems, or with a stem that is the name of another tensor become
+/// `arr_0`, `arr_1` and so on.
 fn name_by_files(chosen: &mut [Chosen<'_>]) {
     let taken: HashSet<String> = chosen.iter().filter_map(|one| one.name.clone()).collect();
     let unnamed: Vec<_> = chosen.iter_mut().filter(|one| one.name.is_none()).collect();
@@ -398,7 +402,7 @@ fn name_by_files(chosen: &mut [Chosen<'_>]) {
     for (one, stem) in unnamed.into_iter().zip(&stems) {
         let name = stem.clone().filter(|stem| is_name(stem));
         let name = name.unwrap_or_else(|| numbers.next().expect("there are numbers without end"));
-        (one.old, one.name) = (name.clone(), Some(name));
+        (one.old_name, one.name) = (name.clone(), Some(name));
     }
 }
 
@@ -408,12 +412,12 @@ fn stem(file: &Path) -> Option<String> {
     Format::from_file_name(name).map_or_else(own, |(_, stem)| Some(stem.into_owned()))
 }
 
-/// Drops the tensors of whole containers whose names other tensors get. Returns the names of the dropped tensors in
-/// their files.
+/// Drops each tensor of a whole container whose name in the output is the NAME of a `NAME=IN`. Returns the old names of
+/// the dropped tensors.
 fn replace(chosen: &mut Vec<Chosen<'_>>) -> HashSet<String> {
     let given: HashSet<_> = chosen.iter().filter_map(|one| one.operand.name.as_ref()).collect();
     let stays = |one: &mut Chosen<'_>| !one.whole || one.name.as_ref().is_none_or(|name| !given.contains(name));
-    chosen.extract_if(.., |one| !stays(one)).map(|one| one.old).collect()
+    chosen.extract_if(.., |one| !stays(one)).map(|one| one.old_name).collect()
 }
 
 fn each_name_once(chosen: &[Chosen<'_>]) -> Result<()> {

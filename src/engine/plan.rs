@@ -4,9 +4,9 @@
 //! [`Planners`](super::cost::Planners) list the plans of all ways to read the operands and choose the cheapest. A
 //! [`Job`](super::job::Job) carries it out.
 //!
-//! For example, DATA of float32 `[4096, 4096]` is in C order, and UPDATES of half as many bytes in Fortran order.
-//! Windows of whole rows would read 4096 short pieces of UPDATES each. Boxes of `[512, 4096]` are one write each and
-//! read UPDATES in pieces of 1 or 2 KiB, which costs the least.
+//! For example, DATA of float32 `[4096, 4096]` is in C order. UPDATES has half as many bytes and is in Fortran order. A
+//! window of whole rows would read UPDATES in 4096 short pieces. A box of `[512, 4096]` is one write, and reads UPDATES
+//! in pieces of 1 or 2 KiB. So such boxes cost the least.
 
 use super::cut::Cut;
 use crate::layout::shape::product;
@@ -17,7 +17,7 @@ use crate::ops::fill::Region;
 /// How an output is made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The way to read operands.
+    /// The number of the way to read the operands, one of the [`ways`](crate::ops::fill::Fill::ways) of the operator.
     pub way: usize,
     /// Steps before the first window, in order.
     pub before: Vec<Before>,
@@ -31,10 +31,10 @@ pub struct Plan {
 pub enum Before {
     /// Copies an operand.
     Hold(Holding),
-    /// Downloads an operand, whose short pieces would be a request each.
+    /// Downloads the operand of this number, because each of its short pieces would cost a request.
     Fetch(usize),
-    /// Clones the data's file if the file system shares blocks. Then [an edit](super::cost::Planners::plan_edit)
-    /// replaces this plan.
+    /// Clones the data's file if the file system shares blocks. If it does, a
+    /// [plan of an edit](super::cost::Planners::plan_edit) of the clone replaces this plan.
     Clone,
 }
 
@@ -47,9 +47,9 @@ pub enum Route {
     Stream,
     /// To a temporary file, then to a stream.
     TemporaryFile,
-    /// To a sink of exactly these windows, such as a store.
+    /// To a sink that sets the windows, such as a store.
     Windows,
-    /// To a temporary store with these chunks, then to the windows.
+    /// To a temporary store with these chunks, and from there to the windows of the sink.
     Between(Vec<usize>),
     /// Into the data, in place.
     InPlace,
@@ -68,7 +68,7 @@ pub enum Steps {
     /// All windows, slab by slab. A slab is held in memory, so that data for several of its windows are read once.
     Slabs {
         slabs: Windows,
-        /// Threads read a slab by these boxes.
+        /// The boxes in which threads read a slab.
         units: Windows,
         windows: Windows,
     },
@@ -84,7 +84,7 @@ impl Steps {
         }
     }
 
-    /// In items.
+    /// The number of items of the largest region.
     pub fn largest(&self) -> usize {
         match self {
             Self::Each(cut) => cut.largest(),
@@ -123,7 +123,7 @@ impl Steps {
         if let Self::Runs(runs) = self { Some(runs) } else { None }
     }
 
-    /// The sides of the slabs.
+    /// The sides of the slabs that are held in memory; `None` without slabs.
     pub fn held(&self) -> Option<&[usize]> {
         if let Self::Slabs { slabs, .. } = self { Some(slabs.sides()) } else { None }
     }

@@ -1,8 +1,9 @@
 //! The items of an operand: a [`Source`] is one tensor that operators read window by window.
 //!
 //! The items have one of five storages: *bytes* by position (see [`read_at`](super::read_at)), a *stream*, *chunks*
-//! (see [`chunked`](super::chunked)), *memory*, or *one item* for every place. [`Source::read`] serves all. A *label*
-//! names a source in messages; a *container* is a file with several tensors; a [`Hold`] keeps items near.
+//! (see [`chunked`](super::chunked)), *memory*, or *one item* that is at every place. [`Source::read`] reads all of
+//! them. A *label* names a source in messages. A *container* is a file or store of several tensors. A [`Hold`] is a
+//! kind of access that a copy of the items makes possible or cheap.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -32,8 +33,9 @@ use crate::layout::window::{boxes_of_run, fill_each};
 use crate::memory::{self, Buffer};
 use crate::parallel::{Threads, locked};
 
-/// The maximum bytes of a read of copies and scattered items, except from servers. It bounds the needless bytes and the
-/// memory of a thread; 1 MiB costs far more than the system call.
+/// The maximum bytes of one read, for copies and for scattered items. Servers have other limits. The limit bounds the
+/// memory of a thread and the needless bytes that it reads. A larger limit would save little, because reading 1 MiB
+/// costs far more than its system call.
 pub(crate) const READ_AT_ONCE: usize = 1 << 20;
 
 /// A tensor that can be read in parts.
@@ -46,7 +48,8 @@ pub struct Source {
     container: Option<(Arc<Container>, usize)>,
     /// The name in the group that the user named; `None` if the user named the tensor.
     name_in_group: Option<Arc<str>>,
-    /// Whether strings are as wide as the longest item, as in JSON.
+    /// Whether the width of strings is not stored, as in JSON, and is that of the longest item. An operator may widen
+    /// such strings.
     has_free_width: bool,
     /// A copy by [`bring_near`](Self::bring_near).
     near: OnceLock<Storage>,
@@ -72,7 +75,7 @@ impl Storage {
         Ok(Self::Bytes { stamp: bytes.stamp()?, bytes, start })
     }
 
-    /// Panics for a stream.
+    /// Returns a storage that shares these items. Panics for a stream.
     fn shared(&self) -> Self {
         match self {
             Self::Bytes { bytes, start, stamp } => {
@@ -127,13 +130,14 @@ impl Source {
         Self { container: Some((container, n)), ..self }
     }
 
-    /// Adds the tensor's name in the group that the user named; outputs are then groups too.
+    /// Adds the tensor's name in the group that the user named. An output of the tensor is then a group, too.
     #[must_use]
     pub fn in_group(self, name: &str) -> Self {
         Self { name_in_group: Some(name.into()), ..self }
     }
 
-    /// A group without metadata is not a [container](Self::container).
+    /// Returns the tensor's name in the group that the user named. A source in a group without metadata has such a name
+    /// and no [container](Self::container).
     pub fn name_in_group(&self) -> Option<&str> {
         self.name_in_group.as_deref()
     }
@@ -161,7 +165,7 @@ impl Source {
         &self.meta.dtype
     }
 
-    /// The itemsize must be the same.
+    /// Gives the items another dtype, which must have the same itemsize.
     pub fn reinterpret(&mut self, dtype: DType) {
         debug_assert_eq!(self.meta.dtype.itemsize(), dtype.itemsize());
         self.meta.dtype = dtype;
@@ -205,6 +209,8 @@ impl Source {
         }
     }
 
+    /// Returns how many gaps, from the first on, may be read to save requests. `gaps.at` is an offset from the first
+    /// item.
     fn spare(&self, gaps: GapRun) -> usize {
         let Storage::Bytes { bytes, start, .. } = &self.store else { return 0 };
         bytes.spare(GapRun { at: start + gaps.at, ..gaps })
@@ -215,7 +221,8 @@ impl Source {
         allowed.for_requests(self.costs_requests()).for_bytes(self.bytes())
     }
 
-    /// The local file with unpacked items and their offset, for kernel copies and writing in place.
+    /// The local file in which the items lie unpacked, and the offset of the first item there. It is for kernel copies
+    /// and writing in place.
     pub fn as_local_file(&self) -> Option<(&File, u64)> {
         let Storage::Bytes { bytes, start, .. } = &self.store else { return None };
         bytes.as_file().map(|file| (file, *start))
@@ -229,7 +236,7 @@ impl Source {
         if let Storage::Bytes { bytes, .. } = &self.store { bytes.counter() } else { None }
     }
 
-    /// See [`CallCounter::rehearse`].
+    /// Returns whether reads are only counted, in a [rehearsal](CallCounter::rehearse).
     pub fn is_rehearsed(&self) -> bool {
         self.counter().is_some_and(|counter| counter.is_rehearsal())
     }
@@ -251,7 +258,8 @@ impl Source {
         if let Storage::Memory(bytes) = &self.store { Some(bytes) } else { None }
     }
 
-    /// Returns whether a change of one source may change the other.
+    /// Returns whether both sources are read by position from the same file, so that a change of one may change the
+    /// other.
     pub fn shares_bytes_with(&self, other: &Self) -> Result<bool> {
         let identity = |source: &Self| match &source.store {
             Storage::Bytes { bytes, .. } => bytes.identity().map(Some).with_context(|| source.label.clone()),
@@ -266,7 +274,7 @@ impl Source {
         self.meta.view()
     }
 
-    /// Makes a tensor in Fortran order one in C order, by reversing the axes.
+    /// Turns Fortran order into C order by reversing the axes. The items stay where they are.
     pub fn reverse_to_c_order(&mut self) {
         if self.meta.order == Order::Fortran {
             self.meta.shape.reverse();
@@ -304,7 +312,8 @@ impl Source {
         self.read_between(view, Gaps::Wanted, out, scratch)
     }
 
-    /// `gaps` is the cost of gaps between items, except on servers.
+    /// Gathers items like [`read`](Self::read). `gaps` tells whether anybody needs the gaps between them. A source on a
+    /// server ignores it and limits the bytes of gaps.
     pub fn read_between(&self, view: &View, gaps: Gaps<'_>, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
         let itemsize = self.meta.dtype.itemsize();
         if out.is_empty() {
@@ -345,7 +354,7 @@ impl Source {
         Ok(())
     }
 
-    /// Reads stored bytes from offset `at` of all items on.
+    /// Reads stored bytes. `at` is their offset from the first byte of all items.
     pub fn read_at(&self, out: &mut [u8], at: u64) -> Result<()> {
         match self.nearest() {
             Storage::Bytes { bytes, start, .. } => {
@@ -391,7 +400,7 @@ pub fn fill(out: &mut [u8], item: &[u8]) {
     walk::fill(out, item);
 }
 
-/// Stops at the first difference.
+/// Returns whether `items` repeats `item`. The comparison stops at the first difference.
 pub fn is_filled(items: &[u8], item: &[u8]) -> bool {
     items.starts_with(item) && items[item.len()..] == items[..items.len() - item.len()]
 }

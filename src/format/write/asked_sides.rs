@@ -1,4 +1,4 @@
-//! The sides of chunks and shards that rules give to each tensor.
+//! The sides of chunks and shards that the rules of options give to each tensor.
 
 use crate::error::{Error, Result, Subject};
 use crate::format::glob::Glob;
@@ -15,8 +15,9 @@ pub(super) struct RuledTensor<'a> {
 }
 
 impl SidesRule {
-    /// Resolves `X=N`, in which X is a dimension or a pattern of names.
-    fn meant(&self, tensors: &[RuledTensor<'_>]) -> Result<Self, String> {
+    /// Resolves `X=N`: X is a dimension if a tensor has one of that name, and else a pattern of tensor names. Also
+    /// checks that the rule matches a tensor, and that each name is the name of one axis.
+    fn resolve(&self, tensors: &[RuledTensor<'_>]) -> Result<Self, String> {
         let names: Vec<_> = tensors.iter().map(|tensor| tensor.name).collect();
         let matches = |glob: &Glob| tensors.iter().any(|tensor| glob.matches(tensor.name));
         let of_rule = || tensors.iter().filter(|tensor| self.takes(tensor.name));
@@ -72,21 +73,23 @@ impl SidesRule {
     }
 }
 
-/// Rules for all tensors apply first, then those with a pattern, each in their order. A later rule overrides an earlier
-/// one for the same axis.
+/// Returns the sides that the rules ask for each tensor; `None` for a tensor without a rule. Rules for all tensors
+/// apply before rules with a pattern. Within both groups, the given order counts. A later rule overrides an earlier one
+/// for the same axis.
 pub(super) fn resolved(
     rules: &[SidesRule],
     option: &'static str,
     tensors: &[RuledTensor<'_>],
 ) -> Result<Vec<Option<AskedSides>>> {
     let refuse = |message: String| Error::new(Subject::Argument(option), message);
-    let meant = rules.iter().map(|rule| rule.meant(tensors).map_err(|why| refuse(format!("{rule}: {why}"))));
-    let meant = meant.collect::<Result<Vec<_>>>()?;
-    let (some, all): (Vec<_>, Vec<_>) = meant.iter().partition(|rule| rule.glob.is_some());
+    let rules = rules.iter().map(|rule| rule.resolve(tensors).map_err(|why| refuse(format!("{rule}: {why}"))));
+    let rules = rules.collect::<Result<Vec<_>>>()?;
+    let (with_pattern, for_all): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.glob.is_some());
     let of_tensor = |tensor: &RuledTensor<'_>| {
-        let own: Vec<_> = all.iter().chain(&some).filter(|rule| rule.takes(tensor.name)).collect();
-        let is_whole = |rule: &&&&SidesRule| matches!(rule.sides, Sides::ByAxis(_));
-        let first = own.iter().rposition(|rule| is_whole(&rule)).unwrap_or_default();
+        let own: Vec<_> = for_all.iter().chain(&with_pattern).filter(|rule| rule.takes(tensor.name)).collect();
+        // A rule that gives the side of every axis overrides all rules before it.
+        let gives_every_axis = |rule: &&&&SidesRule| matches!(rule.sides, Sides::ByAxis(_));
+        let first = own.iter().rposition(|rule| gives_every_axis(&rule)).unwrap_or_default();
         let mut asked = None;
         for rule in &own[first..] {
             match &rule.sides {

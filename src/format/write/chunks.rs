@@ -1,4 +1,4 @@
-//! The sink that stores the windows of a tensor as chunks.
+//! The sink that stores the boxes of a tensor as chunks or shards.
 
 use crate::engine::sink::{GetStored, WindowSink};
 use crate::error::{Context, Error, Result};
@@ -12,17 +12,17 @@ use crate::storage::platform::is_full;
 use crate::storage::read_at::ReadAt;
 use crate::storage::store_draft::StoreDraft;
 
-/// Stores each box of one tensor as a value.
+/// Stores each box of one tensor as one value of a store: a chunk, or a shard of several chunks.
 pub(super) struct ChunkSink<'a> {
     pub chunks: &'a dyn WriteChunks,
-    /// The number of the tensor.
+    /// The number of the tensor among the tensors of the output.
     pub n: usize,
     pub store: &'a dyn StoreDraft,
     /// The beginning of an error message.
     pub failed: String,
     /// How the operator accesses its data.
     pub data: Option<Access<'a>>,
-    /// The boxes that other processes may have made, if the output is made in parts.
+    /// The boxes that another process may have made before, if the output is made in shares.
     pub made: Option<MadeBoxes<'a>>,
 }
 
@@ -58,7 +58,7 @@ impl WindowSink for ChunkSink<'_> {
             return Ok(true);
         }
         let Some(StoredWindow { chunks: from, places: there }) = stored()? else { return Ok(false) };
-        // A box that the end of one tensor cuts off may be whole in the other.
+        // The end of the output may cut off a box that is whole in the data. Such a box is not copied.
         let own = self.chunks.style(self.n);
         let whole = window.shape() == own.unit || window.ranges == there.ranges;
         if !whole || !has_same_files(own, from.style()) {
@@ -69,7 +69,7 @@ impl WindowSink for ChunkSink<'_> {
             return if is_empty { self.leave_out(window).map(|()| true) } else { Ok(false) };
         };
         let len = usize::try_from(value.size()?)?;
-        // An empty file is damaged; reading the window reports it.
+        // An empty file is damaged. It is not copied, because reading the window reports the damage.
         if len == 0 { Ok(false) } else { self.copied(window, &*value, len) }
     }
 }
@@ -88,13 +88,14 @@ impl ChunkSink<'_> {
         match (made.units.get(number), size) {
             (Some(MadeUnit::Empty), size) => size.is_none(),
             (Some(MadeUnit::File(bytes)), size) => size == Some(bytes),
-            // A killed part made the file without a note.
+            // Another process made the file and did not note it, for example because it was killed. Files are never
+            // half written.
             (None, Some(bytes)) => made.units.add(number, MadeUnit::File(bytes)).is_ok(),
             (None, None) => false,
         }
     }
 
-    /// A file of an earlier run is removed.
+    /// Notes that no file is stored for a box. In a share, also removes a file that an earlier run has stored.
     fn leave_out(&self, window: &Window) -> Result<()> {
         if self.made.is_some() {
             self.store.remove(&self.chunks.key(self.n, window)).with_context(|| self.failed.clone())?;
@@ -102,6 +103,7 @@ impl ChunkSink<'_> {
         self.note(window, MadeUnit::Empty)
     }
 
+    /// Returns whether the data stores this chunk, too. Such a chunk is stored even if it holds only the fill value.
     fn is_in_data(&self, chunk: &Window) -> bool {
         let stored = self.data.as_ref().and_then(|data| data.stored(chunk));
         stored.is_some_and(|StoredWindow { chunks, places }| chunks.has(&places))

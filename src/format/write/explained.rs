@@ -10,8 +10,9 @@ use crate::format::interface::TextOptions;
 use crate::storage::calls::CallCounter;
 
 impl LaidOut {
-    /// Explains each tensor, with its name. A `counter` of the operands' reads makes the run happen; its reads before
-    /// the call count for the first tensor. The output cannot be written after that.
+    /// Explains how each tensor is made, and returns each explanation with the name of the tensor. With a `counter` of
+    /// the operands' reads, a rehearsal counts the calls of each tensor, as far as they are known without reading.
+    /// Calls that were counted before belong to the first tensor. The output cannot be written after a rehearsal.
     ///
     /// # Errors
     /// An operand cannot be read.

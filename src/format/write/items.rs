@@ -1,4 +1,4 @@
-//! Items for formats that are not written by position: in memory, or packed several to a byte.
+//! The items of a job, read into memory or packed several to a byte.
 
 use std::ops::Range;
 
@@ -26,7 +26,8 @@ pub fn items_at(job: &mut Job, places: Option<&[Vec<Range<usize>>]>, label: &str
     items_of(job, &plan, job.meta(), label, &|_| {})
 }
 
-/// Reads the output of a job into memory. `meta` has its dtype and shape in the file, which messages call `place`.
+/// Reads the output of a job into memory. `meta` has the dtype and shape in the file. `place` is the name of the file
+/// in messages.
 pub(super) fn items_of(job: &Job, plan: &Plan, meta: &Meta, place: &str, progress: Progress<'_>) -> Result<Tensor> {
     let shape = plan.steps.runs().map_or_else(|| meta.shape.clone(), ItemRuns::shape);
     let size = bytes_of(&shape, meta.dtype.itemsize()).unwrap_or(usize::MAX);

@@ -9,21 +9,22 @@ use crate::layout::window::Window;
 pub struct Move {
     /// The chunks of a temporary store between input and output, if there is one.
     pub between: Option<Vec<usize>>,
-    /// The bytes that are read, if packed chunks of the temporary store are as long as their items.
+    /// The bytes that are read. Chunks of the temporary store count as long as their items, although they may be
+    /// packed.
     pub reads: u64,
     /// The bytes of items that are written.
     pub writes: u64,
     /// How many times each byte would be read if each chunk were made alone.
     pub alone: f64,
-    /// The chunks of a temporary store with which small parts read the least; `None` if they read little twice.
+    /// The chunks of a temporary store for an output that is made in small shares; `None` if no such store pays off.
     pub for_parts: Option<Vec<usize>>,
     /// The chunks of the output.
     pub chunks: Vec<usize>,
 }
 
 impl LaidOut {
-    /// The cost of each tensor, in the order of [`tensors`](Self::tensors); `None` if its chunks stay, or if one side
-    /// has no chunks.
+    /// The cost of each tensor, in the order of [`tensors`](Self::tensors); `None` for a tensor that keeps its chunks,
+    /// or if the data or the output have no chunks.
     pub fn moves(&self) -> Vec<Option<Move>> {
         let Layout::Chunks(chunks) = &self.layout else { return self.outputs.iter().map(|_| None).collect() };
         let all = self.outputs.iter().zip(self.boxes(&**chunks)).map(|(TensorJob { job, .. }, windows)| {

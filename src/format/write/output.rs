@@ -21,10 +21,8 @@ use crate::storage::key_store::Commit;
 use crate::storage::signals;
 use crate::storage::source::Source;
 
-/// The maximum number of items of zero bytes (`<U0`, `
-///
-/// V0`) that are printed as text, about 64 MiB. Such items take no room in a file, so a header of a few bytes could ask
-/// for 2^63 pairs of quotes.
+/// The maximum number of items of zero bytes (`<U0`, `V0`) that are printed as text, about 64 MiB. Such items take no
+/// room in a file, so the text of a file of a few bytes could be 2^63 pairs of quotes.
 pub(super) const MAX_EMPTY_ITEMS: usize = 1 << 24;
 
 /// A tensor of an output: the operator that fills it, and how it is stored.
@@ -33,7 +31,7 @@ pub struct OutputTensor {
     /// The name in the output; `None` in a format without names, and until [`Output::prepare`](super::Output::prepare)
     /// names the tensor.
     pub name: Option<String>,
-    /// The name that patterns of options match; `None` for the name in the output.
+    /// The name that patterns of options match; `None` if they match the name in the output.
     pub old_name: Option<String>,
     /// The operator that fills the items.
     pub fill: Box<dyn Fill>,
@@ -45,7 +43,7 @@ pub struct OutputTensor {
     pub recast: Recast,
     /// The chunks that a store cuts the tensor into; `None` for the chunks of its data.
     pub style: Option<Arc<ChunkStyle>>,
-    /// Whether a change in place stores chunks that hold only the fill value and are missing.
+    /// Whether a change in place stores a missing chunk even if the chunk holds only the fill value.
     pub stores_empty: bool,
 }
 
@@ -58,7 +56,7 @@ pub struct Recast {
     pub rule: CastRule,
     /// Whether numbers are written with the highest byte first; `None` keeps the byte order.
     pub big_endian: Option<bool>,
-    /// The order of the items. In Fortran order the view has the axes reversed.
+    /// The order of the items. In Fortran order, the operator has the axes of the output reversed.
     pub order: Order,
 }
 
@@ -82,8 +80,9 @@ impl OutputTensor {
         Self::new(Box::new(Selection::whole(data)), limits)
     }
 
-    /// A tensor with other dims. They change only the header, because the items keep their C order; only chunks are
-    /// boxes of the new dims.
+    /// A tensor with other dims. In a format without chunks, the dims change only the header, because the items keep
+    /// their C order. In a format with chunks, the operator reshapes the items, because chunks are boxes of the new
+    /// dims.
     pub fn reshaped(data: Source, dims: Vec<usize>, format: Format, limits: Limits) -> Self {
         if format.can().chunks {
             return Self::new(reshaped(data, dims), limits);
@@ -129,9 +128,9 @@ impl OutputTensor {
     }
 }
 
-/// Returns the chunk style of a tensor with the items of a tensor in `style` but other axes. Sides and dimension names
-/// follow their axes. `axes` has the old axis of each new axis; an axis without one has length 1. `None` if a longer
-/// axis has no old axis, or if a codec counts the axes.
+/// Returns `style` for a tensor with the same items but other axes. Sides and dimension names follow their axes. `axes`
+/// has the old axis of each new axis. `None` if a new axis longer than 1 has no old axis. Also `None` if axes come or
+/// go and a codec transposes, because such a codec lists the axes.
 pub(super) fn style_along(style: &ChunkStyle, axes: &[Option<usize>], shape: &[usize]) -> Option<ChunkStyle> {
     let has_counterpart = |(axis, &dim): (&Option<usize>, &usize)| axis.is_some() || dim == 1;
     let same_rank = axes.len() == style.chunk.len() && axes.iter().all(Option::is_some);
@@ -161,8 +160,8 @@ pub enum OutputKind {
     Part,
 }
 
-/// One of `of` shares of an output, counted from 1. Their numbers of units differ by at most one; with more shares than
-/// units, the last shares are empty.
+/// One of `of` shares of an output, counted from 1. The sizes of two shares differ by at most one unit. If there are
+/// more shares than units, the last shares are empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// The number of this share.
@@ -182,8 +181,8 @@ impl Share {
 }
 
 /// Changes the data of a tensor in place; its operator must be a [`Patch`]. Only windows that change are read and
-/// written, and of a store in chunks only those of `share`. `expect` is called once, after the last check and before
-/// the first change, with the total that `progress` will add up to.
+/// written. With a `share` of a store in chunks, only the windows of the share are. `expect` is called once, before the
+/// first window is made, with the total that `progress` will add up to.
 ///
 /// # Errors
 /// A share of data that is not stored in chunks; data in no local file; the data cannot be read or written.
@@ -217,7 +216,7 @@ pub fn check_edit(tensor: OutputTensor) -> Result<()> {
     let label = tensor.label();
     let (job, plan) = begun_edit(tensor, None)?;
     let patch = job.fill().as_patch().expect(IS_PATCH);
-    // A chunk is not read if all of its items change.
+    // The job does not read a chunk if all of its items change, so each chunk is opened here.
     let put = |region: &Region, _: &[u8]| match patch.base().source.as_chunks() {
         Some(chunks) => chunks.value_of(region.window()).map(drop).with_context(|| label.clone()),
         None => Ok(()),
@@ -251,11 +250,11 @@ fn edit_chunks(
     let written = Mutex::new(Vec::with_capacity(plan.steps.count()));
     let put = |region: &Region, items: &[u8]| -> Result<()> {
         let window = region.window();
-        // A chunk is not read if all of its items change, but a folder in its place must be refused before other chunks
-        // change.
+        // The job does not read a chunk if all of its items change, so each chunk is opened here: a folder in its place
+        // must be refused before other chunks change.
         chunks.value_of(window).with_context(|| label.to_owned())?;
         let PackedUnit { key, bytes } = chunks.packed(window, items, stores_empty).with_context(|| label.to_owned())?;
-        // A chunk that is not stored holds only the fill value already.
+        // The chunk is not stored and still holds only the fill value, so nothing changes.
         let Some(bytes) = bytes else { return Ok(()) };
         let value = store.prepare(&key, &bytes);
         let value = value.with_context(|| format!("{label}: chunk {key}: cannot be written"))?;

@@ -61,7 +61,7 @@ pub struct LaidOut {
     pub(super) label: String,
     pub(super) outputs: Vec<TensorJob>,
     pub(super) layout: Layout,
-    /// The threads that copy arrays.
+    /// The threads that copy arrays unread.
     threads: Threads,
 }
 
@@ -77,7 +77,7 @@ impl LaidOut {
     ) -> Result<Self> {
         let threads = tensors.first().map_or(Threads::default(), |tensor| tensor.limits.threads);
         let mut outputs = Vec::with_capacity(tensors.len());
-        let (mut styles, mut names, mut same) = (Vec::new(), Vec::new(), true);
+        let (mut styles, mut names, mut keeps_dtypes) = (Vec::new(), Vec::new(), true);
         for tensor in tensors {
             let (meta, source) = (tensor.meta(format), tensor.label());
             let data = tensor.fill.data();
@@ -90,7 +90,7 @@ impl LaidOut {
             };
             styles.push(tensor.style.or_else(own));
             names.push(tensor.old_name.or_else(|| tensor.name.clone()).unwrap_or_default());
-            same &= *data.dtype() == meta.dtype;
+            keeps_dtypes &= *data.dtype() == meta.dtype;
             let (rule, order) = (tensor.recast.rule, tensor.recast.order);
             let fill = CastFill::over(tensor.fill, meta.dtype.clone(), CastRule { order, ..rule }).context(source)?;
             let job = Job::new(fill, tensor.limits);
@@ -107,7 +107,7 @@ impl LaidOut {
             let chunks = asked_sides::resolved(&options.chunks, "chunks", &ruled).with_context(|| label.to_owned())?;
             let shards = asked_sides::resolved(&options.shards, "shards", &ruled).with_context(|| label.to_owned())?;
             let sides = chunks.into_iter().zip(shards).map(|(chunks, shards)| TensorSides { chunks, shards });
-            resolved = ResolvedChunks { sides: sides.collect(), styles, keeps_fill: same };
+            resolved = ResolvedChunks { sides: sides.collect(), styles, keeps_fill: keeps_dtypes };
         }
         let tensors: Vec<_> = outputs.iter().map(|output| (output.name.as_str(), &output.meta)).collect();
         let request = LayoutRequest { options, inherited, chunks: &resolved };
@@ -136,8 +136,8 @@ impl LaidOut {
         self.outputs.iter().map(|output| output.job.meta().bytes()).sum()
     }
 
-    /// The name of each tensor, its dtype and shape in the file, and the bytes of its items: in the file if they have
-    /// places there, else in memory.
+    /// The name of each tensor, its dtype and shape in the file, and the bytes of its items. These are the bytes in the
+    /// file if the layout tells them, and else the bytes in memory.
     pub fn tensors(&self) -> impl Iterator<Item = (&str, &Meta, u64)> {
         self.outputs.iter().enumerate().map(|(n, output)| {
             let bytes = self.layout.bytes(n).unwrap_or_else(|| output.job.meta().bytes() as u64);
@@ -145,7 +145,8 @@ impl LaidOut {
         })
     }
 
-    /// Checks the ends of the operands, in place of a [`write`](Self::write).
+    /// Checks that no operand is too long or too short. A dry run calls this, because it does not
+    /// [`write`](Self::write) and so does not read the operands to their ends.
     ///
     /// # Errors
     /// An operand is longer or shorter than its header says.
@@ -153,7 +154,7 @@ impl LaidOut {
         self.outputs.iter().try_for_each(|output| output.job.fill().finish())
     }
 
-    /// Writes the file of a target, with text as NumPy prints it.
+    /// Writes the output to `target`, with the default options for text.
     ///
     /// # Errors
     /// The file cannot be made or written, or an operand cannot be read.
@@ -163,10 +164,10 @@ impl LaidOut {
         sink.finish()
     }
 
-    /// Writes the output to a sink, which the caller finishes. `text` has the options of text.
+    /// Writes the output to a sink, which the caller finishes. `text` has the options for formats of text.
     ///
     /// # Errors
-    /// An operand cannot be read, the sink cannot be written; a cast cannot make an item, or the format cannot hold it;
+    /// An operand cannot be read, the sink cannot be written; an item cannot be cast, or the format cannot hold it;
     /// there is too little memory for a tensor that is needed as a whole.
     pub fn write(&mut self, sink: &mut OpenOutput<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
         let to = if sink.as_file().is_some() { OutputKind::File } else { OutputKind::Stream };
@@ -184,6 +185,7 @@ impl LaidOut {
         }
     }
 
+    /// The memory that the output needs, for an error about too little memory.
     pub(super) fn need(&self) -> String {
         match &self.layout {
             Layout::Places(places) => format!("all of it needs {} bytes", places.bytes),
@@ -206,32 +208,33 @@ impl LaidOut {
         }
     }
 
+    /// Calls `run` with the kind of sink that tensor `n` is planned for.
     pub(super) fn with_sink<T>(
         &self,
         n: usize,
         to: OutputKind,
         text: &TextOptions,
-        each: impl FnOnce(SinkKind<'_>) -> T,
+        run: impl FnOnce(SinkKind<'_>) -> T,
     ) -> T {
         let meta = &self.outputs[n].meta;
         match (&self.layout, self.route(to)) {
             (Layout::Places(places), Route::File | Route::TemporaryFile) if places.tensors[n].packed.is_none() => {
                 let is_alone = to == OutputKind::File && places.tensors.len() == 1 && places.seal.is_none();
-                each(SinkKind::File { base: Some(places.tensors[n].start), is_alone })
+                run(SinkKind::File { base: Some(places.tensors[n].start), is_alone })
             }
             (Layout::Chunks(chunks), _) => {
                 let boxes = self.boxes_of(&**chunks, n);
-                each(if to == OutputKind::Part { SinkKind::Share(&boxes) } else { SinkKind::Store(&boxes) })
+                run(if to == OutputKind::Part { SinkKind::Share(&boxes) } else { SinkKind::Store(&boxes) })
             }
             (Layout::Whole(writer), _) if let Some(places) = writer.places(meta, text) => {
-                each(SinkKind::Runs(&ItemRuns::new(&meta.shape, &places)))
+                run(SinkKind::Runs(&ItemRuns::new(&meta.shape, &places)))
             }
-            (Layout::Places(_) | Layout::Sequence(_) | Layout::Whole(_), _) => each(SinkKind::Stream),
+            (Layout::Places(_) | Layout::Sequence(_) | Layout::Whole(_), _) => run(SinkKind::Stream),
         }
     }
 
-    /// Plans all tensors and makes them ready for their first window. Operands that are needed in another order than
-    /// they arrive in are read here.
+    /// Plans all tensors and makes them ready for their first window. This makes the copies of operands that the plans
+    /// need, for example of a stream whose items are needed in another order.
     ///
     /// # Errors
     /// An operand cannot be read; a copy of it cannot be kept.
@@ -273,7 +276,7 @@ impl LaidOut {
                 let items = items_of(&output.job, output.begun(), meta, &place, progress)?;
                 let whole = WholeTensor { name: &output.name, shape: &meta.shape, items: &items };
                 writer.write_whole(out, whole, text).map_err(|error| {
-                    // An error of the system is about writing, any other about the tensor.
+                    // An error of the system concerns the output. Any other error concerns the tensor.
                     let io = matches!(error.kind(), ErrorKind::Io(_));
                     error.within(if io { self.failed() } else { self.label.clone() })
                 })
@@ -299,7 +302,7 @@ impl LaidOut {
             let sink = ChunkSink { chunks, n, store, failed: self.failed(), data, made };
             let plan = output.begun();
             if let Route::Between(grid) = &plan.route {
-                // Each item passes twice.
+                // Each item is written twice, so each time counts half.
                 let passed = AtomicUsize::new(0);
                 let half = |more: usize| {
                     let before = passed.fetch_add(more, Ordering::Relaxed);
@@ -316,7 +319,7 @@ impl LaidOut {
                 output.job.run(plan, numbers, &sink, progress)?;
             }
         }
-        // In parts, the first part makes the copies.
+        // Of several shares, the first copies the arrays.
         if own.start == 0 {
             for NamedCopy { name, array } in chunks.copies() {
                 array.copy(store, name, self.threads).with_context(|| format!("{}: {name:?}", self.failed()))?;
@@ -328,8 +331,9 @@ impl LaidOut {
         Ok(())
     }
 
-    /// Writes a tensor to a temporary store in chunks of `grid`, and returns the job that reads it there. Data whose
-    /// chunks cross those of the output would be read again and again; the chunks of this store cross neither.
+    /// Writes a tensor to a temporary store in chunks of `grid`, and returns the job that reads it there. Without the
+    /// store, each chunk of the data would be read for many chunks of the output. `grid` is chosen so that the data and
+    /// the store are each read few times.
     fn put_between(
         &self,
         output: &TensorJob,
@@ -394,6 +398,7 @@ impl LaidOut {
         format!("{}: cannot be written", self.label)
     }
 
+    /// Writes all bytes of an output to their places in `file`.
     pub(super) fn place(&self, places: &Places, file: &File, progress: Progress<'_>) -> Result<()> {
         let failed = || self.failed();
         if let [output @ TensorJob { job, .. }] = &self.outputs[..]
@@ -429,8 +434,8 @@ impl LaidOut {
         seal.map_or(Ok(()), |seal| seal.finish(file)).with_context(failed)
     }
 
-    /// Passes all bytes to `put`, from front to back. Tensors are sorted by name and places need not be: safetensors
-    /// sorts by the size of items.
+    /// Passes all bytes to `put`, from front to back. The places of the tensors can be in another order than the
+    /// tensors: safetensors sorts places by dtype.
     pub(super) fn stream(&self, places: &Places, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
         // The header is passed on with the first items, so that nothing is written if the items cannot be read.
         let mut header = Some(&places.header[..]);
@@ -446,18 +451,21 @@ impl LaidOut {
                 Some(bits) => pack(job, output.begun(), bits, put, progress)?,
             }
         }
+        // Without items, this passes on the header.
         put(&[])
     }
 }
 
-/// The options come before the names of the data.
+/// Returns the names of the dimensions of a tensor: those of the options, or else those of the data. Returns none if
+/// their number is not `rank`.
 fn dims(options: &FileOptions, style: Option<&ChunkStyle>, rank: usize) -> Vec<Option<String>> {
     let asked = options.dimension_names.as_ref().map(|names| names.iter().cloned().map(Some).collect());
     let own = || serde_json::from_str(style?.dimension_names.as_deref()?).ok();
     asked.or_else(own).filter(|dims: &Vec<_>| dims.len() == rank).unwrap_or_default()
 }
 
-/// Divides a range of windows, which are numbered through all tensors, among the tensors.
+/// Divides the range `own` of windows among the tensors. `own` counts the windows of all tensors in one sequence; each
+/// returned range counts the windows of its tensor alone.
 pub(super) fn parts_of<'a>(
     outputs: &'a [TensorJob],
     windows: &'a [Windows],
@@ -471,7 +479,7 @@ pub(super) fn parts_of<'a>(
     })
 }
 
-/// The boxes of a share, numbered through all tensors.
+/// The boxes of a share. Their numbers count the boxes of all tensors in one sequence.
 #[derive(Clone, Copy)]
 pub(super) struct ChunkShare<'a> {
     pub own: &'a Range<usize>,

@@ -1,4 +1,4 @@
-//! The way to every output: [`Output::prepare`] names and checks its tensors, and lays them out.
+//! The preparation of every output: [`Output::prepare`] names and checks its tensors, and lays them out.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct Output<'a> {
     pub options: &'a FileOptions,
     /// Whether numbers are written with the highest byte first; `None` keeps the byte order of each tensor.
     pub big_endian: Option<bool>,
-    /// The place of the output, if a file or store there must not lose tensors.
+    /// The place of the output. A file or store there must not lose tensors; `None` does not check this.
     pub replaced: Option<Replaced<'a>>,
     /// Whether the tensors keep their order. Otherwise a container has them sorted by name.
     pub keeps_order: bool,
@@ -31,9 +31,10 @@ pub struct Output<'a> {
 #[derive(Clone, Copy)]
 pub struct Replaced<'a> {
     pub target: &'a Target,
-    /// The containers of all operands. An output may have no trace of an operand such as a list of indices.
+    /// The containers of all operands. The tensors of the output do not tell them all: an operand such as a list of
+    /// indices may be missing in them.
     pub containers: &'a [Arc<Container>],
-    /// Whether the user left out the tensor of a name.
+    /// Whether the user left out the tensor of this name.
     pub left_out: &'a dyn Fn(&str) -> bool,
 }
 
@@ -41,8 +42,9 @@ impl Output<'_> {
     /// Names and checks tensors, and lays them out. In a container, tensors without a name become `arr_0`, `arr_1` and so on.
     ///
     /// # Errors
-    /// The format holds one tensor, or cannot hold one of the tensors or a name; two tensors have the same name; a replaced file
-    /// would lose tensors or attachments; the format has no place for an option.
+    /// The format cannot be written, holds only one tensor of several, or cannot hold one of the tensors or a name; two
+    /// tensors have the same name; a replaced file would lose tensors or attachments; the format has no place for an
+    /// option.
     pub fn prepare(&self, tensors: Vec<OutputTensor>, mut inherited: Inherited) -> Result<LaidOut> {
         let Self { format, label, options, .. } = *self;
         let tensors = self.checked(tensors)?;
@@ -58,7 +60,8 @@ impl Output<'_> {
     /// Names tensors, and checks whether the format can hold each of them.
     ///
     /// # Errors
-    /// The format holds one tensor, or cannot hold one of the tensors; two tensors have the same name.
+    /// The format cannot be written, holds only one tensor of several, or cannot hold one of the tensors; two tensors
+    /// have the same name.
     pub fn checked(&self, tensors: Vec<OutputTensor>) -> Result<Vec<OutputTensor>> {
         let Self { format, label, .. } = *self;
         if !format.is_written() {

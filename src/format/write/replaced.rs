@@ -13,8 +13,9 @@ use crate::storage::chunked::Chunked;
 use crate::storage::source::{Container, Source};
 use crate::storage::target::Target;
 
-/// Refuses to replace an index if an input comes from it or from a removed shard (`is_removed`), and the output lacks
-/// tensors of the index (`listed`) or of that input's shard.
+/// Refuses to replace an index by an output without some of its tensors. The check applies only if an input comes from
+/// the index, or from a shard that is removed (`is_removed`). Then the output must have all tensors that the index
+/// lists (`listed`) and all tensors in the shards of such inputs, except tensors that are `left_out`.
 ///
 /// # Errors
 /// The output would lack tensors.
@@ -46,10 +47,10 @@ pub fn check_replaced_index(
     Err(Error::from_kind(ErrorKind::Unsupported, message).within(target.label()).advising(Advice::KeepOthers))
 }
 
-/// Refuses to replace a file of several tensors by a file without some of them if one of them is an input: most likely
-/// the user took the file for the one tensor. A tensor is kept if it is written under any name, if another takes its
-/// name, if it is one of `copies`, or if it is `left_out`. `containers` are those of operands that the output may have
-/// no trace of, such as lists of indices. Attachments are always lost, because no writer writes them.
+/// Refuses to replace a file with an operand in it if the output lacks tensors of the file: most likely the user took
+/// the file for a file of one tensor. A tensor is not lost if it is written under any name, if another tensor takes its
+/// name, or if it is `left_out`. `containers` are the containers of all operands, see [`Replaced`](super::Replaced).
+/// Attachments are always lost, because no writer writes them. For a store, see [`check_replaced_store`].
 pub(super) fn check_replaced(
     target: &Target,
     tensors: &[OutputTensor],
@@ -64,22 +65,22 @@ pub(super) fn check_replaced(
     let refuse = |message: String| Err(Error::from_kind(ErrorKind::Unsupported, message).within(target.label()));
     let inputs = || tensors.iter().flat_map(|tensor| tensor.fill.operands());
     let is_index = |container: &Container| container.index == Some(existing);
-    let is_in = |chunks: &Arc<dyn Chunked>| chunks.store_identity().is_ok_and(|store| store == existing);
-    if !target.keeps_what_it_replaces() && inputs().filter_map(Source::as_chunks).any(is_in) {
+    let is_replaced = |chunks: &Arc<dyn Chunked>| chunks.store_identity().is_ok_and(|store| store == existing);
+    if !target.keeps_what_it_replaces() && inputs().filter_map(Source::as_chunks).any(is_replaced) {
         return refuse("is both an operand and the output, and a bucket cannot keep both".to_owned());
     }
     if inputs().filter_map(Source::container).any(is_index) {
         return refuse("is the index of other files, and would be lost: choose another file".to_owned());
     }
-    let here = |source: &&Source| source.container().is_some_and(|container| container.file == existing);
+    let is_in_file = |source: &&Source| source.container().is_some_and(|container| container.file == existing);
     let of_operand = containers.iter().map(|container| &**container).find(|container| container.file == existing);
-    let of_input = || inputs().find(here).and_then(Source::container);
+    let of_input = || inputs().find(is_in_file).and_then(Source::container);
     let Some(container) = of_operand.or_else(of_input) else { return Ok(()) };
     if let Some(why) = container.unwritten {
         return refuse(format!("{why}: choose another file"));
     }
     let data = tensors.iter().map(|tensor| tensor.fill.data());
-    let mut stay: HashSet<&str> = data.filter(here).filter_map(Source::member).collect();
+    let mut stay: HashSet<&str> = data.filter(is_in_file).filter_map(Source::member).collect();
     stay.extend(tensors.iter().filter_map(|tensor| tensor.name.as_deref()));
     let lost = container.names.iter().filter(|name| !stay.contains(name.as_str()) && !left_out(name)).count();
     let tensors = (lost > 0).then(|| counted(lost, "more tensor", "more tensors"));

@@ -16,8 +16,8 @@ use crate::storage::chunked::Chunked;
 use crate::storage::source::{Container, Source};
 use crate::storage::target::Target;
 
-/// Refuses to replace a store with an input in it, at any depth, if the output lacks some of its arrays or files. The
-/// folder is listed again, because it may have changed since the input was opened.
+/// Refuses to replace a store if an operand or a copied array is in it, at any depth, and the output lacks some of its
+/// arrays or files. The folder is listed again, because it may have changed since the operand was opened.
 pub(super) fn check_replaced_store(
     target: &Target,
     tensors: &[OutputTensor],
@@ -39,7 +39,8 @@ pub(super) fn check_replaced_store(
     let names = store.names().unwrap_or_default();
     let kept = tensors.iter().filter_map(|tensor| folder_of(tensor.fill.data()));
     let kept = kept.chain(copies.iter().filter_map(|copy| copy.array.folder()));
-    let mut stay: HashSet<String> = kept.filter_map(|folder| Some(name(folder.strip_prefix(&path).ok()?))).collect();
+    let mut stay: HashSet<String> =
+        kept.filter_map(|folder| Some(name_in_store(folder.strip_prefix(&path).ok()?))).collect();
     if stay.contains("") {
         stay.extend(store.itself().and_then(|n| names.get(n)).cloned());
     }
@@ -51,17 +52,18 @@ pub(super) fn check_replaced_store(
     lost_content(target, tensors, listed_attachments(store.attachments()).with_context(|| target.label())?)
 }
 
-/// Whether the output replaces a group with the data of a tensor in it, so that it must be a group, too.
+/// Returns whether the data of a tensor are in the group that the output replaces. The output must then be a group,
+/// too.
 pub(super) fn replaces_own_group(target: &Target, tensors: &[OutputTensor]) -> bool {
     let Some(existing) = target.identity() else { return false };
     let path = target.canonical().ok().flatten();
     tensors.iter().map(|tensor| tensor.fill.data()).any(|data| {
-        // A store that is an array can be named as a member.
+        // A store that is itself an array is no group, although the array can be named as a member of the store.
         let is_below = |chunks: &Arc<dyn Chunked>| chunks.folder().is_some_and(|folder| Some(folder) != path);
         data.container().is_some_and(|container| container.file == existing) && data.as_chunks().is_some_and(is_below)
     })
 }
 
-fn name(path: &Path) -> String {
+fn name_in_store(path: &Path) -> String {
     path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }

@@ -15,8 +15,9 @@ use crate::storage::made_units::{MadeUnit, MadeUnits};
 use crate::storage::parts::Parts;
 use crate::storage::platform::write_at;
 
-/// The bytes of a unit of a file that is made in shares. Processes on several machines may write one file only if they
-/// write to different pages, because NFS clients write whole pages; stripes of Lustre are whole MiB.
+/// The bytes of a unit of a file that is made in shares. Processes on several machines must write to different pages of
+/// the file, because NFS clients write whole pages. A unit has whole pages. It also lies in one stripe of Lustre,
+/// because stripes are whole MiB.
 const UNIT: u64 = 1 << 20;
 
 /// The number of units of a file that are written and synced before they are noted as done.
@@ -24,14 +25,14 @@ const UNITS_AT_ONCE: usize = 16;
 
 /// An output that is cut into units and made in shares.
 pub struct Shares<'a> {
-    plan: &'a LaidOut,
+    laid_out: &'a LaidOut,
     units: Units<'a>,
 }
 
 enum Units<'a> {
     /// A unit is a file in a folder of chunks.
     Chunks { writer: &'a dyn WriteChunks, windows: Vec<Windows> },
-    /// A unit is a MiB of the only file, after its header.
+    /// A unit is a MiB of the only file. The header belongs to the first units.
     Bytes { output: &'a TensorJob, places: &'a Places },
 }
 
@@ -52,7 +53,7 @@ impl LaidOut {
     /// Cuts the output into units.
     ///
     /// # Errors
-    /// The output is neither a folder of chunks nor one tensor after a header.
+    /// The output is neither a folder of chunks nor a file of one tensor after a header.
     pub fn shares(&self) -> Result<Shares<'_>> {
         let units = match (&self.layout, &self.outputs[..]) {
             (Layout::Chunks(writer), _) => Units::Chunks { writer: &**writer, windows: self.boxes(&**writer) },
@@ -64,7 +65,7 @@ impl LaidOut {
                 return Err(Error::from_kind(ErrorKind::Unsupported, message));
             }
         };
-        Ok(Shares { plan: self, units })
+        Ok(Shares { laid_out: self, units })
     }
 }
 
@@ -85,7 +86,7 @@ impl Shares<'_> {
         let (mut writes, mut reads) = (0, 0);
         match &self.units {
             Units::Chunks { windows, .. } => {
-                for (output, windows, numbers) in parts_of(&self.plan.outputs, windows, &own) {
+                for (output, windows, numbers) in parts_of(&self.laid_out.outputs, windows, &own) {
                     let planner = output.job.planner();
                     for number in numbers {
                         let window = windows.get(number);
@@ -102,8 +103,9 @@ impl Shares<'_> {
         ShareReport { own, units, writes, reads }
     }
 
-    /// The numbers of the missing parts, of `of` in all: parts that are not done, or that lack a file of the noted
-    /// size. Parts without units are never missing, except the first, which makes the metadata.
+    /// The numbers of the missing shares, of `of` in all. A share is missing if it is not noted as done, or if the
+    /// output lacks one of its files in the noted size. A share without units is never missing, except the first, which
+    /// makes the metadata.
     ///
     /// # Errors
     /// The metadata of a store cannot be made, or the existing files cannot be listed.
@@ -117,17 +119,18 @@ impl Shares<'_> {
         Ok(missing)
     }
 
-    /// The metadata of a store and unread copies belong to the first share.
+    /// Returns whether a share is done and still exists as noted. The metadata of a store and the arrays that are
+    /// copied unread are checked with the first share.
     fn is_there(&self, parts: &Parts, share: Share) -> Result<bool> {
         if !parts.ledger.is_done(share.number) {
             return Ok(false);
         }
-        let (own, failed) = (share.range(self.count()), || format!("{}: cannot be accessed", self.plan.label));
+        let (own, failed) = (share.range(self.count()), || format!("{}: cannot be accessed", self.laid_out.label));
         match &self.units {
             Units::Chunks { writer, windows } => {
                 let (store, mut first) = (parts.place.store(), 0);
                 let made = MadeUnits::of(&parts.ledger, share.number, own.clone());
-                for (n, (_, windows, numbers)) in parts_of(&self.plan.outputs, windows, &own).enumerate() {
+                for (n, (_, windows, numbers)) in parts_of(&self.laid_out.outputs, windows, &own).enumerate() {
                     let is_as_made = |number| -> io::Result<bool> {
                         let size = store.size(&writer.key(n, &windows.get(number)))?;
                         Ok(match made.get(first + number) {
@@ -159,38 +162,39 @@ impl Shares<'_> {
             }
             Units::Bytes { places, .. } => {
                 let length = parts.place.file_length().unwrap_or_default();
-                // The last share cuts off bytes that a file has too many.
+                // In a file that is too long, the last share is missing: making it cuts the file off.
                 let is_last = end_of(own.end, places) == places.bytes;
                 Ok(length == places.bytes || (length >= end_of(own.end, places) && !is_last))
             }
         }
     }
 
-    /// Makes the missing units of `share` in the folder that all shares use, and notes the share as done. Units that
-    /// are noted are on the disk.
+    /// Makes the missing units of `share` in the place that all shares use, and notes the share as done. A unit is on
+    /// the disk before it is noted.
     ///
     /// # Errors
     /// An operand cannot be read, or the output cannot be written.
     pub fn write(&self, parts: &Parts, share: Share, progress: Progress<'_>) -> Result<()> {
-        self.make(parts, share, progress).map_err(|error| error.needing(|| self.plan.need()))
+        self.make(parts, share, progress).map_err(|error| error.needing(|| self.laid_out.need()))
     }
 
     fn make(&self, parts: &Parts, share: Share, progress: Progress<'_>) -> Result<()> {
         if self.is_there(parts, share)? {
             return Ok(());
         }
-        let (plan, own) = (self.plan, share.range(self.count()));
-        let failed = || plan.failed();
+        let (laid_out, own) = (self.laid_out, share.range(self.count()));
+        let failed = || laid_out.failed();
         let done = |made: &str| parts.ledger.set_done(share.number, made).with_context(failed);
         match &self.units {
             Units::Chunks { writer, .. } => {
                 let made = MadeUnits::of(&parts.ledger, share.number, own.clone());
                 let own = ChunkShare { own: &own, made: &made };
-                plan.put_chunks(*writer, parts.place.store(), Some(own), progress)?;
+                laid_out.put_chunks(*writer, parts.place.store(), Some(own), progress)?;
                 done(&made.text())
             }
             Units::Bytes { output, places } => {
                 let start = places.tensors[0].start;
+                // The shares with units that a file of this length has lost.
                 let beyond = |length| {
                     let units = |number| Share { number, of: share.of }.range(self.count());
                     let is_beyond = |number: &usize| end_of(units(*number).end, places) > length;
@@ -205,7 +209,7 @@ impl Shares<'_> {
                         write_at(&file, &places.header, 0).with_context(failed)?;
                     }
                     let meta = output.job.meta();
-                    let sink = FileSink::new(&file, start, meta, &plan.label).within(bytes);
+                    let sink = FileSink::new(&file, start, meta, &laid_out.label).within(bytes);
                     let items = sink.items_within(meta.items());
                     output.job.run_all(&output.job.planner().plan_range(&items)?, &sink, progress)?;
                     // Units that are noted as done must survive a loss of power.
