@@ -4,10 +4,6 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use prost::encoding::WireType;
-
-use super::onnx::wire::WireField;
-
 pub(super) const PYTORCH: &str = "a PyTorch file, which is not read; this converts a dict of tensors: \
     python3 -c \"import torch, safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in \
     torch.load('IN.pt', map_location='cpu', weights_only=True).items()}, 'OUT.safetensors')\"";
@@ -57,7 +53,6 @@ const ENDINGS: &[(&str, &str)] = &[
     (".nc", NETCDF),
     (".nc4", NETCDF),
     (".mat", "a MATLAB file, which is not read"),
-    (".onnx", "an ONNX model, which is not read"),
     (".tflite", "a TensorFlow Lite model, which is not read"),
     (".zarr.zip", ZIPPED_STORE),
 ];
@@ -131,7 +126,6 @@ pub(super) fn binary(begin: &[u8]) -> Option<&'static str> {
     let magic = MAGIC.iter().find(|(magic, _)| begin.starts_with(magic)).map(|(_, what)| *what);
     match begin {
         [0x80, 2..=5, ..] if magic.is_none() => Some("a Python pickle (an old .pt, or objects), which is not read"),
-        _ if magic.is_none() && is_onnx_model(begin) => Some("an ONNX model, expected a tensor (a TensorProto)"),
         _ => magic,
     }
 }
@@ -199,28 +193,6 @@ fn is_printed(text: &str) -> bool {
     first.is_some_and(|first| !alone || first.ends_with('.')) && words.take(ITEMS).all(item)
 }
 
-/// Only fields of an ONNX ModelProto occur, including a graph or opsets.
-fn is_onnx_model(begin: &[u8]) -> bool {
-    const IR_VERSION: u32 = 1;
-    const GRAPH: u32 = 7;
-    const OPSET_IMPORT: u32 = 8;
-    let mut rest = begin;
-    let mut fields = 0;
-    while let Ok(field) = WireField::read(rest) {
-        match (field.number, field.wire) {
-            // Every writer begins with the version.
-            (IR_VERSION, WireType::Varint) => fields += 1,
-            (GRAPH | OPSET_IMPORT, WireType::LengthDelimited) => return fields > 0,
-            // Names, versions and texts of the producer.
-            (2..=6, WireType::LengthDelimited | WireType::Varint) => {}
-            _ => return false,
-        }
-        let Some((_, after)) = field.split(rest) else { return false };
-        rest = after;
-    }
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,8 +233,7 @@ mod tests {
 
     #[test]
     fn files() {
-        let model = b"\x08\x08\x12\x07pytorch\x1a\x03 2.\x3a\x90\x01 the graph";
-        let rows: [(&[u8], &str); 13] = [
+        let rows: [(&[u8], &str); 11] = [
             (b"\x1f\x8b\x08\0", "gzip"),
             (b"GGUF\x03\0\0\0", "GGUF"),
             (b"CDF\x01\0\0\0\0", "netCDF"),
@@ -274,8 +245,6 @@ mod tests {
             (b"PAR1\x15\x04", "Parquet"),
             (b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M", "PyTorch"),
             (b"\x80\x02\x8a\x0al", "pickle"),
-            (model, "ONNX model"),
-            (b"\x08\x08\x42\x02\x10\x12", "ONNX model"),
         ];
         for (begin, what) in rows {
             assert!(binary(begin).is_some_and(|found| found.contains(what)), "{what}");

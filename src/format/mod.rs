@@ -55,6 +55,7 @@ mod plain;
 pub mod python_json;
 pub mod raw;
 pub mod remote;
+mod repeated_names;
 pub mod rewrite;
 mod rows;
 pub mod safetensors;

@@ -22,6 +22,7 @@ pub(super) static TABLE: &[&Row] = &[
     &SAFETENSORS,
     &INDEX,
     &ONNX,
+    &ONNX_MODEL,
     #[cfg(feature = "zarr")]
     &ZARR,
     &JSON,
@@ -116,6 +117,19 @@ pub(super) static ONNX: Row = Row {
         can: Capabilities::NONE,
     }),
     ..row("pb")
+};
+
+pub(super) static ONNX_MODEL: Row = Row {
+    extension: "onnx",
+    holds: Holds::Tensors,
+    reads: Some(Reads {
+        help: "An ONNX model: initializers and constants",
+        name_in_messages: Some("an ONNX model"),
+        sure: onnx::container::sure,
+        open: onnx::container::open,
+        ..READS
+    }),
+    ..row("onnx-model")
 };
 
 #[cfg(feature = "zarr")]

@@ -77,6 +77,12 @@ impl Format {
             if !cfg!(feature = "zarr") && extension.is_some_and(|extension| extension == "zarr") {
                 return Error::from_kind(ErrorKind::Unsupported, "Zarr stores need the feature zarr of tensorop");
             }
+            let is_named = |row: &Row| extension.as_ref().is_some_and(|extension| extension == row.extension);
+            if let Some(reads) = TABLE.iter().find(|row| is_named(row)).and_then(|row| row.reads.as_ref())
+                && let Some(what) = reads.name_in_messages
+            {
+                return Error::from_kind(ErrorKind::Unsupported, format!("{what} can be read, not written"));
+            }
             let written = Self::all().filter(|format| format.is_written());
             let all: Vec<_> = written.map(|Self(row)| format!(".{}", row.extension)).collect();
             malformed!("the name does not show the format: end it in {}", joined_by(&all, "or"))
@@ -367,8 +373,8 @@ mod tests {
                 b"\x01",
                 None,
                 Err(
-                    "neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x01; for items without a \
-                     header give FILE:DTYPE[DIMS]",
+                    "neither .npy, .npz, .safetensors, an ONNX tensor, an ONNX model nor JSON: begins with byte 0x01; for \
+                     items without a header give FILE:DTYPE[DIMS]",
                 ),
             ),
             (b"[1]", Some("npz"), Err("not a .npz file: does not begin as a ZIP archive")),

@@ -600,7 +600,7 @@ fn external_data_behind_a_link() {
     }
 }
 
-/// A TensorProto with its items in another file: only in one beside it.
+/// A TensorProto with its items in another file: only in one in its folder.
 #[test]
 fn external_data() {
     let folder = folder();
@@ -611,8 +611,12 @@ fn external_data() {
     let absolute = outside.path("items.bin").display().to_string();
     folder.put("good.pb", external("items.bin", &[("offset", "16"), ("length", "24")]));
     folder.put("sub/good.pb", external("items.bin", &[]));
+    folder.put("below.pb", external("sub/items.bin", &[]));
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(folder.path("sub"), folder.path("link")).expect("a link");
     let expected = float32("[1, 3]", "[[3.0, 4.0, 5.0]]");
     prints(&folder, &[("slice good.pb --at 1:", &expected), ("slice sub/good.pb --at 1:", &expected)]);
+    prints(&folder, &[("slice below.pb --at 1:", &expected)]);
     prints(
         &folder,
         &[("slice-scatter d.npy good.pb --at ::-1,::-1", &float32("[2, 3]", "[[5.0, 4.0, 3.0], [2.0, 1.0, 0.0]]"))],
@@ -622,14 +626,16 @@ fn external_data() {
     let up = format!("../{}/items.bin", outside.path("").file_name().unwrap_or_default().display());
     each(
         [
-            (up.as_str(), &[][..], "expected a file in the same folder"),
-            ("../items.bin", &[], "expected a file in the same folder"),
-            (absolute.as_str(), &[], "expected a file in the same folder"),
-            ("sub/items.bin", &[], "expected a file in the same folder"),
-            ("sub/../items.bin", &[], "expected a file in the same folder"),
-            ("./../items.bin", &[], "expected a file in the same folder"),
-            ("..", &[], "expected a file in the same folder"),
-            ("", &[], "expected a file in the same folder"),
+            (up.as_str(), &[][..], "expected a file in the folder of this one"),
+            ("../items.bin", &[], "expected a file in the folder of this one"),
+            (absolute.as_str(), &[], "expected a file in the folder of this one"),
+            ("sub/./items.bin", &[], "expected a file in the folder of this one"),
+            #[cfg(unix)]
+            ("link/items.bin", &[], "expected folders and no link before its name"),
+            ("sub/../items.bin", &[], "expected a file in the folder of this one"),
+            ("./../items.bin", &[], "expected a file in the folder of this one"),
+            ("..", &[], "expected a file in the folder of this one"),
+            ("", &[], "expected a file in the folder of this one"),
             ("sub", &[], "expected a regular file"),
             ("nothing.bin", &[], "(os error 2)"),
             ("items.bin", &[("offset", "20")], "24 bytes of items in 'items.bin', and 20 bytes in that file"),

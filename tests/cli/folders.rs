@@ -168,7 +168,7 @@ const NOT_READ: [(&str, &[u8], &str); 17] = [
     ("tf_model.h5", b"x", "an HDF5 file"),
     ("a.hdf5", b"x", "an HDF5 file"),
     ("a.nc", b"x", "a netCDF file"),
-    ("a.onnx", b"x", "an ONNX model"),
+    ("a.tflite", b"x", "a TensorFlow Lite model"),
     ("a.mat", b"x", "a MATLAB file"),
     ("a.zarr.zip", b"x", "a Zarr store in a ZIP archive"),
     ("old.bin", b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M", "a PyTorch file"),

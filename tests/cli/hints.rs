@@ -84,7 +84,7 @@ fn the_cure_is_named() {
         ("slice a.npy.gz --at :", &["DATA a.npy.gz", "gzip"]),
         ("slice g.gguf --at :", &["DATA g.gguf", "GGUF"]),
         ("slice old.pt --at :", &["DATA old.pt", "pickle"]),
-        ("slice m.onnx --at :", &["DATA m.onnx", "ONNX model"]),
+        ("slice m.onnx --at :", &["DATA m.onnx: holds no tensors"]),
         ("slice s.pb --at :", &["DATA s.pb", "SequenceProto"]),
         ("info empty.pb", &["FILE empty.pb", "SequenceProto", "OptionalProto"]),
         ("slice rows.dat --at :", &["DATA rows.dat", "CSV: use --from csv --skip-rows 1"]),

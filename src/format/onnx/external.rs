@@ -1,15 +1,20 @@
 //! Items in another file.
 
-use std::fs::File;
-use std::path::Path;
+use std::collections::HashMap;
+use std::fs::{File, Metadata};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use super::message::Message;
 use super::wire::field;
 use crate::error::{Context, Error, Result, bail, ensure};
-use crate::format::beside::is_plain_name;
+use crate::format::beside::{is_plain_name, join, open_beside};
 use crate::item::meta::Meta;
 use crate::item::python;
+use crate::parallel::locked;
 use crate::storage::platform::same_file;
+use crate::storage::read_at::{ReadAt, ReopenedFile};
+use crate::storage::requests::{RequestOptions, as_address};
 use crate::storage::source::wrong_length;
 
 #[derive(Clone, Debug)]
@@ -57,28 +62,100 @@ fn without_dots(location: &str) -> &str {
 const DEFAULT: i32 = 0;
 pub(super) const EXTERNAL: i32 = 1;
 
-impl Elsewhere {
-    pub(super) fn open(&self, folder: Option<&Path>, bytes: u64, meta: &Meta) -> Result<(File, u64)> {
-        let quoted = python::repr_str(&self.location);
-        let Some(folder) = folder else {
+/// Opens each other file once, when its items are wanted.
+#[derive(Debug)]
+pub(super) struct ExternalFiles {
+    folder: Option<PathBuf>,
+    requests: RequestOptions,
+    opened: Mutex<HashMap<String, Arc<dyn ReadAt>>>,
+}
+
+/// Files that stay open; an old exporter writes one for each tensor.
+const MAX_OPEN: usize = 64;
+
+impl ExternalFiles {
+    pub(super) fn new(folder: Option<&Path>, requests: RequestOptions) -> Self {
+        Self { folder: folder.map(Path::to_owned), requests, opened: Mutex::default() }
+    }
+
+    /// Returns the file, and the offset of the items, of which there are `bytes` bytes.
+    pub(super) fn open(&self, items: &Elsewhere, bytes: u64, meta: &Meta) -> Result<(Arc<dyn ReadAt>, u64)> {
+        let quoted = python::repr_str(&items.location);
+        let Some(folder) = &self.folder else {
             bail!("the items are in another file, {quoted}, and there is no folder to find it in");
         };
-        ensure!(is_plain_name(&self.location), "the items are in {quoted}, expected a file in the same folder");
-        let path = folder.join(&self.location);
-        let found = path.symlink_metadata().with_context(|| format!("the items are in {quoted}"))?;
-        ensure!(found.is_file(), "the items are in {quoted}, expected a regular file, not a link");
-        let file = File::open(&path).with_context(|| format!("the items are in {quoted}"))?;
-        let opened = file.metadata()?;
-        ensure!(same_file(&found, &opened), "the items are in {quoted}, which changed while it was opened");
-        let rest = opened.len().checked_sub(self.offset);
-        let rest = rest.with_context(|| {
-            format!("the items begin at byte {} of {quoted}, which has {} bytes", self.offset, opened.len())
-        })?;
-        let length = self.length.unwrap_or(bytes);
+        ensure!(is_inside(&items.location), "the items are in {quoted}, expected a file in the folder of this one");
+        let mut opened = locked(&self.opened);
+        let file = match opened.get(&items.location) {
+            Some(file) => Arc::clone(file),
+            None => {
+                let file = self.file(folder, &items.location, opened.len() < MAX_OPEN)?;
+                opened.insert(items.location.clone(), Arc::clone(&file));
+                file
+            }
+        };
+        drop(opened);
+        let size = file.size()?;
+        let rest = size.checked_sub(items.offset);
+        let rest = rest
+            .with_context(|| format!("the items begin at byte {} of {quoted}, which has {size} bytes", items.offset))?;
+        let length = items.length.unwrap_or(bytes);
         ensure!(length <= rest, "{length} bytes of items in {quoted}, and {rest} bytes in that file");
         if length != bytes {
             bail!("{quoted}: {}", wrong_length(length, bytes, meta));
         }
-        Ok((file, self.offset))
+        Ok((file, items.offset))
     }
+
+    fn file(&self, folder: &Path, location: &str, stays_open: bool) -> Result<Arc<dyn ReadAt>> {
+        let quoted = || format!("the items are in {}", python::repr_str(location));
+        let path = join(folder, location);
+        if as_address(folder).is_some() {
+            return open_beside(&path, self.requests).with_context(quoted);
+        }
+        let found = regular_file(folder, location)?;
+        let file = File::open(&path).with_context(quoted)?;
+        let is_same = same_file(&found, &file.metadata()?);
+        ensure!(is_same, "{}, which changed while it was opened", quoted());
+        Ok(match stays_open {
+            true => Arc::new(file),
+            false => Arc::new(ReopenedFile::new(&path, file.identity()?)),
+        })
+    }
+
+    /// Opens the file of a tensor for changes in place, and locks it.
+    pub(super) fn lock(&self, items: &Elsewhere) -> Result<()> {
+        let location = &items.location;
+        let Some(folder) = self.folder.as_ref().filter(|folder| is_inside(location) && as_address(folder).is_none())
+        else {
+            return Ok(());
+        };
+        let quoted = || format!("the items are in {}", python::repr_str(location));
+        let found = regular_file(folder, location)?;
+        let file = File::options().read(true).write(true).open(folder.join(location)).with_context(quoted)?;
+        file.lock().with_context(quoted)?;
+        let is_same = same_file(&found, &file.metadata()?);
+        ensure!(is_same, "{}, which changed while it was opened", quoted());
+        locked(&self.opened).insert(location.clone(), Arc::new(file));
+        Ok(())
+    }
+}
+
+/// The author of the name may be malicious, so the path has no links and no `..`.
+fn is_inside(location: &str) -> bool {
+    location.split('/').all(is_plain_name)
+}
+
+fn regular_file(folder: &Path, location: &str) -> Result<Metadata> {
+    let quoted = || format!("the items are in {}", python::repr_str(location));
+    let mut path = folder.to_owned();
+    let (folders, name) = location.rsplit_once('/').unwrap_or(("", location));
+    for part in folders.split('/').filter(|part| !part.is_empty()) {
+        path.push(part);
+        let found = path.symlink_metadata().with_context(quoted)?;
+        ensure!(found.is_dir(), "{}, expected folders and no link before its name", quoted());
+    }
+    let found = path.join(name).symlink_metadata().with_context(quoted)?;
+    ensure!(found.is_file(), "{}, expected a regular file and no link", quoted());
+    Ok(found)
 }

@@ -1,6 +1,9 @@
 //! A TensorProto in a file. All fields except `raw_data` are kept in wire format.
 
-use super::wire::{Fields, MAX_BEFORE, WireField, field};
+use std::ops::Range;
+
+use super::window::FileWindow;
+use super::wire::{Fields, WireField, field};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::memory;
 use crate::storage::read_at::ReadAt;
@@ -16,6 +19,7 @@ const LONGEST_SEGMENT: u64 = 22;
 pub(super) struct Message {
     /// Offset and length of `raw_data`.
     pub(super) raw: Option<(u64, u64)>,
+    pub(super) floats: Option<FloatField>,
     bytes: Vec<u8>,
     counts: [usize; field::DATA_LOCATION as usize + 1],
 }
@@ -27,8 +31,9 @@ pub(super) struct EntryBytes<'a> {
 }
 
 impl Message {
-    pub(super) fn read(file: &dyn ReadAt) -> Result<Self> {
-        let FoundFields { raw, runs } = find_fields(file)?;
+    /// Reads the message at `place` of a file.
+    pub(super) fn read(file: &dyn ReadAt, place: Range<u64>) -> Result<Self> {
+        let FoundFields { raw, runs, floats } = find_fields(file, place)?;
         let total: u64 = runs.iter().map(|(begin, end)| end - begin).sum();
         ensure!(total <= MAX_MESSAGE, "{total} bytes beside raw_data, expected at most {MAX_MESSAGE}");
         let mut bytes = memory::zeros(usize::try_from(total)?)?;
@@ -54,18 +59,25 @@ impl Message {
         if !fields.0.is_empty() {
             return Err(changed());
         }
-        Ok(Self { raw, bytes, counts })
+        if let Some(FloatField { number, items, .. }) = &floats {
+            let size = if *number == field::FLOAT_DATA { size_of::<f32>() } else { size_of::<f64>() } as u64;
+            let length = items.end - items.start;
+            let is_whole = length.is_multiple_of(size);
+            ensure!(is_whole, "{}: {length} bytes of numbers of {size} bytes", undecodable(*number));
+            counts[*number as usize] = usize::try_from(length / size)?;
+        }
+        Ok(Self { raw, floats, bytes, counts })
     }
 
     pub(super) fn count(&self, number: u32) -> usize {
         self.counts[number as usize]
     }
 
-    fn fields(&self, number: u32) -> impl Iterator<Item = (WireField, &[u8])> {
+    fn fields(&self, number: u32) -> impl Iterator<Item = (WireField, &[u8])> + Clone {
         Fields(&self.bytes).filter(move |(field, _)| field.number == number)
     }
 
-    pub(super) fn values(&self, number: u32) -> impl Iterator<Item = &[u8]> {
+    pub(super) fn values(&self, number: u32) -> impl Iterator<Item = &[u8]> + Clone {
         self.fields(number).map(|(_, value)| value)
     }
 
@@ -90,7 +102,7 @@ impl Message {
 }
 
 impl<'a> EntryBytes<'a> {
-    fn read(message: &'a [u8]) -> Result<Self> {
+    pub(super) fn read(message: &'a [u8]) -> Result<Self> {
         let (mut entry, mut fields) = (Self::default(), Fields(message));
         for (field, value) in &mut fields {
             let place = match field.number {
@@ -119,6 +131,24 @@ struct FoundFields {
     raw: Option<(u64, u64)>,
     /// Other fields; adjacent ones share a run.
     runs: Vec<(u64, u64)>,
+    floats: Option<FloatField>,
+}
+
+/// The only field of `float_data` or `double_data`, packed: its items are stored as in `raw_data`.
+#[derive(Debug)]
+pub(super) struct FloatField {
+    pub(super) number: u32,
+    begin: u64,
+    pub(super) items: Range<u64>,
+}
+
+impl FoundFields {
+    fn add(&mut self, begin: u64, end: u64) {
+        match self.runs.last_mut() {
+            Some((_, last)) if *last == begin => *last = end,
+            _ => self.runs.push((begin, end)),
+        }
+    }
 }
 
 /// Element kinds have the field number of a tensor's data type.
@@ -155,12 +185,13 @@ fn no_tensor() -> Error {
 
 /// A sequence and an optional reuse the field numbers of dims, data type and segment for name, element kind and
 /// elements. A file is not a tensor if it has a segment and no dims, or neither numeric dims nor items.
-fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
-    let mut window = FileWindow { file, size: file.size()?, buffer: Vec::new(), begin: 0 };
-    ensure!(window.size > 0, "an empty file, expected an ONNX TensorProto");
-    let (mut found, mut begin, mut has_type) = (FoundFields::default(), 0, false);
+fn find_fields(file: &dyn ReadAt, place: Range<u64>) -> Result<FoundFields> {
+    let mut window = FileWindow::new(file, place.end);
+    ensure!(!place.is_empty(), "an empty file, expected an ONNX TensorProto");
+    let (mut found, mut begin, mut has_type) = (FoundFields::default(), place.start, false);
+    let mut float_fields = 0;
     let (mut has_dims, mut may_be_sequence) = (false, true);
-    while begin < window.size {
+    while begin < place.end {
         let not_a_tensor = || format!("not an ONNX TensorProto at byte {begin}");
         let field = WireField::read(window.at(begin)?).with_context(not_a_tensor)?;
         let WireField { number, wire, before, length, .. } = field;
@@ -169,8 +200,8 @@ fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
         let is_group = matches!(wire, WireType::StartGroup | WireType::EndGroup);
         ensure!(!is_group, "{}: groups are not read", not_a_tensor());
         let start = begin + before as u64;
-        let end = start.checked_add(length).filter(|end| *end <= window.size).ok_or_else(|| {
-            let rest = window.size - start;
+        let end = start.checked_add(length).filter(|end| *end <= place.end).ok_or_else(|| {
+            let rest = place.end - start;
             malformed!("field {number} at byte {begin} has {length} bytes, and {rest} are in the file")
         })?;
         match number {
@@ -188,36 +219,22 @@ fn find_fields(file: &dyn ReadAt) -> Result<FoundFields> {
             field::RAW_DATA => found.raw = Some((start, length)),
             field::DOC_STRING | field::METADATA_PROPS => {}
             _ if fits.is_none() => {}
-            _ => match found.runs.last_mut() {
-                Some((_, last)) if *last == begin => *last = end,
-                _ => found.runs.push((begin, end)),
-            },
+            field::FLOAT_DATA | field::DOUBLE_DATA => {
+                float_fields += 1;
+                if float_fields == 1 && wire == WireType::LengthDelimited {
+                    found.floats = Some(FloatField { number, begin, items: start..end });
+                } else {
+                    if let Some(first) = found.floats.take() {
+                        found.add(first.begin, first.items.end);
+                    }
+                    found.add(begin, end);
+                }
+            }
+            _ => found.add(begin, end),
         }
         has_type |= number == field::DATA_TYPE;
         begin = end;
     }
     ensure!(has_type, "no data_type: not an ONNX TensorProto");
     if may_be_sequence { Err(no_tensor()) } else { Ok(found) }
-}
-
-struct FileWindow<'a> {
-    file: &'a dyn ReadAt,
-    size: u64,
-    buffer: Vec<u8>,
-    begin: u64,
-}
-
-impl FileWindow<'_> {
-    /// A skipped value is likely to follow.
-    const BUFFER: u64 = 1 << 14;
-
-    /// `at` must not decrease.
-    fn at(&mut self, at: u64) -> Result<&[u8]> {
-        if self.begin + (self.buffer.len() as u64) < self.size.min(at + MAX_BEFORE as u64) {
-            self.buffer.resize((self.size - at).min(Self::BUFFER) as usize, 0);
-            self.file.read_at(&mut self.buffer, at)?;
-            self.begin = at;
-        }
-        Ok(&self.buffer[(at - self.begin) as usize..])
-    }
 }

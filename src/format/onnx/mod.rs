@@ -1,9 +1,16 @@
 //! ONNX TensorProto, `.pb`: items are in `raw_data` (little-endian, C order), in typed fields, or in another file.
 //!
-//! `raw_data` is only located. Other values are decoded from wire format on demand.
+//! `raw_data` is only located. Other values are decoded from wire format on demand. `container` and the files that it
+//! uses read ModelProtos, `.onnx`, as containers; [`model`] reads the models of tests.
 
+mod constant;
+pub(super) mod container;
+#[cfg(test)]
+mod container_tests;
 mod external;
+mod facts;
 mod look;
+mod members;
 mod message;
 pub mod model;
 mod model_fields;
@@ -14,7 +21,8 @@ mod table;
 mod tests;
 mod typed;
 mod types;
-pub(super) mod wire;
+mod window;
+mod wire;
 mod write;
 
 pub use self::look::looks_like_onnx;

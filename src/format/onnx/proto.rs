@@ -1,14 +1,15 @@
 //! Reads a TensorProto.
 
 use std::fmt::Debug;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::external::Elsewhere;
+use super::external::{Elsewhere, ExternalFiles};
 use super::message::{Message, undecodable};
 use super::types::{DATA_TYPES, DataType, STRING};
 use super::wire::{Varints, field};
-use crate::error::{Context, Result, bail, ensure};
+use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
 use crate::format::packed::{self, bytes_of_items};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -16,6 +17,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
 use crate::storage::read_at::ReadAt;
+use crate::storage::requests::RequestOptions;
 use crate::storage::source::{Source, wrong_length};
 
 /// A TensorProto in a file.
@@ -24,7 +26,7 @@ pub struct Proto {
     pub name: String,
     /// Little-endian; strings are as wide as the longest.
     pub meta: Meta,
-    /// Of `raw_data`.
+    /// Of `raw_data`, or of packed floats.
     pub offset: Option<u64>,
     /// Of stored items, or of decoded typed fields.
     pub bytes: u64,
@@ -44,7 +46,12 @@ impl Proto {
     /// # Errors
     /// The message is malformed or unsupported, or reading fails.
     pub fn read(file: &dyn ReadAt) -> Result<Self> {
-        let message = Message::read(file)?;
+        Self::read_at(file, 0..file.size()?)
+    }
+
+    /// Reads the message at `place` of a file.
+    pub(super) fn read_at(file: &dyn ReadAt, place: Range<u64>) -> Result<Self> {
+        let message = Message::read(file, place)?;
         let shape = shape(&message)?;
         // a missing field was refused before
         let number = message.int32(field::DATA_TYPE).context("no data_type")?;
@@ -54,14 +61,7 @@ impl Proto {
             let (dtype, items) = message.string_items(&shape, bytes_of(&shape, 1).context("too many strings")?)?;
             (Meta::new(dtype, shape), ProtoItems::Typed(items))
         } else {
-            let data_type = DataType::numbered(number).with_context(|| {
-                let what = if number == 0 {
-                    "the data type 0 (UNDEFINED)"
-                } else {
-                    &*format!("an unknown data type {number}")
-                };
-                format!("an ONNX tensor of {what}, expected 1 to {}", DATA_TYPES.len() + 1)
-            })?;
+            let data_type = DataType::numbered(number).ok_or_else(|| unknown_data_type(number))?;
             let meta = Meta::new(DType::from(data_type.kind.clone()), shape);
             ensure!(meta.is_addressable(), "{}", too_large(&meta.shape));
             let items = ProtoItems::find(&message, data_type, &meta)?;
@@ -81,6 +81,15 @@ impl Proto {
     /// # Errors
     /// The other file is not a regular file in `folder`, has too few bytes, or cannot be opened.
     pub fn source(&self, file: &Arc<dyn ReadAt>, folder: Option<&Path>, label: String) -> Result<Source> {
+        self.source_with(file, &ExternalFiles::new(folder, RequestOptions::default()), label)
+    }
+
+    pub(super) fn source_with(
+        &self,
+        file: &Arc<dyn ReadAt>,
+        external: &ExternalFiles,
+        label: String,
+    ) -> Result<Source> {
         match &self.items {
             ProtoItems::Typed(items) => {
                 let mut copy = memory::with_capacity(items.len())?;
@@ -90,10 +99,15 @@ impl Proto {
             }
             ProtoItems::Raw(at) => packed::source(self.meta.clone(), file, *at, label),
             ProtoItems::External(elsewhere) => {
-                let (file, at) = elsewhere.open(folder, self.bytes, &self.meta)?;
-                packed::source(self.meta.clone(), &(Arc::new(file) as Arc<dyn ReadAt>), at, label)
+                let (file, at) = external.open(elsewhere, self.bytes, &self.meta)?;
+                packed::source(self.meta.clone(), &file, at, label)
             }
         }
+    }
+
+    /// The other file with the items.
+    pub(super) fn elsewhere(&self) -> Option<&Elsewhere> {
+        if let ProtoItems::External(elsewhere) = &self.items { Some(elsewhere) } else { None }
     }
 }
 
@@ -110,9 +124,21 @@ impl ProtoItems {
                 ensure!(length == expected, "{}", wrong_length(length, expected, meta));
                 Ok(Self::Raw(at))
             }
-            (None, _, None) => Ok(Self::Typed(message.typed_items(data_type, meta)?)),
+            (None, _, None) => match message.floats_at(data_type, meta)? {
+                Some(at) => Ok(Self::Raw(at)),
+                None => Ok(Self::Typed(message.typed_items(data_type, meta)?)),
+            },
         }
     }
+}
+
+fn unknown_data_type(number: i32) -> Error {
+    let (kind, what) = match number {
+        0 => (ErrorKind::Malformed, "the data type 0 (UNDEFINED)".to_owned()),
+        _ => (ErrorKind::Unsupported, format!("an unknown data type {number}")),
+    };
+    let known = DATA_TYPES.len() + 1;
+    Error::from_kind(kind, format!("an ONNX tensor of {what}, expected one of ONNX's, 1 to {known}"))
 }
 
 fn shape(message: &Message) -> Result<Vec<usize>> {

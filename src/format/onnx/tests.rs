@@ -333,16 +333,16 @@ fn items_in_another_file() {
     let one = |entries: &[(&str, &str)]| external(entries, 2, &[4]);
     #[allow(unused_mut)]
     let mut rows = vec![
-        (one(&[("location", "")]), "the items are in '', expected a file in the same folder"),
-        (one(&[("location", ".")]), "the items are in '.', expected a file in the same folder"),
-        (one(&[("location", "..")]), "the items are in '..', expected a file in the same folder"),
-        (one(&[("location", "../outside")]), "expected a file in the same folder"),
-        (one(&[("location", "./../outside")]), "expected a file in the same folder"),
-        (one(&[("location", "./")]), "expected a file in the same folder"),
-        (one(&[("location", "data/")]), "expected a file in the same folder"),
-        (one(&[("location", "..\\outside")]), "expected a file in the same folder"),
-        (one(&[("location", "data\0")]), "the items are in 'data\\x00', expected a file in the same folder"),
-        (one(&[("location", &outside)]), "expected a file in the same folder"),
+        (one(&[("location", "")]), "the items are in '', expected a file in the folder of this one"),
+        (one(&[("location", ".")]), "the items are in '.', expected a file in the folder of this one"),
+        (one(&[("location", "..")]), "the items are in '..', expected a file in the folder of this one"),
+        (one(&[("location", "../outside")]), "expected a file in the folder of this one"),
+        (one(&[("location", "./../outside")]), "expected a file in the folder of this one"),
+        (one(&[("location", "./")]), "expected a file in the folder of this one"),
+        (one(&[("location", "data/")]), "expected a file in the folder of this one"),
+        (one(&[("location", "..\\outside")]), "expected a file in the folder of this one"),
+        (one(&[("location", "data\0")]), "the items are in 'data\\x00', expected a file in the folder of this one"),
+        (one(&[("location", &outside)]), "expected a file in the folder of this one"),
         (one(&[("location", "nowhere")]), "the items are in 'nowhere'"),
         (one(&[("location", "data"), ("location", "data")]), "external_data has two entries location"),
         (one(&[("offset", "0")]), "external_data has no location"),
@@ -497,7 +497,7 @@ fn strings_that_are_written() {
         let found = write_strings(tensor.shape(), "name", &tensor);
         let right = match (&found, &expected) {
             (Ok(bytes), Ok(strings)) => {
-                let message = message::Message::read(&MemoryBytes::new(&bytes[..])).unwrap();
+                let message = message::Message::read(&MemoryBytes::new(&bytes[..]), 0..bytes.len() as u64).unwrap();
                 let dims = tensor.shape().iter().map(|dim| *dim as u64);
                 message.values(field::STRING_DATA).eq(strings.iter().copied())
                     && message.values(field::DIMS).flat_map(Varints).map(Result::unwrap).eq(dims)

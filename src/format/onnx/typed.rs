@@ -1,6 +1,6 @@
 //! Items in the typed fields of a TensorProto.
 
-use super::message::{Message, undecodable};
+use super::message::{FloatField, Message, undecodable};
 use super::types::DataType;
 use super::wire::{Varints, field};
 use crate::error::{Context, Result, bail, ensure, malformed};
@@ -34,6 +34,14 @@ impl Message {
         let count = self.count(own);
         ensure!(count == expected, "{count} numbers in {name}, expected {expected} ({type_name} {shape:?})");
         Ok(())
+    }
+
+    /// Returns where the items are stored as in `raw_data`.
+    pub(super) fn floats_at(&self, data_type: &DataType, meta: &Meta) -> Result<Option<u64>> {
+        let Some(FloatField { number, items, .. }) = &self.floats else { return Ok(None) };
+        let size = if *number == field::FLOAT_DATA { size_of::<f32>() } else { size_of::<f64>() };
+        self.check_field(data_type.field, data_type.name, &meta.shape, meta.bytes() / size)?;
+        Ok(Some(items.start))
     }
 
     pub(super) fn typed_items(&self, data_type: &DataType, meta: &Meta) -> Result<Vec<u8>> {
@@ -84,26 +92,34 @@ impl Message {
 
     pub(super) fn string_items(&self, shape: &[usize], items: usize) -> Result<(DType, Vec<u8>)> {
         self.check_field(field::STRING_DATA, "STRING", shape, items)?;
-        let (mut longest, mut given) = (1, 0);
-        for (n, bytes) in self.values(field::STRING_DATA).enumerate() {
-            let at = || coordinates(n, shape);
-            let text = std::str::from_utf8(bytes).map_err(|error| malformed!("the string at {:?}: {error}", at()))?;
-            // NumPy's strings drop trailing NULs
-            ensure!(!text.ends_with('\0'), "the string at {:?} ends in U+0000, expected none there", at());
-            longest = longest.max(text.chars().count());
-            given += bytes.len() + 2;
-        }
-        let dtype = DType::from(Kind::Str(longest));
-        let size = dtype.itemsize();
-        let total = bytes_of(shape, size).filter(|total| *total <= most_padded(given));
-        let total =
-            total.ok_or_else(|| malformed!("{items} strings of {size} bytes ({}) are too much", dtype.name()))?;
-        let mut out = memory::with_capacity(total)?;
-        for (n, bytes) in self.values(field::STRING_DATA).enumerate() {
-            let text = std::str::from_utf8(bytes).expect("the first walk has found all strings to be UTF-8");
-            out.extend(text.chars().flat_map(|c| u32::from(c).to_le_bytes()));
-            out.resize((n + 1) * size, 0);
-        }
-        Ok((dtype, out))
+        padded_strings(self.values(field::STRING_DATA), shape, items)
     }
+}
+
+/// Returns UTF-8 strings as code points, as wide as the longest string.
+pub(super) fn padded_strings<'a>(
+    strings: impl Iterator<Item = &'a [u8]> + Clone,
+    shape: &[usize],
+    items: usize,
+) -> Result<(DType, Vec<u8>)> {
+    let (mut longest, mut given) = (1, 0);
+    for (n, bytes) in strings.clone().enumerate() {
+        let at = || coordinates(n, shape);
+        let text = std::str::from_utf8(bytes).map_err(|error| malformed!("the string at {:?}: {error}", at()))?;
+        // NumPy's strings drop trailing NULs
+        ensure!(!text.ends_with('\0'), "the string at {:?} ends in U+0000, expected none there", at());
+        longest = longest.max(text.chars().count());
+        given += bytes.len() + 2;
+    }
+    let dtype = DType::from(Kind::Str(longest));
+    let size = dtype.itemsize();
+    let total = bytes_of(shape, size).filter(|total| *total <= most_padded(given));
+    let total = total.ok_or_else(|| malformed!("{items} strings of {size} bytes ({}) are too much", dtype.name()))?;
+    let mut out = memory::with_capacity(total)?;
+    for (n, bytes) in strings.enumerate() {
+        let text = std::str::from_utf8(bytes).expect("the first walk has found all strings to be UTF-8");
+        out.extend(text.chars().flat_map(|c| u32::from(c).to_le_bytes()));
+        out.resize((n + 1) * size, 0);
+    }
+    Ok((dtype, out))
 }

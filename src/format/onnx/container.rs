@@ -1,0 +1,131 @@
+//! ONNX models in the table of formats: a ModelProto as a container.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use super::constant::{self, ConstantValue};
+use super::external::ExternalFiles;
+use super::members::{FoundModel, MemberPlace, ModelMember};
+use super::proto::Proto;
+use super::wire::WireField;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::content::{Content, Description, MemberFile};
+use crate::format::interface::{Confidence, Reader};
+use crate::format::repeated_names::numbered;
+use crate::storage::read_at::{ReadAt, Section};
+use crate::storage::source::{Container, Metadata, Source};
+use prost::encoding::WireType;
+
+/// Only fields of a ModelProto occur, including a graph or opsets.
+pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
+    const IR_VERSION: u32 = 1;
+    const GRAPH: u32 = 7;
+    const OPSET_IMPORT: u32 = 8;
+    let mut rest = begin;
+    let mut fields = 0;
+    while let Ok(field) = WireField::read(rest) {
+        match (field.number, field.wire) {
+            // Every writer begins with the version.
+            (IR_VERSION, WireType::Varint) => fields += 1,
+            (GRAPH | OPSET_IMPORT, WireType::LengthDelimited) => return Confidence::certain_if(fields > 0),
+            // Names, versions and texts of the producer.
+            (2..=6, WireType::LengthDelimited | WireType::Varint) => {}
+            _ => return Confidence::No,
+        }
+        let Some((_, after)) = field.split(rest) else { return Confidence::No };
+        rest = after;
+    }
+    Confidence::No
+}
+
+pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
+    let requests = content.requests;
+    let (file, folder) = content.into_bytes()?;
+    let mut found = FoundModel::read(&*file)?;
+    let facts = Arc::new(found.facts(&*file)?);
+    let members = std::mem::take(&mut found.members);
+    let (names, members): (Vec<_>, Vec<_>) =
+        members.into_iter().map(|ModelMember { name, place, is_constant }| (name, (place, is_constant))).unzip();
+    let container = Arc::new(Container::new(file.identity()?, numbered(names)));
+    let external = ExternalFiles::new(folder.as_deref(), requests);
+    Ok(Box::new(ModelReader { file, members, facts, container, external }))
+}
+
+#[derive(Debug)]
+struct ModelReader {
+    file: Arc<dyn ReadAt>,
+    /// With whether a node holds the tensor.
+    members: Vec<(MemberPlace, bool)>,
+    facts: Arc<Metadata>,
+    container: Arc<Container>,
+    external: ExternalFiles,
+}
+
+#[derive(Debug)]
+enum ModelTensor {
+    Proto(Proto),
+    Value(ConstantValue),
+}
+
+impl ModelReader {
+    fn tensor(&self, n: usize) -> Result<ModelTensor> {
+        match &self.members[n].0 {
+            MemberPlace::Tensor(place) => Proto::read_at(&*self.file, place.clone()).map(ModelTensor::Proto),
+            MemberPlace::Value(place) => constant::read(&*self.file, place.clone()).map(ModelTensor::Value),
+            MemberPlace::Sparse => Err(Error::from_kind(ErrorKind::Unsupported, "a sparse tensor")),
+        }
+    }
+}
+
+impl Reader for ModelReader {
+    fn names(&self) -> Option<&[String]> {
+        Some(&self.container.names)
+    }
+
+    fn container(&self) -> Option<&Arc<Container>> {
+        Some(&self.container)
+    }
+
+    fn file_of(&self, _: usize) -> Result<MemberFile> {
+        Ok(MemberFile { metadata: Some(Arc::clone(&self.facts)), ..MemberFile::default() })
+    }
+
+    fn describe(&self, n: usize) -> Result<Description> {
+        Ok(match self.tensor(n)? {
+            ModelTensor::Proto(proto) => {
+                if let Some(elsewhere) = proto.elsewhere() {
+                    self.external.open(elsewhere, proto.bytes, &proto.meta)?;
+                }
+                Description::new(proto.meta, proto.bytes, proto.offset)
+            }
+            ModelTensor::Value(ConstantValue::Stored(meta, at)) => {
+                let bytes = meta.bytes() as u64;
+                Description::new(meta, bytes, Some(at))
+            }
+            ModelTensor::Value(ConstantValue::Decoded(tensor)) => {
+                Description::new(tensor.meta().clone(), tensor.bytes().len() as u64, None)
+            }
+        })
+    }
+
+    fn source(&self, n: usize, label: String) -> Result<Source> {
+        let source = match self.tensor(n)? {
+            ModelTensor::Proto(proto) => proto.source_with(&self.file, &self.external, label)?,
+            ModelTensor::Value(ConstantValue::Stored(meta, at)) => {
+                Source::stored(meta, Arc::clone(&self.file), at, label)?
+            }
+            ModelTensor::Value(ConstantValue::Decoded(tensor)) => Source::with_free_width(tensor, label),
+        };
+        Ok(source.one_of(Arc::clone(&self.container), n))
+    }
+
+    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
+        let MemberPlace::Tensor(place) = &self.members[n].0 else { return None };
+        Some(Box::new(Section::new(Arc::clone(&self.file), place.start, place.end - place.start)))
+    }
+
+    fn lock(&self, n: usize, _: bool) -> Result<()> {
+        let ModelTensor::Proto(proto) = self.tensor(n)? else { return Ok(()) };
+        proto.elsewhere().map_or(Ok(()), |elsewhere| self.external.lock(elsewhere))
+    }
+}
