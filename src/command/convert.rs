@@ -210,6 +210,9 @@ impl Convert {
             tensors.extend(data.map(|data| (data, one)));
         }
         set.check_readable()?;
+        set.passed_over
+            .iter()
+            .try_for_each(|why| note(&reader.run.io.stderr, &format!("{why}: not read, left out")))?;
         asked.finish()?;
         for input in whole.iter().filter(|_| !reader.run.quiet) {
             if let Some(message) = input.reader().index_faults().taken_by(self.members.taken.filter()).message() {

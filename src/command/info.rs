@@ -120,7 +120,8 @@ With --tree --json each object is a file, and has file, tensors (how many), dtyp
 items, bytes, with --stats stats, and children: an object for each group or tensor below it, with the same keys, and name in place \
 of file. The stats of a group have min and max (value, tensor, index), mean, std, nan, inf and zero over all of its tensors.
 
-Exit status: 0, or 2 if anything that is listed cannot be read; the rest is listed.";
+Exit status: 0, or 2 if anything that is listed cannot be read; the rest is listed. What a model holds beside tensors of known types \
+is listed as not read, and is no failure.";
 
 #[derive(Default)]
 struct ListedFiles {
@@ -257,8 +258,8 @@ impl Info {
                 Arc::default()
             }
         };
-        // `unread` have no row; `failed` have one, without their items
-        let (mut unread, mut failed) = (Failures::default(), Failures::default());
+        // `unread` have no row; `failed` have one, without their items; `passed` stop nothing
+        let (mut unread, mut failed, mut passed) = (Failures::default(), Failures::default(), Failures::default());
         // JSON and plans cannot hold a reason, and a member that the command names needs no list
         let listed = |n| input.name(n).filter(|name| !self.json && !self.explain && input.member() != Some(name));
         if !self.members {
@@ -268,15 +269,17 @@ impl Info {
             let member = Member::new(&input, n);
             if self.members {
                 found.lines.extend(member.name().into_iter().flat_map(|name| [printable(name), "\n".into()]));
-                if let Err(error) = Self::described(&member, asked) {
-                    unread.add(member, error);
+                match Self::described(&member, asked) {
+                    Err(error) if !input.reader().is_passed_over(n) => unread.add(member, error),
+                    Ok(_) | Err(_) => {}
                 }
                 continue;
             }
             let mut info = match Self::describe(&member, file.clone(), asked) {
                 Ok(info) => info::Info { content: Arc::clone(&content), ..info },
                 Err(error) => {
-                    unread.add(member, error);
+                    let is_passed = input.reader().is_passed_over(n) && input.member() != input.name(n);
+                    if is_passed { &mut passed } else { &mut unread }.add(member, error);
                     continue;
                 }
             };
@@ -307,10 +310,10 @@ impl Info {
             found.infos[described..].iter_mut().for_each(|info| info.unlisted = Arc::clone(&unlisted));
         }
         // if no member can be read, the file is at fault
-        if found.infos.len() > described {
-            let listed = unread.iter().filter_map(|(n, reason)| Some((listed(n)?.to_owned(), reason)));
-            found.unread.extend(listed.map(|(member, reason)| UnreadTensor { file: file.clone(), member, reason }));
-        }
+        let are_listed = found.infos.len() > described;
+        let all = passed.iter().chain(unread.iter().filter(|_| are_listed));
+        let listed = all.filter_map(|(n, reason)| Some((listed(n)?.to_owned(), reason)));
+        found.unread.extend(listed.map(|(member, reason)| UnreadTensor { file: file.clone(), member, reason }));
         unread.extend(failed);
         let failed = unread.complain(&input, &reader.run.io.stderr);
         Ok(if outcome == Outcome::Done { failed } else { outcome })

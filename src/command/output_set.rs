@@ -22,12 +22,15 @@ pub(super) struct OutputSet<'a> {
     pub report: Report,
     format: Option<Format>,
     unreadable: UnreadableMembers,
+    /// Why members are left out, each with its name.
+    pub passed_over: Vec<String>,
 }
 
 impl<'a> OutputSet<'a> {
     pub(super) fn new(format: Option<Format>, report: Report) -> Self {
         let (tensors, inherited) = (Vec::new(), Inherited::default());
-        Self { tensors, inherited, left_out: Box::new(|_| false), report, format, unreadable: Default::default() }
+        let (unreadable, passed_over) = (UnreadableMembers::default(), Vec::new());
+        Self { tensors, inherited, left_out: Box::new(|_| false), report, format, unreadable, passed_over }
     }
 
     pub(super) fn push(&mut self, tensor: OutputTensor) {
@@ -72,7 +75,10 @@ impl<'a> OutputSet<'a> {
         if !is_one_of_many || input.describe(*n).is_ok() {
             return Err(why);
         }
-        self.unreadable.add(old, message(&why));
+        match input.reader().is_passed_over(*n) {
+            true => self.passed_over.push(message(&why)),
+            false => self.unreadable.add(old, message(&why)),
+        }
         Ok(None)
     }
 

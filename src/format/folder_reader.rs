@@ -79,6 +79,10 @@ impl Reader for FolderReader {
         self.ask(n, |reader, n| reader.source(n, label))
     }
 
+    fn is_passed_over(&self, n: usize) -> bool {
+        self.find(n).is_ok_and(|(input, number)| input.reader().is_passed_over(number))
+    }
+
     fn file_stem(&self, n: usize) -> Option<&str> {
         let stem = self.collection.stem(self.places[n].file)?;
         self.names[n].strip_prefix(stem).filter(|rest| rest.starts_with(':')).map(|_| stem)

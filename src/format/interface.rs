@@ -123,6 +123,12 @@ pub trait Reader: Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Whether member `n` is of a kind that the reader does not know. It is listed as not read, and is no fault of the
+    /// file.
+    fn is_passed_over(&self, _: usize) -> bool {
+        false
+    }
+
     /// The name of the file in a folder with which the name of member `n` begins, before a colon.
     fn file_stem(&self, _: usize) -> Option<&str> {
         None

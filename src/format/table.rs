@@ -74,7 +74,7 @@ impl Format {
         let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
         let format = extension.as_ref().and_then(|extension| extension.to_str()).and_then(Self::by_extension);
         format.ok_or_else(|| {
-            if !cfg!(feature = "zarr") && extension.is_some_and(|extension| extension == "zarr") {
+            if !cfg!(feature = "zarr") && extension.as_ref().is_some_and(|extension| extension == "zarr") {
                 return Error::from_kind(ErrorKind::Unsupported, "Zarr stores need the feature zarr of tensorop");
             }
             let is_named = |row: &Row| extension.as_ref().is_some_and(|extension| extension == row.extension);

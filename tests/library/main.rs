@@ -203,8 +203,8 @@ fn errors_name_file_and_tensor() {
         (
             "noise",
             malformed,
-            "neither .npy, .npz, .safetensors, an ONNX tensor nor JSON: begins with byte 0x01; for items without a header give \
-             FILE:DTYPE[DIMS]",
+            "neither .npy, .npz, .safetensors, an ONNX tensor, an ONNX model nor JSON: begins with byte 0x01; for items \
+             without a header give FILE:DTYPE[DIMS]",
         ),
         // a folder is a container of the tensors in its files
         (".", member, "holds 5 tensors: name one after a colon: \"cut\", \"list\", \"one\""),

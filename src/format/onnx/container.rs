@@ -108,6 +108,10 @@ impl Reader for ModelReader {
         })
     }
 
+    fn is_passed_over(&self, n: usize) -> bool {
+        self.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported)
+    }
+
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let source = match self.tensor(n)? {
             ModelTensor::Proto(proto) => proto.source_with(&self.file, &self.external, label)?,
