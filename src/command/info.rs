@@ -11,6 +11,7 @@ use super::dry_run::Report;
 use super::failures::Failures;
 use super::io::{Io, Outcome, Run, complain, note};
 use super::member::Member;
+use super::messages::counted;
 use super::meter::Meter;
 use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{
@@ -19,6 +20,7 @@ use super::options::{
 use super::sources::{OpenMode, OperandReader};
 use crate::engine::explain::Explanation;
 use crate::format::content::Description;
+use crate::format::interface::SMALL_CONSTANT;
 use crate::format::name_order::by_numbers;
 use crate::format::open::Input;
 use crate::info::{self, AxisStats, ListOrder, Stats, UnreadTensor};
@@ -247,6 +249,9 @@ impl Info {
         if self.members {
             self.sort_members(&input, &mut selected);
         }
+        if !self.members && input.member().is_none() {
+            self.count_small_constants(&input, &file, &mut selected, &mut found.lines);
+        }
         let described = found.infos.len();
         // FILE:NAME describes only the tensor
         let attachments = input.reader().attachments().filter(|_| input.member().is_none() && !self.members);
@@ -317,6 +322,20 @@ impl Info {
         unread.extend(failed);
         let failed = unread.complain(&input, &reader.run.io.stderr);
         Ok(if outcome == Outcome::Done { failed } else { outcome })
+    }
+
+    /// Leaves small constants out of a list that has other tensors, unless an option asks for more than the list.
+    fn count_small_constants(&self, input: &Input, file: &str, selected: &mut Vec<usize>, lines: &mut String) {
+        if self.json || self.tree || self.explain || self.reads_items() || !self.taken.filter().only.is_empty() {
+            return;
+        }
+        let (small, others): (Vec<_>, Vec<_>) = selected.iter().partition(|n| input.reader().is_small_constant(**n));
+        if small.is_empty() || others.is_empty() {
+            return;
+        }
+        let (file, count) = (printable(file), counted(small.len(), "constant", "constants"));
+        lines.push_str(&format!("{file}: {count} of at most {SMALL_CONSTANT} items: --members lists them\n"));
+        *selected = others;
     }
 
     fn sort_members(&self, input: &Input, members: &mut [usize]) {

@@ -45,6 +45,9 @@ impl Confidence {
     }
 }
 
+/// The most items of a small constant.
+pub const SMALL_CONSTANT: usize = 16;
+
 /// An open file or store in one format. A reader does not know the name of its file, and its errors do not contain it.
 ///
 /// A format must implement [`source`](Self::source), and [`describe`](Self::describe) unless it has to read all items for
@@ -126,6 +129,11 @@ pub trait Reader: Debug + Send + Sync {
     /// Whether member `n` is of a kind that the reader does not know. It is listed as not read, and is no fault of the
     /// file.
     fn is_passed_over(&self, _: usize) -> bool {
+        false
+    }
+
+    /// Whether member `n` is a constant of at most [`SMALL_CONSTANT`] items. A model has hundreds, which lists count.
+    fn is_small_constant(&self, _: usize) -> bool {
         false
     }
 

@@ -10,7 +10,7 @@ use super::proto::Proto;
 use super::wire::WireField;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::content::{Content, Description, MemberFile};
-use crate::format::interface::{Confidence, Reader};
+use crate::format::interface::{Confidence, Reader, SMALL_CONSTANT};
 use crate::format::repeated_names::numbered;
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::{Container, Metadata, Source};
@@ -110,6 +110,10 @@ impl Reader for ModelReader {
 
     fn is_passed_over(&self, n: usize) -> bool {
         self.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported)
+    }
+
+    fn is_small_constant(&self, n: usize) -> bool {
+        self.members[n].1 && self.describe(n).is_ok_and(|found| found.meta.items() <= SMALL_CONSTANT)
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
