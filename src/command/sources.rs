@@ -23,6 +23,7 @@ use crate::format::json;
 use crate::format::located::{Located, Place};
 use crate::format::name_filter::NameFilter;
 use crate::format::open::{Input, OpenOptions};
+use crate::format::packed::unchangeable_items;
 use crate::format::{Format, Unchangeable};
 use crate::ops::fill::Limits;
 use crate::ops::slice::SliceArgs;
@@ -236,8 +237,9 @@ pub(super) fn check_format_changeable(input: &Input, file: &str, label: &str) ->
 }
 
 pub(super) fn check_items_changeable(input: &Input, n: usize, label: &str) -> Result<()> {
-    if !input.source(n)?.is_changeable() {
-        bail!("{label}: --in-place cannot change items of fewer than 8 bits, which share bytes");
+    let source = input.source(n)?;
+    if !source.is_changeable() {
+        bail!("{label}: --in-place cannot change {}", unchangeable_items(source.dtype()));
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use super::located::Located;
 #[cfg(feature = "cli")]
 use super::onnx::Proto;
 use super::open::{Input, OpenOptions};
+use super::packed;
 use super::table::Format;
 use super::write::{self, OutputTensor};
 use crate::error::{Context, Error, ErrorKind, Result, Subject};
@@ -150,7 +151,7 @@ fn lock(located: &Located, label: &str) -> Result<Source> {
     let input = input.lock_chosen(&options, false)?;
     let source = input.source(input.chosen()?)?;
     if !source.is_changeable() {
-        return refuse("items of fewer than 8 bits share bytes, and are not changed in place");
+        return refuse(&format!("{} are not changed in place", packed::unchangeable_items(source.dtype())));
     }
     Ok(source)
 }

@@ -30,6 +30,14 @@ pub fn bits(dtype: &DType) -> u32 {
     if let Kind::Narrow(narrow) = dtype.kind() { narrow.bits() } else { 8 }
 }
 
+/// Returns what items are that are not changed in place, for messages.
+pub fn unchangeable_items(dtype: &DType) -> &'static str {
+    match bits(dtype) {
+        8 => "items that are stored as numbers or texts of varying length",
+        _ => "items of fewer than 8 bits, which share bytes",
+    }
+}
+
 /// Returns the bytes of items, packed if the dtype is.
 pub fn bytes_of_items(dtype: &DType, items: usize) -> u64 {
     match bits(dtype) {
