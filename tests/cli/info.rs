@@ -214,7 +214,7 @@ fn json_to_the_letter() {
             (
                 "typed.pb --json",
                 "[{\"file\": \"typed.pb\", \"member\": null, \"format\": \"onnx\", \"dtype\": \"float32\", \"shape\": [2], \
-                 \"order\": \"C\", \"byte_order\": \"little\", \"items\": 2, \"bytes\": 8, \"offset\": null}]\n",
+                 \"order\": \"C\", \"byte_order\": \"little\", \"items\": 2, \"bytes\": 8, \"offset\": 6}]\n",
             ),
             (
                 "m.safetensors:none --json --stats",

@@ -65,6 +65,7 @@ mod csv;
 mod hints;
 mod in_place;
 mod names;
+mod onnx_models;
 mod operands;
 mod operators;
 mod output;

@@ -1,0 +1,174 @@
+//! ONNX models as containers. `tests/oracle/onnx_models.py` made the models of `tests/golden/onnx/models/`, and lists the
+//! name, shape and hash of each tensor, as `onnx.numpy_helper` reads it.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::common::{Folder, each, words};
+
+fn golden() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/onnx/models")
+}
+
+/// The models with their external data.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("below")).expect("a folder");
+    for below in ["", "below/"] {
+        for file in fs::read_dir(golden().join(below)).expect("the models").map(|file| file.expect("a file").path()) {
+            if file.is_file() {
+                let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+                folder.put(format!("{below}{name}"), fs::read(&file).expect("a file"));
+            }
+        }
+    }
+    folder
+}
+
+fn expected(model: usize) -> Vec<(String, Vec<u64>, String)> {
+    let text = fs::read_to_string(golden().join(format!("{model}.jsonl"))).expect("a list");
+    text.lines().map(|line| serde_json::from_str(line).expect("a tensor")).collect()
+}
+
+const MODELS: usize = 6;
+
+#[test]
+fn tensors_are_those_of_numpy_helper() {
+    let folder = folder();
+    each(
+        0..MODELS,
+        |model| format!("{model}.onnx"),
+        |model| {
+            let printed = folder.run(words(&format!("info {model}.onnx --hash --json"))).printed()?;
+            let found: Vec<Value> = serde_json::from_str(&printed).map_err(|error| error.to_string())?;
+            let expected = expected(*model);
+            if found.len() != expected.len() {
+                return Err(format!("{} tensors, expected {}", found.len(), expected.len()));
+            }
+            for (found, (name, shape, hash)) in found.iter().zip(&expected) {
+                let is_same = found["member"] == **name && found["hash"] == **hash;
+                if !is_same || found["shape"] != Value::from(shape.clone()) {
+                    return Err(format!("{found}, expected {name} {shape:?} {hash}"));
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+/// Each tensor is reversed in place: nothing but its bytes changes, in the model or in the file with its items.
+#[test]
+fn edits_in_place() {
+    let folder = folder();
+    let edits = Cell::new(0);
+    each(
+        0..MODELS,
+        |model| format!("{model}.onnx"),
+        |model| {
+            let file = format!("{model}.onnx");
+            let others: Vec<_> = expected(*model).into_iter().filter(|(_, shape, _)| !shape.is_empty()).collect();
+            for (name, shape, _) in others {
+                let before = folder.get(&file);
+                let operand = format!("{file}:{name}");
+                let turned = folder.run(["slice", &operand, "--at", "::-1", "--to", "npy"]).stdout;
+                let run = folder.run(["slice-scatter", &operand, &operand, "--at", "::-1", "-i"]);
+                if run.status != Some(0) {
+                    if folder.get(&file) != before || !run.stderr.contains("--in-place cannot change items") {
+                        return Err(format!("{name}: {run:?}"));
+                    }
+                    continue;
+                }
+                edits.set(edits.get() + 1);
+                let found = folder.run(["slice", &operand, "--at", ":", "--to", "npy"]).stdout;
+                if found != turned || folder.get(&file).len() != before.len() {
+                    return Err(format!("{name} {shape:?}: {found:?}, expected {turned:?}"));
+                }
+            }
+            Ok(())
+        },
+    );
+    assert!(edits.get() > 50, "{edits:?}");
+}
+
+/// A field of bytes.
+fn field(number: u8, value: impl AsRef<[u8]>) -> Vec<u8> {
+    let value = value.as_ref();
+    let length = [(value.len() & 0x7f) as u8 | 0x80, (value.len() >> 7) as u8];
+    [&[number << 3 | 2][..], &length, value].concat()
+}
+
+fn tensor(name: &str, data_type: u8, items: &[u8]) -> Vec<u8> {
+    [&[8, items.len() as u8, 16, data_type][..], &field(8, name), &field(9, items)].concat()
+}
+
+fn model(graph: &[Vec<u8>]) -> Vec<u8> {
+    [&[8, 8][..], &field(2, "maker"), &field(7, graph.concat()), &field(8, [16, 17]), &props("author", "me")].concat()
+}
+
+fn props(key: &str, value: &str) -> Vec<u8> {
+    field(14, [field(1, key), field(2, value)].concat())
+}
+
+fn constant(output: &str, items: &[u8]) -> Vec<u8> {
+    let value = field(5, [field(1, "value"), field(5, tensor("", 2, items))].concat());
+    field(1, [field(2, output), field(4, "Constant"), value].concat())
+}
+
+#[test]
+fn what_info_says() {
+    let folder = Folder::new();
+    let weight = || field(5, tensor("w", 2, &[1, 2, 3]));
+    folder.put("m.onnx", model(&[weight(), constant("a", &[1]), constant("b", &[1, 2]), constant("c", &[0; 17])]));
+    let later = || field(5, tensor("later", 99, &[1]));
+    let sparse = field(15, field(1, tensor("sparse", 2, &[])));
+    folder.put("unknown.onnx", model(&[weight(), later(), sparse]));
+    folder.put("damaged.onnx", model(&[weight(), later(), field(5, [8, 9, 16, 2, 66, 1, b'd', 74, 1, 0])]));
+    let said = "metadata author = me\nmetadata ir_version = 8\nmetadata nodes = 3 Constant\nmetadata opsets = ai.onnx 17\n\
+                metadata producer = maker\n";
+    let printed = folder.run(words("info m.onnx")).printed().expect("a list");
+    let tail = format!("{said}m.onnx: 2 constants of at most 16 items: --members lists them\n");
+    assert!(printed.contains("\n  w ") && printed.contains("\n  c ") && printed.ends_with(&tail), "{printed}");
+    assert!(!printed.contains("\n  a "), "{printed}");
+    assert_eq!(folder.run(words("info m.onnx --members")).printed().as_deref(), Ok("w\na\nb\nc\n"));
+    for command in ["info m.onnx --only ?", "info m.onnx --stats", "info m.onnx:a"] {
+        let printed = folder.run(words(command)).printed().expect(command);
+        assert!(!printed.contains("at most 16"), "{command}: {printed}");
+    }
+    let printed = folder.run(words("info unknown.onnx")).printed().expect("status 0");
+    assert!(printed.contains("  later  ") && printed.contains("not read: an ONNX tensor of an unknown data type 99"));
+    assert!(printed.contains("not read: a sparse tensor") && printed.contains("2 not read"), "{printed}");
+    let run = folder.run(words("info damaged.onnx"));
+    assert!(run.status == Some(2) && run.stderr.contains("FILE damaged.onnx:d: 1 bytes"), "{run:?}");
+    folder.refuses(words("info unknown.onnx:later"), &["FILE unknown.onnx:later: ", "data type 99"]).expect("refused");
+    let run = folder.run(words("convert unknown.onnx -o out.safetensors"));
+    assert!(
+        run.status == Some(0) && run.stderr.contains("unknown.onnx:sparse: a sparse tensor: not read, left out"),
+        "{run:?}"
+    );
+    assert_eq!(folder.run(words("info out.safetensors --members")).printed().as_deref(), Ok("w\n"));
+    folder
+        .refuses(words("convert m.onnx -o out.onnx"), &["out.onnx: an ONNX model is read, and not written"])
+        .expect("refused");
+}
+
+#[test]
+fn items_in_missing_files() {
+    let folder = Folder::new();
+    let entry = |key: &str, value: &str| field(13, [field(1, key), field(2, value)].concat());
+    let external = |name: &str, location: &str| {
+        field(5, [&[8, 2, 16, 2][..], &field(8, name), &entry("location", location), &[14 << 3, 1]].concat())
+    };
+    folder.put(
+        "m.onnx",
+        model(&[external("gone", "gone.bin"), external("here", "here.bin"), external("out", "../here.bin")]),
+    );
+    folder.put("here.bin", [5, 6]);
+    let run = folder.run(words("info m.onnx"));
+    assert!(run.status == Some(2) && run.stderr.contains("2 tensors cannot be read (\"gone\", \"out\")"), "{run:?}");
+    folder.run(words("slice-scatter m.onnx:here --fill 9 --at 1: -i")).printed().expect("changed");
+    assert_eq!(folder.get("here.bin"), [5, 9]);
+    assert_eq!(folder.run(words("show m.onnx:here")).printed().as_deref(), Ok("m.onnx:here: uint8 [2]\n[5 9]\n"));
+}
