@@ -74,7 +74,7 @@ fn names_of_tensors() {
         attribute("else_branch", &bytes(6, node("If", "", "y", &attribute("then_branch", &bytes(6, &branch))))),
     ]
     .concat();
-    let function = [bytes(1, "F"), bytes(7, node("Constant", "", "c", &attribute("value", &of(&[1])))[2..].to_vec())];
+    let function = [bytes(1, "F"), bytes(7, &node("Constant", "", "c", &attribute("value", &of(&[1])))[2..])];
     let rows: &[(Vec<u8>, &str)] = &[
         (model(&[bytes(5, tensor("a", &[1])), bytes(5, tensor("b", &[])), bytes(5, tensor("a", &[]))]), "a b a#2"),
         (model(&[bytes(5, tensor("", &[1]))]), "initializer_0"),
