@@ -631,7 +631,7 @@ fn external_data() {
             (absolute.as_str(), &[], "expected a file in the folder of this one"),
             ("sub/./items.bin", &[], "expected a file in the folder of this one"),
             #[cfg(unix)]
-            ("link/items.bin", &[], "expected folders and no link before its name"),
+            ("link/items.bin", &[], "expected folders, not links, before its name"),
             ("sub/../items.bin", &[], "expected a file in the folder of this one"),
             ("./../items.bin", &[], "expected a file in the folder of this one"),
             ("..", &[], "expected a file in the folder of this one"),

@@ -153,9 +153,9 @@ fn regular_file(folder: &Path, location: &str) -> Result<Metadata> {
     for part in folders.split('/').filter(|part| !part.is_empty()) {
         path.push(part);
         let found = path.symlink_metadata().with_context(quoted)?;
-        ensure!(found.is_dir(), "{}, expected folders and no link before its name", quoted());
+        ensure!(found.is_dir(), "{}, expected folders, not links, before its name", quoted());
     }
     let found = path.join(name).symlink_metadata().with_context(quoted)?;
-    ensure!(found.is_file(), "{}, expected a regular file and no link", quoted());
+    ensure!(found.is_file(), "{}, expected a regular file, not a link", quoted());
     Ok(found)
 }

@@ -150,7 +150,7 @@ fn unknown_data_type(number: i32) -> Error {
         _ => (ErrorKind::Unsupported, format!("an unknown data type {number}")),
     };
     let known = DATA_TYPES.len() + 1;
-    Error::from_kind(kind, format!("an ONNX tensor of {what}, expected one of ONNX's, 1 to {known}"))
+    Error::from_kind(kind, format!("an ONNX tensor of {what}, expected 1 to {known}"))
 }
 
 fn shape(message: &Message) -> Result<Vec<usize>> {
