@@ -370,7 +370,7 @@ mod tests {
             (io::ErrorKind::ConnectionReset.into(), "the connection was reset", false),
             (
                 io::Error::new(io::ErrorKind::InvalidData, "invalid peer certificate: UnknownIssuer"),
-                "SSL_CERT_FILE",
+                "set SSL_CERT_FILE for your own certificates",
                 true,
             ),
             (io::Error::new(io::ErrorKind::InvalidData, "corrupt: InvalidContentType"), "try http://", true),
