@@ -1,12 +1,11 @@
-//! The sub-command `completions`: a script for each shell, and the candidates that the script asks for.
+//! The sub-command `completions`: a script for each shell, and the candidates for the script.
 //!
 //! The candidates come from clap's completion engine. It knows sub-commands, options and their values; the completers here
 //! add tensors of files, names of dimensions, and dtypes behind `GLOB=`. Where the program has no candidate, the shell
 //! completes names of files.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -17,10 +16,9 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, complete};
 use super::io::{Io, Outcome};
 use super::options::SHELTER;
 use crate::format::collection;
-use crate::format::located::Located;
+use crate::format::located::{Located, Place};
 use crate::format::name_filter::NameFilter;
 use crate::format::open::{Input, OpenOptions};
-use crate::storage::requests::as_address;
 
 /// Print a completion script for a shell
 #[derive(Args)]
@@ -38,7 +36,7 @@ pub(super) struct Completions {
     /// The word at the cursor is empty, and not among the words
     #[arg(long, hide = true)]
     pub new_word: bool,
-    /// The words up to the cursor: print candidates for the last of them
+    /// The words up to the cursor: print candidates for the last word
     #[arg(last = true, hide = true)]
     pub words: Vec<OsString>,
 }
@@ -53,6 +51,7 @@ Examples:
 
 impl Completions {
     pub(super) fn run(&self, io: &Io, grammar: Command) -> Result<Outcome> {
+        let home = io.environment.home.as_deref();
         let plain = |word: &OsString| word.to_string_lossy().replace(SHELTER, "");
         let text = match (self.shell, &*self.words) {
             (Shell::Bash, []) => include_str!("../../completions/tensorop.bash").to_owned(),
@@ -64,17 +63,18 @@ impl Completions {
                 let words: Vec<_> = words.iter().map(plain).collect();
                 let words = joined(&words, self.line.as_deref().unwrap_or_default());
                 let words: Vec<_> = words.iter().map(|word| unquoted(word)).collect();
-                // bash replaces the part of the word after the last of these characters
+                // bash replaces only the part of the word after the last break
                 let current = words.last().map_or("", String::as_str);
                 let is_break = |c: char| matches!(c, ':' | '=') && self.breaks.contains(c);
                 let kept = current.rfind(is_break).map_or(0, |at| at + 1);
-                let found = candidates(grammar, words.iter().map(OsString::from).collect())?;
+                let found = candidates(grammar, words.iter().map(OsString::from).collect(), home)?;
                 let lines = found.iter().filter_map(|(value, _)| value.get(kept..));
                 lines.map(|value| quoted(value) + "\n").collect()
             }
             (_, words) => {
                 let new = self.new_word.then(String::new);
-                let found = candidates(grammar, words.iter().map(plain).chain(new).map(OsString::from).collect())?;
+                let found =
+                    candidates(grammar, words.iter().map(plain).chain(new).map(OsString::from).collect(), home)?;
                 let line = |(value, help)| format!("{value}\t{help}\n");
                 found.into_iter().map(line).collect()
             }
@@ -84,13 +84,13 @@ impl Completions {
     }
 }
 
-/// Returns the candidates for the last of the words, each with a line of help that may be empty.
-fn candidates(grammar: Command, words: Vec<OsString>) -> Result<Vec<(String, String)>> {
+/// Returns the candidates for the last word, each with a line of help that may be empty.
+fn candidates(grammar: Command, words: Vec<OsString>, home: Option<&str>) -> Result<Vec<(String, String)>> {
     let current = words.len() - 1;
     let is_empty = words[current].is_empty();
-    let typed: Arc<[String]> = words[..current].iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let mut grammar =
-        grammar.mut_subcommands(|command| command.mut_args(|arg| with_completer(arg, Arc::clone(&typed))));
+    let before = words[..current].iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let line = Arc::new(TypedLine { words: before, home: home.map(str::to_owned) });
+    let mut grammar = grammar.mut_subcommands(|command| command.mut_args(|arg| line.completed(arg)));
     let found = complete(&mut grammar, words, current, None)?;
     let found = found.into_iter().map(|candidate| {
         let help = candidate.get_help().map(ToString::to_string).unwrap_or_default();
@@ -101,37 +101,92 @@ fn candidates(grammar: Command, words: Vec<OsString>) -> Result<Vec<(String, Str
     Ok(found.filter(|(value, _)| !is_empty || !value.starts_with('-')).collect())
 }
 
-/// Returns an argument whose values are completed by its kind: a path, a pattern of names, slices along dimensions, a dtype
-/// behind a pattern. `typed` has the words before.
-fn with_completer(arg: Arg, typed: Arc<[String]>) -> Arg {
-    let name = arg.get_value_names().and_then(|names| Some(names.first()?.to_string())).unwrap_or_default();
-    let is_path = !matches!(arg.get_value_hint(), ValueHint::Unknown | ValueHint::Other);
-    if is_path {
-        return arg.add(ArgValueCompleter::new(|word: &std::ffi::OsStr| members(&word.to_string_lossy())));
+/// A command line up to the word at the cursor.
+struct TypedLine {
+    words: Vec<String>,
+    /// The folder that `~` stands for.
+    home: Option<String>,
+}
+
+impl TypedLine {
+    /// Completes the values of an argument by their kind: a path, slices along dimensions, a pattern of names, or a dtype
+    /// behind a pattern.
+    fn completed(self: &Arc<Self>, arg: Arg) -> Arg {
+        let name = arg.get_value_names().and_then(|names| Some(names.first()?.to_string())).unwrap_or_default();
+        let is_path = !matches!(arg.get_value_hint(), ValueHint::Unknown | ValueHint::Other);
+        match &*name {
+            _ if is_path => self.with(arg, |line, word| line.members(word)),
+            "GLOB" | "OLD=NEW" => self.with(arg, |line, word| prefixed(word, 0, line.tensors())),
+            "[GLOB=]DTYPE" => {
+                let dtypes: Vec<_> =
+                    arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+                self.with(arg, move |line, word| {
+                    let begin = word.rfind('=').map_or(0, |at| at + 1);
+                    let names = if begin == 0 && !word.is_empty() { line.tensors() } else { Vec::new() };
+                    prefixed(word, begin, dtypes.iter().cloned().chain(names.into_iter().map(|name| name + "=")))
+                })
+            }
+            _ if name == "SLICES" || name.ends_with("DIM=N") => self.with(arg, |line, word| {
+                let begin = word.rfind(',').map_or(0, |at| at + 1);
+                prefixed(word, begin, line.dimensions().into_iter().map(|name| name + "="))
+            }),
+            _ => arg,
+        }
     }
-    let has_dims = name == "SLICES" || name.ends_with("DIM=N");
-    if has_dims {
-        return arg.add(ArgValueCompleter::new(move |word: &std::ffi::OsStr| {
-            let word = word.to_string_lossy();
-            let begin = word.rfind(',').map_or(0, |at| at + 1);
-            prefixed(&word, begin, dimensions(&typed).into_iter().map(|name| name + "="))
-        }));
+
+    fn with(
+        self: &Arc<Self>,
+        arg: Arg,
+        complete: impl Fn(&Self, &str) -> Vec<CompletionCandidate> + Send + Sync + 'static,
+    ) -> Arg {
+        let line = Arc::clone(self);
+        arg.add(ArgValueCompleter::new(move |word: &OsStr| complete(&line, &word.to_string_lossy())))
     }
-    if name == "GLOB" || name == "OLD=NEW" {
-        return arg.add(ArgValueCompleter::new(move |word: &std::ffi::OsStr| {
-            prefixed(&word.to_string_lossy(), 0, tensors(&typed))
-        }));
+
+    /// Returns the tensors of the file that a word names before a colon, as `FILE:NAME` or `NAME=FILE:NAME`.
+    fn members(&self, word: &str) -> Vec<CompletionCandidate> {
+        let files = word.match_indices(':').map(|(at, _)| &word[..at]);
+        let Some((file, input)) = files.filter_map(|file| Some((file, self.opened(file)?))).next() else {
+            return Vec::new();
+        };
+        prefixed(word, file.len() + 1, owned_names(&input))
     }
-    if name == "[GLOB=]DTYPE" {
-        let dtypes: Vec<_> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
-        return arg.add(ArgValueCompleter::new(move |word: &std::ffi::OsStr| {
-            let word = word.to_string_lossy();
-            let begin = word.rfind('=').map_or(0, |at| at + 1);
-            let names = tensors(&typed).into_iter().filter(|_| begin == 0 && !word.is_empty()).map(|name| name + "=");
-            prefixed(&word, begin, dtypes.iter().cloned().chain(names))
-        }));
+
+    /// Returns the names of the tensors in all files of the line.
+    fn tensors(&self) -> Vec<String> {
+        self.words.iter().filter_map(|word| self.opened(word)).flat_map(|input| owned_names(&input)).collect()
     }
-    arg
+
+    /// Returns the names of the dimensions of the first tensor that has any.
+    fn dimensions(&self) -> Vec<String> {
+        let names = |input: Input| {
+            let all = 0..input.names().map_or(1, |names| names.len());
+            let mut wanted = input.member().and_then(|name| input.pick(Some(name)).ok()).map_or(all, |n| n..n + 1);
+            wanted.find_map(|n| input.describe(n).ok()?.chunks?.dimension_names)
+        };
+        self.words.iter().filter_map(|word| self.opened(word)).find_map(names).into_iter().flatten().flatten().collect()
+    }
+
+    /// Opens the file or folder that a word names, perhaps behind `NAME=`; `None` if there is no such file. A pipe would
+    /// block, and an address would take a request.
+    fn opened(&self, word: &str) -> Option<Input> {
+        let (_, located) = Located::from_named_argument(OsStr::new(&self.with_home(word)));
+        let is_local = matches!(located.place, Place::File(_) | Place::Store(..) | Place::Folder(_));
+        let options = OpenOptions::new(located.without_secrets());
+        is_local.then(|| collection::open(&options, &located, NameFilter::default()).ok())?
+    }
+
+    fn with_home(&self, word: &str) -> String {
+        match (&self.home, word.strip_prefix("~/")) {
+            (None, _) => word.to_owned(),
+            (Some(home), Some(rest)) => format!("{home}/{rest}"),
+            (Some(home), None) => word.replacen("=~/", &format!("={home}/"), 1),
+        }
+    }
+}
+
+fn owned_names(input: &Input) -> Vec<String> {
+    input.names().into_iter().flatten().map(str::to_owned).collect()
 }
 
 /// Returns those values that begin with the part of a word from `begin` on, with the rest of the word put before them.
@@ -139,49 +194,6 @@ fn prefixed(word: &str, begin: usize, values: impl IntoIterator<Item = String>) 
     let (kept, typed) = word.split_at(begin);
     let values = values.into_iter().filter(|value| value.starts_with(typed));
     values.map(|value| CompletionCandidate::new(format!("{kept}{value}"))).collect()
-}
-
-/// Returns the tensors of the file that a word names before a colon, as `FILE:NAME` or `NAME=FILE:NAME`.
-fn members(word: &str) -> Vec<CompletionCandidate> {
-    let files = word.match_indices(':').map(|(at, _)| &word[..at]);
-    let Some((file, input)) = files.filter_map(|file| Some((file, opened(file)?))).next() else { return Vec::new() };
-    let names = input.names().into_iter().flatten().map(str::to_owned);
-    prefixed(word, file.len() + 1, names)
-}
-
-/// Returns the names of the tensors in all files of a command line.
-fn tensors(typed: &[String]) -> Vec<String> {
-    let inputs = typed.iter().filter_map(|word| opened(word));
-    inputs
-        .flat_map(|input| input.names().unwrap_or_default().into_iter().map(str::to_owned).collect::<Vec<_>>())
-        .collect()
-}
-
-/// Returns the names of the dimensions of the first tensor of a command line that has any.
-fn dimensions(typed: &[String]) -> Vec<String> {
-    let names = |input: Input| {
-        let all = 0..input.names().map_or(1, |names| names.len());
-        let mut wanted = input.member().and_then(|name| input.pick(Some(name)).ok()).map_or(all, |n| n..n + 1);
-        wanted.find_map(|n| input.describe(n).ok()?.chunks?.dimension_names)
-    };
-    typed.iter().filter_map(|word| opened(word)).find_map(names).into_iter().flatten().flatten().collect()
-}
-
-/// Opens the file or folder that a word names, perhaps behind `NAME=` or `~/`; `None` if there is none. No server is asked.
-fn opened(word: &str) -> Option<Input> {
-    let whole = with_home(word);
-    let behind_name = || with_home(word.split_once('=').map_or("", |(_, file)| file));
-    let located =
-        [whole, behind_name()].into_iter().filter(|path| !path.is_empty() && as_address(Path::new(path)).is_none());
-    let located = located.map(Located::from_path).find(|located| located.file().is_some())?;
-    collection::open(&OpenOptions::new(located.without_secrets()), &located, NameFilter::default()).ok()
-}
-
-fn with_home(path: &str) -> String {
-    match (path.strip_prefix("~/"), std::env::var("HOME")) {
-        (Some(rest), Ok(home)) => format!("{home}/{rest}"),
-        _ => path.to_owned(),
-    }
 }
 
 /// Joins the words that bash has divided at `:` or `=`: between them the line has no blank.

@@ -209,10 +209,7 @@ impl Convert {
             let data = set.add(&one.member, names, asked.of(Some(&one.old_name)), one.whole && !alone, changes)?;
             tensors.extend(data.map(|data| (data, one)));
         }
-        set.check_readable()?;
-        set.passed_over
-            .iter()
-            .try_for_each(|why| note(&reader.run.io.stderr, &format!("{why}: not read, left out")))?;
+        set.check_readable(&reader.run.io.stderr)?;
         asked.finish()?;
         for input in whole.iter().filter(|_| !reader.run.quiet) {
             if let Some(message) = input.reader().index_faults().taken_by(self.members.taken.filter()).message() {

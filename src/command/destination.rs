@@ -38,7 +38,7 @@ pub(super) struct Destination<'a> {
     options: &'a OutputOptions,
     place: OutputPlace<'a>,
     is_edit: bool,
-    /// The name of the tensor if it is one of several that are changed in place, and the reports of dry runs of these.
+    /// If several tensors are changed in place: the name of this tensor, and the collected reports of their dry runs.
     one_of_several: Option<(&'a str, &'a RefCell<Report>)>,
 }
 

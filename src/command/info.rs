@@ -324,7 +324,7 @@ impl Info {
         Ok(if outcome == Outcome::Done { failed } else { outcome })
     }
 
-    /// Leaves small constants out of a list that has other tensors, unless an option asks for more than the list.
+    /// Counts small constants in one line in place of listing them, if other tensors are listed and no option reads more.
     fn count_small_constants(&self, input: &Input, file: &str, selected: &mut Vec<usize>, lines: &mut String) {
         if self.json || self.tree || self.explain || self.reads_items() || !self.taken.filter().only.is_empty() {
             return;

@@ -154,6 +154,8 @@ pub struct Environment {
     /// In bytes, for tests. A release build ignores it.
     pub window: Option<usize>,
     pub update_golden: Option<OsString>,
+    /// The user's folder.
+    pub home: Option<String>,
     /// `NO_COLOR` or `TERM=dumb`.
     pub is_plain: bool,
     /// `COLORTERM`: the terminal has 24-bit colours.
@@ -202,6 +204,7 @@ impl Environment {
             timeout: value("TENSOROP_TIMEOUT").filter(|text| !text.is_empty()),
             window: number("TENSOROP_WINDOW").filter(|_| cfg!(debug_assertions)),
             update_golden: value(UPDATE_GOLDEN),
+            home: value("HOME").and_then(|home| home.into_string().ok()),
             is_plain: value("NO_COLOR").is_some_and(|value| !value.is_empty()) || is_one_of("TERM", &["dumb"]),
             has_all_colours: is_one_of("COLORTERM", &["truecolor", "24bit"]),
             columns: number("COLUMNS"),

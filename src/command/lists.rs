@@ -20,12 +20,12 @@ pub(super) fn axis(reader: &OperandReader<'_>, list: &IndexList, option: &str) -
     }
 }
 
-/// Returns the integers of an option. A file must hold one axis of them.
+/// Returns the integers of an option. A file must have one axis.
 pub(super) fn index_list(reader: &OperandReader<'_>, list: &IndexList, option: &str) -> Result<Vec<i64>> {
     integers(reader, list, option, 1, BeyondInt64::Refused)
 }
 
-/// Returns the integers of an option. A file may also hold one integer without an axis.
+/// Returns the integers of an option. A file may also have no axis, and one integer.
 pub(super) fn number_or_list(reader: &OperandReader<'_>, list: &IndexList, option: &str) -> Result<Vec<i64>> {
     integers(reader, list, option, 0, BeyondInt64::Refused)
 }

@@ -203,7 +203,7 @@ sub_commands! {
 pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
     let done = match parse(args, io.help_width()) {
         Ok((command, arguments)) => {
-            let _told = Meter::for_waiting(io, arguments.is_quiet);
+            let _meter = Meter::for_waiting(io, arguments.is_quiet);
             command.run(&Io {
                 arguments,
                 containers: OperandContainers::default(),

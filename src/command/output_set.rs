@@ -4,6 +4,7 @@ use anyhow::{Result, anyhow};
 
 use super::asked::DTypeOption;
 use super::dry_run::Report;
+use super::io::note;
 use super::member::Member;
 use super::messages::message;
 use super::options::members::UnreadableMembers;
@@ -11,6 +12,7 @@ use crate::format::file_options::NamedCopy;
 use crate::format::write::OutputTensor;
 use crate::format::{Format, Inherited};
 use crate::storage::source::Source;
+use crate::storage::stream::OutputStream;
 use crate::storage::unread::UnreadArray;
 
 /// The tensors of an output, and the content that comes with them.
@@ -23,7 +25,7 @@ pub(super) struct OutputSet<'a> {
     format: Option<Format>,
     unreadable: UnreadableMembers,
     /// Why members are left out, each with its name.
-    pub passed_over: Vec<String>,
+    passed_over: Vec<String>,
 }
 
 impl<'a> OutputSet<'a> {
@@ -82,8 +84,9 @@ impl<'a> OutputSet<'a> {
         Ok(None)
     }
 
-    /// Refuses the members that cannot be described.
-    pub(super) fn check_readable(&mut self) -> Result<()> {
-        std::mem::take(&mut self.unreadable).finish()
+    /// Refuses the members that cannot be described, and notes those of unknown kinds, which are left out.
+    pub(super) fn check_readable(&mut self, stderr: &OutputStream) -> Result<()> {
+        std::mem::take(&mut self.unreadable).finish()?;
+        self.passed_over.iter().try_for_each(|why| note(stderr, &format!("{why}: not read, left out")))
     }
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 
 use super::asked::Reinterpret;
 use super::destination::Destination;
-use super::io::{Io, Outcome, note};
+use super::io::{Io, Outcome};
 use super::keeping::tell_what_stayed;
 use super::lists::slices;
 use super::member::Member;
@@ -112,10 +112,7 @@ impl Slice {
             set.push(tensor);
             metadata.extend(input.file_of(n)?.metadata);
         }
-        set.check_readable()?;
-        set.passed_over
-            .iter()
-            .try_for_each(|why| note(&reader.run.io.stderr, &format!("{why}: not read, left out")))?;
+        set.check_readable(&reader.run.io.stderr)?;
         asked.finish()?;
         ensure!(!set.tensors.is_empty(), "{}: --only and --exclude leave no tensor", input.label());
         let label = input.label();

@@ -179,7 +179,7 @@ impl<'a> OperandReader<'a> {
     }
 
     /// Makes sources of the tensors of an operator. They are typed together, because text takes the dtype of the tensors beside
-    /// it, and because a `--dtype` must have a use for one of them.
+    /// it, and `--dtype` must apply to at least one tensor.
     pub(super) fn read(&self, members: &[Member]) -> Result<Vec<Source>> {
         let asked = self.asked(Reinterpret::Void);
         let sources = typed(members, asked.of(None))?;
@@ -190,7 +190,7 @@ impl<'a> OperandReader<'a> {
 
 pub(super) enum OpenMode<'a> {
     Plain,
-    /// A filter takes tensors of the file. A folder in which it leaves one model is opened as that model.
+    /// Opens only the tensors that the filter takes. If these are one model of a folder, that model is opened.
     Taking(NameFilter<'a>),
     /// The tensor is locked for a change in place. A shared lock lets other processes change other parts of the tensor.
     Locked {

@@ -209,7 +209,7 @@ impl MetricFindings {
 
 impl ThreadFindings {
     fn look_at_equal(&mut self, reading: &NumberReading, items: StoredItems<'_>) {
-        // Detects a window of one repeated item, for which one item is enough.
+        // One item represents a window that repeats it.
         let (width, expected) = (items.widths[0], items.rows.expected);
         let is_repeated = expected.len() > width && expected[width..] == expected[..expected.len() - width];
         let items = if is_repeated { items.part(0..1) } else { items };

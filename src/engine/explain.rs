@@ -112,6 +112,6 @@ pub fn explain_scan(
     let itemsize = parts.iter().map(|part| part.source.dtype().itemsize()).fold(1, usize::max);
     let instead = ways.next().map(|way| (way.plan, way.cost));
     let ScanWay { plan, cost, operands, .. } = way;
-    let told = Explanation { purpose: Purpose::Scan, operands, plan, cost, instead, itemsize, is_remote, notes };
-    (told, one_more)
+    let explanation = Explanation { purpose: Purpose::Scan, operands, plan, cost, instead, itemsize, is_remote, notes };
+    (explanation, one_more)
 }

@@ -117,9 +117,13 @@ pub struct ScanWay {
     counts: Vec<[u64; 2]>,
 }
 
+fn resident_of(resident: &[Resident], part: usize) -> Option<&Resident> {
+    resident.iter().find(|resident| resident.part == part)
+}
+
 impl ScanWay {
     pub fn is_resident(&self, part: usize) -> bool {
-        self.resident.iter().any(|resident| resident.part == part)
+        resident_of(&self.resident, part).is_some()
     }
 
     /// Returns the reads of further passes, without those of tensors in memory.
@@ -235,11 +239,11 @@ impl<'a> Scanned<'a> {
     }
 
     fn is_in_memory(&self, part: usize, resident: &[Resident]) -> bool {
-        self.parts[part].is_in_memory() || resident.iter().any(|it| it.part == part)
+        self.parts[part].is_in_memory() || resident_of(resident, part).is_some()
     }
 
     fn view(&self, part: usize, resident: &[Resident]) -> View {
-        let is_in_order = resident.iter().any(|it| it.part == part && it.boxes.is_some());
+        let is_in_order = resident_of(resident, part).is_some_and(|it| it.boxes.is_some());
         if is_in_order { View::c_order(&self.shape) } else { self.parts[part].view.clone() }
     }
 
@@ -294,7 +298,7 @@ impl<'a> Scanned<'a> {
         let (mut operands, mut counts, mut cost) = (Vec::new(), Vec::new(), Cost::default());
         let (mut work, mut before) = (0_u64, 0_u64);
         for (n, part) in self.parts.iter().enumerate().filter(|_| count > 0) {
-            let resident_part = resident.iter().find(|it| it.part == n);
+            let resident_part = resident_of(resident, n);
             let (operand, [reads, bytes]) = self.reads(part, &windows, resident_part);
             cost.calls += Calls { reads, bytes_read: bytes, ..Calls::default() };
             let all = bytes.saturating_add(reads.saturating_mul(read));

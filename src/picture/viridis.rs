@@ -31,7 +31,7 @@ pub(crate) fn viridis(share: f64) -> Rgb {
     [between(low[0], high[0]), between(low[1], high[1]), between(low[2], high[2])]
 }
 
-/// Bins of [`Shares`], except the bin of share 1. A power of two keeps their ends exact. About one bin in 25 has
+/// Bins of [`ColourShares`], except the bin of share 1. A power of two keeps their ends exact. About one bin in 25 has
 /// several colours.
 const BINS: usize = 1 << 14;
 

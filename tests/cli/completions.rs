@@ -79,6 +79,18 @@ fn nothing_else_is_there() {
     assert_eq!(names, expected);
 }
 
+/// A pipe among the words is not opened, because that would wait for a writer.
+#[cfg(unix)]
+#[test]
+fn pipes_are_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    Command::new("mkfifo").arg(folder.path().join("pipe")).assert().success();
+    let mut program = assert_cmd::Command::new(binary());
+    program.current_dir(folder.path()).timeout(std::time::Duration::from_secs(60));
+    let words = ["completions", "fish", "--", "tensorop", "convert", "pipe", "--only", "x"];
+    program.args(words).assert().success().stdout("");
+}
+
 /// What bash offers, where there is a bash.
 #[test]
 fn bash_completes_values_and_files() {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::constant::{self, ConstantValue};
 use super::external::ExternalFiles;
 use super::members::{FoundModel, MemberPlace, ModelMember};
+use super::model_fields::field::model;
 use super::proto::Proto;
 use super::wire::WireField;
 use crate::error::{Error, ErrorKind, Result};
@@ -18,18 +19,17 @@ use prost::encoding::WireType;
 
 /// Only fields of a ModelProto occur, including a graph or opsets.
 pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
-    const IR_VERSION: u32 = 1;
-    const GRAPH: u32 = 7;
-    const OPSET_IMPORT: u32 = 8;
     let mut rest = begin;
     let mut fields = 0;
     while let Ok(field) = WireField::read(rest) {
         match (field.number, field.wire) {
             // Every writer begins with the version.
-            (IR_VERSION, WireType::Varint) => fields += 1,
-            (GRAPH | OPSET_IMPORT, WireType::LengthDelimited) => return Confidence::certain_if(fields > 0),
-            // Names, versions and texts of the producer.
-            (2..=6, WireType::LengthDelimited | WireType::Varint) => {}
+            (model::IR_VERSION, WireType::Varint) => fields += 1,
+            (model::GRAPH | model::OPSET_IMPORT, WireType::LengthDelimited) => {
+                return Confidence::certain_if(fields > 0);
+            }
+            // Texts and the version that the producer gives.
+            (model::PRODUCER_NAME..model::GRAPH, WireType::LengthDelimited | WireType::Varint) => {}
             _ => return Confidence::No,
         }
         let Some((_, after)) = field.split(rest) else { return Confidence::No };

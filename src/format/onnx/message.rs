@@ -59,8 +59,8 @@ impl Message {
         if !fields.0.is_empty() {
             return Err(changed());
         }
-        if let Some(FloatField { number, items, .. }) = &floats {
-            let size = if *number == field::FLOAT_DATA { size_of::<f32>() } else { size_of::<f64>() } as u64;
+        if let Some(found @ FloatField { number, items, .. }) = &floats {
+            let size = found.itemsize() as u64;
             let length = items.end - items.start;
             let is_whole = length.is_multiple_of(size);
             ensure!(is_whole, "{}: {length} bytes of numbers of {size} bytes", undecodable(*number));
@@ -137,9 +137,15 @@ struct FoundFields {
 /// The only field of `float_data` or `double_data`, packed: its items are stored as in `raw_data`.
 #[derive(Debug)]
 pub(super) struct FloatField {
-    pub(super) number: u32,
+    number: u32,
     begin: u64,
     pub(super) items: Range<u64>,
+}
+
+impl FloatField {
+    pub(super) fn itemsize(&self) -> usize {
+        if self.number == field::FLOAT_DATA { size_of::<f32>() } else { size_of::<f64>() }
+    }
 }
 
 impl FoundFields {

@@ -1,6 +1,6 @@
 //! Items in the typed fields of a TensorProto.
 
-use super::message::{FloatField, Message, undecodable};
+use super::message::{Message, undecodable};
 use super::types::DataType;
 use super::wire::{Varints, field};
 use crate::error::{Context, Result, bail, ensure, malformed};
@@ -38,10 +38,9 @@ impl Message {
 
     /// Returns where the items are stored as in `raw_data`.
     pub(super) fn floats_at(&self, data_type: &DataType, meta: &Meta) -> Result<Option<u64>> {
-        let Some(FloatField { number, items, .. }) = &self.floats else { return Ok(None) };
-        let size = if *number == field::FLOAT_DATA { size_of::<f32>() } else { size_of::<f64>() };
-        self.check_field(data_type.field, data_type.name, &meta.shape, meta.bytes() / size)?;
-        Ok(Some(items.start))
+        let Some(floats) = &self.floats else { return Ok(None) };
+        self.check_field(data_type.field, data_type.name, &meta.shape, meta.bytes() / floats.itemsize())?;
+        Ok(Some(floats.items.start))
     }
 
     pub(super) fn typed_items(&self, data_type: &DataType, meta: &Meta) -> Result<Vec<u8>> {

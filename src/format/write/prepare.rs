@@ -68,7 +68,7 @@ impl Output<'_> {
             let message = format!("{} can be read, not written", format.name());
             return Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
         }
-        let mut tensors = with_names(tensors, format).with_context(|| label.to_owned())?;
+        let mut tensors = named(tensors, format).with_context(|| label.to_owned())?;
         if format.is_container() && !self.keeps_order {
             tensors.sort_by(|a, b| a.name.cmp(&b.name));
         }
@@ -83,7 +83,7 @@ impl Output<'_> {
     }
 }
 
-fn with_names(mut tensors: Vec<OutputTensor>, format: Format) -> Result<Vec<OutputTensor>> {
+fn named(mut tensors: Vec<OutputTensor>, format: Format) -> Result<Vec<OutputTensor>> {
     if !format.is_container() {
         ensure!(tensors.len() == 1, "{} tensors, and only {} hold several", tensors.len(), containers("and"));
         return Ok(tensors);
