@@ -330,7 +330,7 @@ impl Info {
             return;
         }
         let (small, others): (Vec<_>, Vec<_>) = selected.iter().partition(|n| input.reader().is_small_constant(**n));
-        if small.is_empty() || others.is_empty() {
+        if small.is_empty() || others.iter().all(|n| input.reader().is_passed_over(*n)) {
             return;
         }
         let (file, count) = (printable(file), counted(small.len(), "constant", "constants"));

@@ -38,6 +38,8 @@ pub struct Content {
     pub missing: Option<String>,
     /// The only wanted member of a folder, if it exists.
     pub member: Option<String>,
+    /// The path or address of the file, for another file beside it.
+    pub path: Option<PathBuf>,
 }
 
 pub enum ContentSource {
@@ -57,7 +59,8 @@ pub enum ContentSource {
 impl Content {
     pub(super) fn new(begin: Vec<u8>, opened: ContentSource, threads: Threads) -> Self {
         let requests = RequestOptions::default();
-        Self { begin, opened, threads, requests, skip_rows: 0, delimiter: None, missing: None, member: None }
+        let (delimiter, missing, member, path) = (None, None, None, None);
+        Self { begin, opened, threads, requests, skip_rows: 0, delimiter, missing, member, path }
     }
 
     pub(super) fn from_folder(folder: &Path, threads: Threads) -> Self {

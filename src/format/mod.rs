@@ -50,6 +50,7 @@ mod objects;
 pub mod onnx;
 pub mod open;
 pub mod opened;
+mod openvino;
 pub mod packed;
 mod plain;
 pub mod python_json;

@@ -155,10 +155,11 @@ impl OpenOptions {
         let (folder, by_name) = (path.parent(), Format::from_path(path));
         let content = |file| self.opened(Content::from_file(file, folder, self.threads)?, path);
         let file = file.with_context(|| self.label.clone())?;
-        self.open_or_view(file, after, by_name, |file| self.container(file, folder), content)
+        self.open_or_view(file, after, by_name, |file| self.container(file, path), content)
     }
 
     pub(super) fn opened(&self, content: Content, path: &Path) -> Result<Content> {
+        let content = Content { path: Some(path.to_owned()), ..content };
         let content = if self.reopens { content.reopening(path)? } else { content };
         Ok(content.counted(self.counter.as_ref()))
     }
@@ -201,15 +202,15 @@ impl OpenOptions {
         }
     }
 
-    fn container(&self, file: &mut File, folder: Option<&Path>) -> Option<Input> {
+    fn container(&self, file: &mut File, path: &Path) -> Option<Input> {
         let metadata = file.metadata().ok().filter(|metadata| metadata.is_file())?;
         let begin = read_begin(file).ok()?;
         file.rewind().ok()?;
         Format::recognise(&begin, Some(metadata.len()), FormatName { asked: self.format, by_name: None })
             .ok()
             .filter(|format| format.is_container())?;
-        let content =
-            Content::from_file(file.try_clone().ok()?, folder, self.threads).ok()?.counted(self.counter.as_ref());
+        let content = Content::from_file(file.try_clone().ok()?, path.parent(), self.threads).ok()?;
+        let content = Content { path: Some(path.to_owned()), ..content.counted(self.counter.as_ref()) };
         let container = self.content(content, None).ok();
         // the clone shares the position of the file
         file.rewind().ok()?;

@@ -8,6 +8,7 @@ use super::npy;
 use super::npy_file;
 use super::npz;
 use super::onnx;
+use super::openvino;
 use super::values::cells::Dialect;
 #[cfg(feature = "zarr")]
 use super::zarr;
@@ -23,6 +24,7 @@ pub(super) static TABLE: &[&Row] = &[
     &INDEX,
     &ONNX,
     &ONNX_MODEL,
+    &OPENVINO,
     #[cfg(feature = "zarr")]
     &ZARR,
     &JSON,
@@ -130,6 +132,19 @@ pub(super) static ONNX_MODEL: Row = Row {
         ..READS
     }),
     ..row("onnx-model")
+};
+
+pub(super) static OPENVINO: Row = Row {
+    extension: "xml",
+    holds: Holds::Tensors,
+    reads: Some(Reads {
+        help: "OpenVINO IR: the constants of a .xml, with the .bin beside it",
+        name_in_messages: Some("OpenVINO IR"),
+        sure: openvino::sure,
+        open: openvino::open,
+        ..READS
+    }),
+    ..row("openvino")
 };
 
 #[cfg(feature = "zarr")]

@@ -66,6 +66,7 @@ mod hints;
 mod in_place;
 mod names;
 mod onnx_models;
+mod openvino_models;
 mod operands;
 mod operators;
 mod output;

@@ -10,9 +10,8 @@ use super::message::{Message, undecodable};
 use super::types::{DATA_TYPES, DataType, STRING};
 use super::wire::{Varints, field};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
-use crate::format::narrow_view;
 use crate::format::packed::{self, bytes_of_items};
-use crate::item::dtype::{DType, Kind};
+use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::{MAX_RANK, bytes_of};
@@ -98,23 +97,12 @@ impl Proto {
                 let tensor = Tensor::new(self.meta.dtype.clone(), self.meta.shape.clone(), copy);
                 Ok(Source::with_free_width(tensor.context("other bytes than the dims need")?, label))
             }
-            ProtoItems::Raw(at) => self.stored(file, *at, label),
+            ProtoItems::Raw(at) => packed::stored(self.meta.clone(), file, *at, label),
             ProtoItems::External(elsewhere) => {
                 let (file, at) = external.open(elsewhere, self.bytes, &self.meta)?;
-                self.stored(&file, at, label)
+                packed::stored(self.meta.clone(), &file, at, label)
             }
         }
-    }
-
-    /// Returns items by position. Items whose last byte has other bits set are read as a stream, which ignores them.
-    fn stored(&self, file: &Arc<dyn ReadAt>, at: u64, label: String) -> Result<Source> {
-        if let Kind::Narrow(narrow) = self.meta.dtype.kind()
-            && matches!(narrow.bits(), 2 | 4)
-            && let Ok(items) = narrow_view::open(*narrow, self.meta.items(), Arc::clone(file), at, true)
-        {
-            return Source::stored(self.meta.clone(), items, 0, label);
-        }
-        packed::source(self.meta.clone(), file, at, label)
     }
 
     /// The other file with the items.

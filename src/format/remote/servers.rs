@@ -75,7 +75,8 @@ pub(in crate::format) fn open(options: &OpenOptions, text: &str, after: Option<S
         if let ContentSource::Bytes { folder: place, .. } = &mut content.opened {
             *place = Some(folder.clone().into());
         }
-        Ok(content)
+        let name = address.path().rsplit('/').next().unwrap_or_default();
+        Ok(Content { path: Some(format!("{folder}/{name}").into()), ..content })
     };
     let container = |bytes: &mut Arc<dyn ReadAt>| {
         let input = options.content(content(Arc::clone(bytes)).ok()?, None).ok();

@@ -1,0 +1,74 @@
+//! OpenVINO IR as a container. `tests/oracle/openvino_models.py` made the models of `tests/golden/openvino/`, and lists the
+//! name, shape and hash of each constant, as OpenVINO reads it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::common::{Folder, each, words};
+
+fn golden() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/openvino")
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    for file in fs::read_dir(golden()).expect("the models").map(|file| file.expect("a file").path()) {
+        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+        folder.put(&name, fs::read(&file).expect("a file"));
+    }
+    folder
+}
+
+#[test]
+fn constants_are_those_of_openvino() {
+    let folder = folder();
+    each(
+        1..=3,
+        |model| format!("{model}.xml"),
+        |model| {
+            let printed = folder.run(words(&format!("info {model}.xml --hash --json"))).printed()?;
+            let found: Vec<Value> = serde_json::from_str(&printed).map_err(|error| error.to_string())?;
+            let mut found: Vec<_> =
+                found.iter().map(|one| [one["member"].clone(), one["shape"].clone(), one["hash"].clone()]).collect();
+            let text =
+                fs::read_to_string(golden().join(format!("{model}.jsonl"))).map_err(|error| error.to_string())?;
+            let mut expected: Vec<[Value; 3]> =
+                text.lines().map(|line| serde_json::from_str(line).expect("a constant")).collect();
+            [&mut found, &mut expected].into_iter().for_each(|all| all.sort_by_key(|one| format!("{one:?}")));
+            if found == expected { Ok(()) } else { Err(format!("{found:?}, expected {expected:?}")) }
+        },
+    );
+}
+
+#[test]
+fn edits_change_the_items_alone() {
+    let folder = folder();
+    let (xml, bin) = (folder.get("3.xml"), folder.get("3.bin"));
+    folder.run(words("slice-scatter 3.xml:chosen/then_body/inner [7,8] --at : -i")).printed().expect("changed");
+    let changed = folder.get("3.bin");
+    let differ = bin.iter().zip(&changed).filter(|(a, b)| a != b).count();
+    assert!(xml == folder.get("3.xml") && changed.len() == bin.len() && (1..=8).contains(&differ), "{differ}");
+    let shown = folder.run(words("slice 3.xml:chosen/then_body/inner --at : --to csv")).printed();
+    assert_eq!(shown.as_deref(), Ok("7.0\n8.0\n"));
+}
+
+#[test]
+fn what_is_said() {
+    let folder = folder();
+    let printed = folder.run(words("info 1.xml")).printed().expect("a list");
+    let said = "metadata inputs = x float32[1,3]\nmetadata layers = ";
+    assert!(printed.contains(said) && printed.contains("\nmetadata version = 11\n"), "{printed}");
+    folder.put("alone.xml", folder.get("1.xml"));
+    let run = folder.run(words("info alone.xml"));
+    assert!(run.status == Some(2) && run.stderr.contains("alone.bin: No such file"), "{run:?}");
+    folder.put("alone.bin", &folder.get("1.bin")[..20]);
+    let run = folder.run(words("info alone.xml"));
+    assert!(run.status == Some(2) && run.stderr.contains("of the .bin file, which has 20 bytes"), "{run:?}");
+    folder
+        .refuses(words("convert 1.xml -o out.xml"), &["out.xml: OpenVINO IR is read, and not written"])
+        .expect("refused");
+    let run = folder.run_with(words("info -"), None, Some(&folder.get("1.xml")));
+    assert!(run.stderr.contains("there is no folder to find it in"), "{run:?}");
+}
