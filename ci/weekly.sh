@@ -62,6 +62,8 @@ if [ "$part" != rust ]; then
     oracle shards
     oracle onnx_backend
     oracle onnx_node_tests
+    check "$interpreter" tests/oracle/onnx_models.py check "$program" 500
+    check "$interpreter" tests/oracle/openvino_models.py check "$program" 200
     check "$interpreter" tests/oracle/vectors.py --tensorop "$program"
     # what parts read and write is counted by strace
     if command -v strace >/dev/null; then

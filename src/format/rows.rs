@@ -138,7 +138,7 @@ pub(super) static OPENVINO: Row = Row {
     extension: "xml",
     holds: Holds::Tensors,
     reads: Some(Reads {
-        help: "OpenVINO IR: the constants of a .xml, with the .bin beside it",
+        help: "OpenVINO IR: the constants of a .xml and its .bin",
         name_in_messages: Some("OpenVINO IR"),
         sure: openvino::sure,
         open: openvino::open,
