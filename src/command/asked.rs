@@ -140,6 +140,11 @@ impl<'a> DTypeOption<'a> {
         self.number.is_some()
     }
 
+    /// Whether blocks of items are read as bytes.
+    pub(super) fn is_bytes(self) -> bool {
+        self.dtype().is_some_and(|asked| !asked.is_packed() && *asked.dtype().kind() == Kind::UInt8)
+    }
+
     fn mark_used(self) {
         if let Some(number) = self.number {
             self.all.uses.borrow_mut()[number].is_used = true;

@@ -353,7 +353,10 @@ impl Info {
     fn described(member: &Member, asked: &AskedDTypes<'_>) -> Result<Description> {
         let (Member { input, n, label }, asked) = (member, asked.of(member.name()));
         let is_text = !input.format().is_binary() && input.name(*n).is_none();
-        let mut stored = if is_text && asked.is_asked() {
+        let blocks = if asked.is_bytes() { input.blocks(*n, label.clone())? } else { None };
+        let mut stored = if let Some(blocks) = blocks {
+            Description { offset: input.describe(*n)?.offset, ..Description::from_source(&blocks) }
+        } else if is_text && asked.is_asked() {
             Description::from_source(&member.source(asked)?)
         } else {
             input.describe(*n)?

@@ -87,7 +87,10 @@ pub(super) fn typed(members: &[Member], asked: DTypeOption<'_>) -> Result<Vec<So
     for (n, Member { input, n: number, label }) in members.iter().enumerate() {
         let values = input.reader().text().map(|text| text.values(Subject::Operand(n))).transpose().map_err(refuse)?;
         sources.push(match values {
-            None => Some(input.source_as(*number, label.clone())?),
+            None => {
+                let blocks = if asked.is_bytes() { input.blocks(*number, label.clone())? } else { None };
+                Some(blocks.map_or_else(|| input.source_as(*number, label.clone()), Ok)?)
+            }
             Some(values) => match values.dtype() {
                 Some(dtype) => Some(text(&values, dtype, label, false)?),
                 None => {

@@ -172,12 +172,13 @@ pub struct Description {
     /// The file offset of uncompressed items.
     pub offset: Option<u64>,
     pub chunks: Option<ChunkDescription>,
+    pub blocks: Option<BlockDescription>,
 }
 
 impl Description {
     /// Describes a tensor without chunks.
     pub fn new(meta: Meta, bytes: u64, offset: Option<u64>) -> Self {
-        Self { meta, bytes, offset, chunks: None }
+        Self { meta, bytes, offset, chunks: None, blocks: None }
     }
 
     pub fn from_source(source: &Source) -> Self {
@@ -209,6 +210,13 @@ pub struct MemberFile {
     /// Set if a folder of several formats was opened.
     pub format: Option<&'static str>,
     pub metadata: Option<Arc<Metadata>>,
+}
+
+/// Items that are stored in blocks of several, and become float32s by a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockDescription {
+    /// The name of the rule.
+    pub name: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,7 +18,6 @@ const TIFF: &str = "a TIFF image, which is not read";
 const MAGIC: &[(&[u8], &str)] = &[
     (b"\x1f\x8b", "packed by gzip: unpack it first"),
     (b"\x28\xb5\x2f\xfd", "packed by zstd: unpack it first"),
-    (b"GGUF", "a GGUF model, which is not read"),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file (netCDF 4 is one, too), which is not read"),
     (b"CDF\x01", NETCDF),
     (b"CDF\x02", NETCDF),
@@ -44,7 +43,6 @@ const ENDINGS: &[(&str, &str)] = &[
     (".tif", TIFF),
     (".tiff", TIFF),
     (".ckpt", "a checkpoint of PyTorch or TensorFlow, which is not read"),
-    (".gguf", "a GGUF model, which is not read"),
     (".ggml", "a GGML model, which is not read"),
     (".h5", "an HDF5 file, which is not read"),
     (".hdf5", "an HDF5 file, which is not read"),
@@ -233,9 +231,8 @@ mod tests {
 
     #[test]
     fn files() {
-        let rows: [(&[u8], &str); 11] = [
+        let rows: [(&[u8], &str); 10] = [
             (b"\x1f\x8b\x08\0", "gzip"),
-            (b"GGUF\x03\0\0\0", "GGUF"),
             (b"CDF\x01\0\0\0\0", "netCDF"),
             (b"CDF\x05\0\0\0\0", "netCDF"),
             (b"\x89HDF\r\n\x1a\n\0", "netCDF 4"),

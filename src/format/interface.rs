@@ -112,6 +112,15 @@ pub trait Reader: Debug + Send + Sync {
         0
     }
 
+    /// The source of the blocks of member `n` as bytes, of shape `[…, bytes of a row]`; `None` if its items are not in
+    /// blocks.
+    ///
+    /// # Errors
+    /// The member is malformed, as far as its header shows.
+    fn blocks(&self, _: usize, _label: String) -> Result<Option<Source>> {
+        Ok(None)
+    }
+
     /// The stored bytes of member `n`, readable or not, if they are contiguous.
     fn raw(&self, _: usize) -> Option<Box<dyn Read>> {
         None

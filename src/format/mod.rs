@@ -23,6 +23,7 @@ mod folder_index;
 mod folder_model;
 mod folder_reader;
 mod foreign;
+pub mod gguf;
 pub mod glob;
 mod index;
 pub mod index_faults;

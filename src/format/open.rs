@@ -386,6 +386,14 @@ impl Input {
         })
     }
 
+    /// Returns the blocks of member `n` as bytes, labelled; `None` if its items are not in blocks.
+    ///
+    /// # Errors
+    /// The member is malformed.
+    pub fn blocks(&self, n: usize, label: String) -> Result<Option<Source>> {
+        self.reader.blocks(n, label.clone()).context(label)
+    }
+
     /// Members of a whole group keep their names, so that the output is a group, too.
     fn name_in_group(&self, n: usize) -> Option<&str> {
         // nested arrays are listed only when needed

@@ -3,6 +3,7 @@
 use super::content::Content;
 use super::csv;
 use super::file_options::Capabilities;
+use super::gguf;
 use super::interface::{Confidence, Reader, Unchangeable, Writer};
 use super::npy;
 use super::npy_file;
@@ -27,6 +28,7 @@ pub(super) static TABLE: &[&Row] = &[
     &OPENVINO,
     #[cfg(feature = "zarr")]
     &ZARR,
+    &GGUF,
     &JSON,
     &CSV,
     &TSV,
@@ -163,6 +165,19 @@ pub(super) static ZARR: Row = Row {
         can: Capabilities { chunks: true, ..Capabilities::NONE },
     }),
     ..row("zarr")
+};
+
+pub(super) static GGUF: Row = Row {
+    holds: Holds::Tensors,
+    reads: Some(Reads {
+        help: "A GGUF model, its blocks as float32",
+        name_in_messages: Some(".gguf"),
+        sure: gguf::sure,
+        mismatch_message: Some("no .gguf file: does not begin with GGUF"),
+        open: gguf::open,
+        ..READS
+    }),
+    ..row("gguf")
 };
 
 pub(super) static JSON: Row = Row {

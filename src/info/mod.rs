@@ -170,6 +170,11 @@ impl Info {
         ordered.then_some(if dtype.is_big_endian() { "big" } else { "little" })
     }
 
+    /// The name of the dtype, or of the rule of its blocks.
+    fn dtype(&self) -> String {
+        self.stored.blocks.map_or_else(|| self.stored.meta.dtype.native().name(), |blocks| blocks.name.to_owned())
+    }
+
     /// The number of items, saturating.
     pub fn items(&self) -> usize {
         let shape = &self.stored.meta.shape;
@@ -204,12 +209,12 @@ pub fn write_json(out: &mut dyn Write, infos: &mut [Info]) -> io::Result<()> {
 
 fn object(info: &Info) -> String {
     let quoted = |text: &str| json::string(text, Escapes::Numbers);
-    let Description { meta, bytes, offset, chunks } = &info.stored;
+    let Description { meta, bytes, offset, chunks, .. } = &info.stored;
     let mut members = vec![
         ("file", quoted(&info.file)),
         ("member", or_null(info.member.as_deref(), quoted)),
         ("format", quoted(info.format.name())),
-        ("dtype", quoted(&meta.dtype.native().name())),
+        ("dtype", quoted(&info.dtype())),
         ("shape", list(&meta.shape)),
         ("order", quoted(info.order())),
         ("byte_order", or_null(info.byte_order(), quoted)),
@@ -369,7 +374,7 @@ fn cells(name: String, info: &Info) -> Vec<Cow<'static, str>> {
     let storage: Vec<_> = usual.chain(chunks.as_ref().map(ChunkDescription::to_string)).collect();
     vec![
         name.into(),
-        printable(&meta.dtype.native().name()).into_owned().into(),
+        printable(&info.dtype()).into_owned().into(),
         list(&meta.shape).into(),
         size(*bytes).into(),
         storage.join(", ").into(),

@@ -1,0 +1,230 @@
+//! The items of a block of each type, as float32: the formulas of `dequantize` in the Python package gguf 0.19.0, with a
+//! rounding for each operation. C compilers may round a product and a sum once.
+//!
+//! Fields and their order are those of the structs in ggml's `src/ggml-common.h`. The first field of most is `d`, a
+//! float16 that scales the block.
+
+use std::array;
+
+use half::f16;
+
+use crate::item::float16::f16_to_f32;
+
+/// The items of a block of the types with long blocks.
+pub(super) const LONG: usize = 256;
+
+pub(super) fn half_at(block: &[u8], at: usize) -> f32 {
+    f16_to_f32(f16::from_le_bytes([block[at], block[at + 1]]))
+}
+
+/// Calls `decode` for each block.
+pub(super) fn each<const BYTES: usize, const ITEMS: usize>(
+    blocks: &[u8],
+    out: &mut [u8],
+    decode: impl Fn(&[u8; BYTES], &mut [f32; ITEMS]),
+) {
+    let mut items = [0.0; ITEMS];
+    let blocks = blocks.as_chunks::<BYTES>().0;
+    for (block, out) in blocks.iter().zip(out.chunks_exact_mut(4 * ITEMS)) {
+        decode(block, &mut items);
+        out.as_chunks_mut::<4>().0.iter_mut().zip(&items).for_each(|(out, item)| *out = item.to_le_bytes());
+    }
+}
+
+/// Passes the nibbles of bytes: all low ones, then all high ones.
+fn split_nibbles<const ITEMS: usize>(bytes: &[u8], out: &mut [f32; ITEMS], item: impl Fn(usize, u8) -> f32) {
+    let (low, high) = out.split_at_mut(ITEMS / 2);
+    for (n, (byte, (low, high))) in bytes.iter().zip(low.iter_mut().zip(high)).enumerate() {
+        *low = item(n, byte & 15);
+        *high = item(n + ITEMS / 2, byte >> 4);
+    }
+}
+
+pub(super) fn q1_0(block: &[u8; 18], out: &mut [f32; 128]) {
+    let d = half_at(block, 0);
+    for (byte, out) in block[2..].iter().zip(out.as_chunks_mut::<8>().0) {
+        *out = array::from_fn(|n| if byte >> n & 1 == 1 { d } else { -d });
+    }
+}
+
+pub(super) fn q2_0(block: &[u8; 18], out: &mut [f32; 64]) {
+    let d = half_at(block, 0);
+    for (byte, out) in block[2..].iter().zip(out.as_chunks_mut::<4>().0) {
+        *out = array::from_fn(|n| d * f32::from((byte >> (2 * n) & 3) as i8 - 1));
+    }
+}
+
+pub(super) fn q4_0(block: &[u8; 18], out: &mut [f32; 32]) {
+    let d = half_at(block, 0);
+    split_nibbles(&block[2..], out, |_, q| d * f32::from(q as i8 - 8));
+}
+
+pub(super) fn q4_1(block: &[u8; 20], out: &mut [f32; 32]) {
+    let (d, m) = (half_at(block, 0), half_at(block, 2));
+    split_nibbles(&block[4..], out, |_, q| d * f32::from(q) + m);
+}
+
+/// The fifth bits of 32 items.
+fn fifth(block: &[u8], at: usize) -> impl Fn(usize) -> u8 {
+    let bits = u32::from_le_bytes(array::from_fn(|n| block[at + n]));
+    move |n| ((bits >> n) as u8 & 1) << 4
+}
+
+pub(super) fn q5_0(block: &[u8; 22], out: &mut [f32; 32]) {
+    let (d, high) = (half_at(block, 0), fifth(block, 2));
+    split_nibbles(&block[6..], out, |n, q| d * f32::from((q | high(n)) as i8 - 16));
+}
+
+pub(super) fn q5_1(block: &[u8; 24], out: &mut [f32; 32]) {
+    let (d, m, high) = (half_at(block, 0), half_at(block, 2), fifth(block, 4));
+    split_nibbles(&block[8..], out, |n, q| d * f32::from(q | high(n)) + m);
+}
+
+pub(super) fn q8_0(block: &[u8; 34], out: &mut [f32; 32]) {
+    let d = half_at(block, 0);
+    *out = array::from_fn(|n| f32::from(block[2 + n] as i8) * d);
+}
+
+/// Here `d` is a float32; sums of items follow these.
+pub(super) fn q8_k(block: &[u8; 292], out: &mut [f32; LONG]) {
+    let d = f32::from_le_bytes(array::from_fn(|n| block[n]));
+    *out = array::from_fn(|n| d * f32::from(block[4 + n] as i8));
+}
+
+/// The bits of item `n` among codes of 2 bits: a byte has those of 4 items that lie 32 apart.
+fn two_bits(codes: &[u8], n: usize) -> u8 {
+    codes[n / 128 * 32 + n % 32] >> (n / 32 % 4 * 2) & 3
+}
+
+pub(super) fn q2_k(block: &[u8; 84], out: &mut [f32; LONG]) {
+    let (scales, codes) = (&block[..16], &block[16..80]);
+    let (d, dmin) = (half_at(block, 80), half_at(block, 82));
+    for (group, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let (scale, min) = (d * f32::from(scales[group] & 15), dmin * f32::from(scales[group] >> 4));
+        *out = array::from_fn(|n| scale * f32::from(two_bits(codes, group * 16 + n)) - min);
+    }
+}
+
+/// A third bit that is 0 subtracts 4.
+pub(super) fn q3_k(block: &[u8; 110], out: &mut [f32; LONG]) {
+    let (mask, codes, scales) = (&block[..32], &block[32..96], &block[96..108]);
+    let d = half_at(block, 108);
+    for (group, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let low = scales[group % 8] >> (group / 8 * 4) & 15;
+        let high = scales[8 + group % 4] >> (group / 4 * 2) & 3;
+        let scale = d * f32::from((low | high << 4) as i8 - 32);
+        *out = array::from_fn(|n| {
+            let n = group * 16 + n;
+            let third = mask[n % 32] >> (n / 32) & 1;
+            scale * f32::from(two_bits(codes, n) as i8 - 4 * (1 - third as i8))
+        });
+    }
+}
+
+/// The scale and the minimum of a group of 32 items, of 6 bits each: those of groups 4 to 7 have their high bits beside
+/// those of groups 0 to 3.
+fn scale_and_min(scales: &[u8], group: usize) -> (f32, f32) {
+    let (scale, min) = match group {
+        0..4 => (scales[group] & 63, scales[group + 4] & 63),
+        _ => {
+            let low = scales[group + 4];
+            (low & 15 | scales[group - 4] >> 2 & 48, low >> 4 | scales[group] >> 2 & 48)
+        }
+    };
+    (scale.into(), min.into())
+}
+
+pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; LONG]) {
+    let (scales, codes) = (&block[4..16], &block[16..]);
+    let (d, dmin) = (half_at(block, 0), half_at(block, 2));
+    let groups = codes.as_chunks::<32>().0.iter().zip(out.as_chunks_mut::<64>().0);
+    for (pair, (codes, out)) in groups.enumerate() {
+        let [low, high] = [2 * pair, 2 * pair + 1].map(|group| {
+            let (scale, min) = scale_and_min(scales, group);
+            (d * scale, dmin * min)
+        });
+        split_nibbles(codes, out, |n, q| {
+            let (scale, min) = if n < 32 { low } else { high };
+            scale * f32::from(q) - min
+        });
+    }
+}
+
+pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; LONG]) {
+    let (scales, fifth, codes) = (&block[4..16], &block[16..48], &block[48..]);
+    let (d, dmin) = (half_at(block, 0), half_at(block, 2));
+    for (group, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        let (scale, min) = scale_and_min(scales, group);
+        let (scale, min) = (d * scale, dmin * min);
+        let codes = &codes[group / 2 * 32..][..32];
+        *out = array::from_fn(|n| {
+            let q = codes[n] >> (group % 2 * 4) & 15 | (fifth[n] >> group & 1) << 4;
+            scale * f32::from(q) - min
+        });
+    }
+}
+
+pub(super) fn q6_k(block: &[u8; 210], out: &mut [f32; LONG]) {
+    let (low, high, scales) = (&block[..128], &block[128..192], &block[192..208]);
+    let d = half_at(block, 208);
+    for (group, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let scale = d * f32::from(scales[group] as i8);
+        *out = array::from_fn(|n| {
+            let n = group * 16 + n;
+            let low = low[n / 128 * 64 + n % 64] >> (n / 64 % 2 * 4) & 15;
+            scale * f32::from((low | two_bits(high, n) << 4) as i8 - 32)
+        });
+    }
+}
+
+/// A byte is a fraction of 256 with 5 digits of base 3; the digit after the point is the integer part of three times it.
+fn trit(byte: u8, digit: usize) -> i8 {
+    const POWERS: [u8; 5] = [1, 3, 9, 27, 81];
+    (u16::from(byte.wrapping_mul(POWERS[digit])) * 3 >> 8) as i8 - 1
+}
+
+pub(super) fn tq1_0(block: &[u8; 54], out: &mut [f32; LONG]) {
+    let d = half_at(block, 52);
+    *out = array::from_fn(|n| {
+        let (byte, digit) = match n {
+            0..160 => (n % 32, n / 32),
+            160..240 => (32 + n % 16, (n - 160) / 16),
+            _ => (48 + n % 4, (n - 240) / 4),
+        };
+        d * f32::from(trit(block[byte], digit))
+    });
+}
+
+pub(super) fn tq2_0(block: &[u8; 66], out: &mut [f32; LONG]) {
+    let (codes, d) = (&block[..64], half_at(block, 64));
+    *out = array::from_fn(|n| d * f32::from(two_bits(codes, n) as i8 - 1));
+}
+
+/// Twice the values of float4_e2m1fn, but code 8 is 0, not -0.
+const FP4: [f32; 16] = [0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 0.0, -1.0, -2.0, -3.0, -4.0, -6.0, -8.0, -12.0];
+
+/// The scale is half a power of two, 2^(e - 128), also for e = 255, which is NaN elsewhere.
+pub(super) fn mxfp4(block: &[u8; 17], out: &mut [f32; 32]) {
+    let e = u32::from(block[0]);
+    let d = f32::from_bits(if e < 2 { 0x0020_0000 << e } else { (e - 1) << 23 });
+    split_nibbles(&block[1..], out, |_, q| d * FP4[usize::from(q)]);
+}
+
+/// Half the value of an E4M3 without a sign: 0x7f is 0, and bit 7 has no meaning.
+fn half_of_ue4m3(byte: u8) -> f32 {
+    let (exponent, fraction) = (i32::from(byte >> 3 & 15), f32::from(byte & 7));
+    match (byte, exponent) {
+        (0x7f, _) => 0.0,
+        (_, 0) => fraction * 2_f32.powi(-10),
+        _ => (1.0 + fraction / 8.0) * 2_f32.powi(exponent - 8),
+    }
+}
+
+/// Four groups of 16 items, each with its own scale.
+pub(super) fn nvfp4(block: &[u8; 36], out: &mut [f32; 64]) {
+    let groups = block[4..].as_chunks::<8>().0.iter().zip(out.as_chunks_mut::<16>().0);
+    for (scale, (codes, out)) in block.iter().zip(groups) {
+        let d = half_of_ue4m3(*scale);
+        split_nibbles(codes, out, |_, q| d * FP4[usize::from(q)]);
+    }
+}

@@ -1,0 +1,124 @@
+//! GGUF, the container of llama.cpp: keys with values, then the tensors, most of them in blocks of items that share
+//! scales. Blocks are read as float32s.
+
+mod block_view;
+mod grid_kernels;
+mod grids;
+mod header;
+mod kernels;
+mod types;
+
+use std::io::Read;
+use std::sync::Arc;
+
+use self::block_view::BlockItems;
+use self::header::{Header, StoredTensor};
+pub use self::header::{MAX_HEADER, MAX_KEYS, MAX_NAME, MAX_TENSORS};
+use self::types::{ItemType, Rule};
+use super::content::{BlockDescription, Content, Description, MemberFile};
+use super::interface::{Confidence, Reader};
+use crate::error::Result;
+use crate::item::dtype::{DType, Kind};
+use crate::item::meta::Meta;
+use crate::storage::read_at::{ReadAt, Section};
+use crate::storage::source::{Container, Metadata, Source};
+
+pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
+    Confidence::certain_if(begin.starts_with(header::MAGIC))
+}
+
+pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
+    Ok(Box::new(GgufReader::read(content.into_bytes()?.0)?))
+}
+
+#[derive(Debug)]
+struct GgufReader {
+    file: Arc<dyn ReadAt>,
+    is_big_endian: bool,
+    tensors: Vec<StoredTensor>,
+    metadata: Arc<Metadata>,
+    container: Arc<Container>,
+}
+
+impl GgufReader {
+    fn read(file: Arc<dyn ReadAt>) -> Result<Self> {
+        let Header { is_big_endian, metadata, tensors, .. } = Header::read(&*file)?;
+        let names = tensors.iter().map(|tensor| tensor.name.clone()).collect();
+        let container = Container::new(file.identity()?, names).into();
+        Ok(Self { file, is_big_endian, tensors, metadata: metadata.into(), container })
+    }
+
+    /// The tensor as it is read, and its type.
+    fn tensor(&self, n: usize) -> Result<(&StoredTensor, &'static ItemType, Meta)> {
+        let tensor = &self.tensors[n];
+        if let Some(fault) = &tensor.fault {
+            return Err(fault.clone());
+        }
+        let known = ItemType::numbered(tensor.number_of_type)?;
+        let dtype = match &known.rule {
+            Rule::Plain(kind) => DType::from(kind.clone()),
+            Rule::Blocks(_) | Rule::Unspecified => DType::from(Kind::Float32),
+        };
+        let dtype = if self.is_big_endian && known.items == 1 { dtype.big_endian() } else { dtype };
+        Ok((tensor, known, Meta::new(dtype, tensor.shape.clone())))
+    }
+}
+
+impl Reader for GgufReader {
+    fn container(&self) -> Option<&Arc<Container>> {
+        Some(&self.container)
+    }
+
+    fn names(&self) -> Option<&[String]> {
+        Some(&self.container.names)
+    }
+
+    fn file_of(&self, _: usize) -> Result<MemberFile> {
+        Ok(MemberFile { metadata: Some(Arc::clone(&self.metadata)), ..MemberFile::default() })
+    }
+
+    fn describe(&self, n: usize) -> Result<Description> {
+        let (tensor, known, meta) = self.tensor(n)?;
+        let blocks = matches!(known.rule, Rule::Blocks(_)).then_some(BlockDescription { name: known.name });
+        Ok(Description { blocks, ..Description::new(meta, tensor.bytes, Some(tensor.start)) })
+    }
+
+    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
+        let StoredTensor { start, bytes, .. } = self.tensors[n];
+        Some(Box::new(Section::new(Arc::clone(&self.file), start, bytes)))
+    }
+
+    fn source(&self, n: usize, label: String) -> Result<Source> {
+        let (tensor, known, meta) = self.tensor(n)?;
+        let bytes = Arc::clone(&self.file);
+        let source = match &known.rule {
+            Rule::Blocks(blocks) => {
+                let swapped = if self.is_big_endian { blocks.halves.unwrap_or_default() } else { &[] };
+                let items = BlockItems {
+                    bytes,
+                    start: tensor.start,
+                    blocks: meta.items() / known.items,
+                    item_type: known,
+                    decode: blocks.decode,
+                    swapped,
+                };
+                Source::stored(meta, Arc::new(items), 0, label)?
+            }
+            Rule::Plain(_) | Rule::Unspecified => Source::stored(meta, bytes, tensor.start, label)?,
+        };
+        Ok(source.one_of(Arc::clone(&self.container), n))
+    }
+
+    fn blocks(&self, n: usize, label: String) -> Result<Option<Source>> {
+        let (tensor, known, mut meta) = self.tensor(n)?;
+        if !matches!(known.rule, Rule::Blocks(_)) {
+            return Ok(None);
+        }
+        if let Some(row) = meta.shape.last_mut() {
+            *row = *row / known.items * known.bytes;
+        }
+        meta.dtype = DType::from(Kind::UInt8);
+        let source = Source::stored(meta, Arc::clone(&self.file), tensor.start, label)?;
+        Ok(Some(source.one_of(Arc::clone(&self.container), n)))
+    }
+}
