@@ -18,6 +18,7 @@ const TIFF: &str = "a TIFF image, which is not read";
 const MAGIC: &[(&[u8], &str)] = &[
     (b"\x1f\x8b", "packed by gzip: unpack it first"),
     (b"\x28\xb5\x2f\xfd", "packed by zstd: unpack it first"),
+    (b"GGUF", "a GGUF model, which is not read in a folder under this name"),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file (netCDF 4 is one, too), which is not read"),
     (b"CDF\x01", NETCDF),
     (b"CDF\x02", NETCDF),
@@ -231,8 +232,9 @@ mod tests {
 
     #[test]
     fn files() {
-        let rows: [(&[u8], &str); 10] = [
+        let rows: [(&[u8], &str); 11] = [
             (b"\x1f\x8b\x08\0", "gzip"),
+            (b"GGUF\x03\0\0\0", "GGUF"),
             (b"CDF\x01\0\0\0\0", "netCDF"),
             (b"CDF\x05\0\0\0\0", "netCDF"),
             (b"\x89HDF\r\n\x1a\n\0", "netCDF 4"),

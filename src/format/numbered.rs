@@ -23,6 +23,10 @@ pub(super) struct NumberedName<'n> {
 
 impl<'n> NumberedName<'n> {
     pub(super) fn parse(name: &'n str) -> Option<Self> {
+        Self::with_format(name).filter(|(_, format)| *format == Format::SAFETENSORS).map(|(found, _)| found)
+    }
+
+    fn with_format(name: &'n str) -> Option<(Self, Format)> {
         let (format, stem) = Format::from_file_name(name)?;
         let end = stem.len();
         let (rest, of) = name.get(..end)?.rsplit_once("-of-")?;
@@ -32,9 +36,23 @@ impl<'n> NumberedName<'n> {
             is_written_so.then(|| digits.parse().ok())?
         };
         let (parsed, all) = (count(number)?, count(of)?);
-        let is_one = format == Format::SAFETENSORS && number.len() == of.len() && (1..=all).contains(&parsed);
-        (is_one && !stem.is_empty()).then_some(Self { stem, number: parsed, of })
+        let is_one = number.len() == of.len() && (1..=all).contains(&parsed);
+        (is_one && !stem.is_empty()).then_some((Self { stem, number: parsed, of }, format))
     }
+}
+
+/// Leaves out files that are opened with the first of their model.
+fn without_followers(files: Vec<FolderFile>) -> Vec<FolderFile> {
+    let model = |file: &FolderFile| -> Option<(PathBuf, usize)> {
+        let (found, format) = NumberedName::with_format(file.path.file_name()?.to_str()?)?;
+        let NumberedName { stem, number, of } = found;
+        let model = file.path.with_file_name(format!("{stem}-of-{of}"));
+        format.opens_numbered().then_some((model, number))
+    };
+    let firsts: HashSet<_> = files.iter().filter_map(model).filter(|(_, number)| *number == 1).collect();
+    let is_follower =
+        |file: &FolderFile| model(file).is_some_and(|(model, number)| number > 1 && firsts.contains(&(model, 1)));
+    files.into_iter().filter(|file| !is_follower(file)).collect()
 }
 
 /// Joins numbered files, except in folders with an index. Missing files count as parts.
@@ -43,7 +61,7 @@ pub(super) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> V
     type Key = (PathBuf, String, String);
     let mut others = Vec::new();
     let mut models: BTreeMap<Key, Vec<(usize, FolderFile)>> = BTreeMap::new();
-    for file in files {
+    for file in without_followers(files) {
         let folder = file.path.parent().unwrap_or(Path::new("")).to_owned();
         let name = file.path.file_name().and_then(|name| name.to_str());
         match name.and_then(NumberedName::parse) {

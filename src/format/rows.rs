@@ -174,6 +174,7 @@ pub(super) static GGUF: Row = Row {
         name_in_messages: Some(".gguf"),
         sure: gguf::sure,
         mismatch_message: Some("no .gguf file: does not begin with GGUF"),
+        opens_numbered: true,
         open: gguf::open,
         ..READS
     }),
@@ -267,6 +268,7 @@ const READS: Reads = Reads {
     mismatch_message: None,
     unchangeable: None,
     in_order: false,
+    opens_numbered: false,
     open: |_| Err(malformed!("the row of a format has no reader")),
 };
 
@@ -306,6 +308,8 @@ pub(super) struct Reads {
     pub unchangeable: Option<Unchangeable>,
     /// Whether any use reads the whole file in order.
     pub in_order: bool,
+    /// Whether the first of numbered files is opened with all others.
+    pub opens_numbered: bool,
     pub open: fn(Content) -> Result<Box<dyn Reader>>,
 }
 

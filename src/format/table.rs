@@ -162,6 +162,11 @@ impl Format {
         self.0.reads.as_ref().is_some_and(|reads| reads.in_order)
     }
 
+    /// Whether the first of numbered files is opened with all others.
+    pub(super) fn opens_numbered(self) -> bool {
+        self.0.reads.as_ref().is_some_and(|reads| reads.opens_numbered)
+    }
+
     /// Returns whether it is not text.
     pub fn is_binary(self) -> bool {
         self.0.is_binary

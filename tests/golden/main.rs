@@ -9,6 +9,7 @@ mod csv;
 #[cfg(feature = "cli")]
 mod example;
 mod formats;
+mod gguf;
 mod narrow;
 mod npy;
 mod text;

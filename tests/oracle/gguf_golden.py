@@ -4,7 +4,9 @@
 
 Needs gguf 0.19.0.  types.gguf has random blocks, of which the scales are finite; types.npz has `dequantize` of each as
 float32.  The types that gguf cannot dequantize (Q8_K, Q1_0, Q2_0) are computed here with the formulas of ggml's
-`src/ggml-quants.c`.  quantized.gguf has blocks that gguf quantizes, quantized.npz their items.
+`src/ggml-quants.c`.  quantized.gguf has blocks that gguf quantizes, quantized.npz their items.  big.gguf is big-endian,
+with the types that `gguf_convert_endian.py` converts, and has the items of big.npz.  parts-00001-of-00003.gguf and its
+siblings are the tensors of quantized.gguf in three files, as `llama-gguf-split` divides them.
 """
 
 import argparse
@@ -56,9 +58,9 @@ def dequantize(name, blocks):
     return gguf.quants.dequantize(blocks, Type[name])
 
 
-def write(path, tensors):
+def write(path, tensors, endian=gguf.GGUFEndian.LITTLE):
     """tensors: (label, name of the type, uint8 blocks or plain array)"""
-    writer = gguf.GGUFWriter(path, "test")
+    writer = gguf.GGUFWriter(path, "test", endianess=endian)
     writer.add_uint32("test.number", 7)
     writer.add_float32("test.float", 0.1)
     writer.add_bool("test.flag", True)
@@ -68,7 +70,8 @@ def write(path, tensors):
     writer.add_array("test.tokens", [f"t{n}" for n in range(100)])
     for label, name, array in tensors:
         if name in PLAIN:
-            writer.add_tensor(label, array)
+            # a big-endian writer swaps the bytes of the array itself
+            writer.add_tensor(label, array.copy())
         elif name == "Q2_0":
             # gguf 0.19.0 does not know type 42: it writes Q4_0, which has as many bytes, and the number is changed below
             writer.add_tensor(label, array, raw_dtype=Type.Q4_0)
@@ -124,6 +127,38 @@ def main():
         items[name.lower()] = gguf.quants.dequantize(blocks, Type[name]).astype("<f4")
     write(args.folder / "quantized.gguf", tensors)
     np.savez_compressed(args.folder / "quantized.npz", **items)
+
+    write_parts(args.folder / "parts", tensors)
+
+    tensors, items = [], {}
+    for name in ["Q4_0", "Q8_0", "Q4_K", "Q6_K", "MXFP4", "NVFP4"]:
+        blocks = random_blocks(rng, name, 2)
+        items[name.lower()] = np.ascontiguousarray(dequantize(name, blocks), "<f4")
+        for at in HALVES[name]:
+            blocks[:, [at, at + 1]] = blocks[:, [at + 1, at]]
+        tensors.append((name.lower(), name, blocks))
+    for name, dtype in PLAIN.items():
+        items[name.lower()] = rng.integers(-100, 100, (2, 3)).astype(dtype)
+        tensors.append((name.lower(), name, items[name.lower()]))
+    write(args.folder / "big.gguf", tensors, gguf.GGUFEndian.BIG)
+    np.savez_compressed(args.folder / "big.npz", **items)
+
+
+def write_parts(stem, tensors):
+    count = 3
+    for n in range(count):
+        writer = gguf.GGUFWriter(f"{stem}-{n + 1:05}-of-{count:05}.gguf", "test")
+        if n == 0:
+            writer.add_string("general.name", "parts")
+        writer.add_uint16("split.no", n)
+        writer.add_uint16("split.count", count)
+        writer.add_int32("split.tensors.count", len(tensors))
+        for label, name, array in tensors[n::count]:
+            writer.add_tensor(label, array, raw_dtype=Type[name])
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
 
 
 if __name__ == "__main__":

@@ -2,10 +2,11 @@
 //! kept are passed over without being read.
 
 use std::collections::HashMap;
-use std::fmt::Write;
+use std::mem;
 
 use super::types::{ItemType, Rule};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
+use crate::format::repeated_names::numbered;
 use crate::item::python;
 use crate::layout::shape::bytes_of;
 use crate::storage::read_at::ReadAt;
@@ -37,6 +38,8 @@ const MAX_AXES: u32 = 4;
 
 pub(super) const MAGIC: &[u8] = b"GGUF";
 
+const FILES: &str = "split.count";
+
 const ALIGNMENT: &str = "general.alignment";
 
 const PIECE: u64 = 1 << 16;
@@ -47,6 +50,8 @@ pub(super) struct Header {
     pub is_big_endian: bool,
     pub metadata: Metadata,
     pub tensors: Vec<StoredTensor>,
+    /// The number of files of the model.
+    pub files: u32,
 }
 
 #[derive(Debug)]
@@ -84,9 +89,11 @@ impl Header {
         ensure!(alignment.is_power_of_two(), "{ALIGNMENT} is {alignment}, expected a power of two");
         let tensors = (0..tensors).map(|_| read_tensor(&mut bytes)).collect::<Result<Vec<_>>>()?;
         let data = bytes.at.checked_next_multiple_of(alignment).context("a header without an end")?;
-        let mut header = Self { is_big_endian: bytes.is_big_endian, metadata, tensors };
+        let files = numbers.get(FILES).copied().unwrap_or(1);
+        let mut header = Self { is_big_endian: bytes.is_big_endian, metadata, tensors, files };
         header.place(data, bytes.len, alignment);
-        header.rename_repeated();
+        let names = numbered(header.tensors.iter_mut().map(|tensor| mem::take(&mut tensor.name)).collect());
+        header.tensors.iter_mut().zip(names).for_each(|(tensor, name)| tensor.name = name);
         Ok(header)
     }
 
@@ -118,30 +125,18 @@ impl Header {
                 let end = next.unwrap_or(file_len.saturating_sub(data));
                 tensor.bytes = end.saturating_sub(start);
             }
-            let end = start.checked_add(tensor.bytes);
-            expected = end.and_then(|end| end.checked_next_multiple_of(alignment)).filter(|_| is_known);
-            match end.and_then(|end| end.checked_add(data)) {
-                Some(end) if end <= file_len => {}
-                _ => {
-                    tensor.blame(malformed!(
-                        "{} bytes ({}) from byte {start} of the data on, which end after the {file_len} bytes of the file",
-                        tensor.bytes,
-                        tensor.blocks()
-                    ));
-                }
-            }
+            let end = start.checked_add(tensor.bytes).and_then(|end| end.checked_next_multiple_of(alignment));
+            expected = end.filter(|_| is_known);
         }
-        self.tensors.iter_mut().for_each(|tensor| tensor.start = tensor.start.saturating_add(data));
-    }
-
-    /// A repeated name gets `#2`, `#3`.
-    fn rename_repeated(&mut self) {
-        let mut seen: HashMap<String, usize> = HashMap::new();
+        // a wrong size is the better reason
         for tensor in &mut self.tensors {
-            let times = seen.entry(tensor.name.clone()).or_default();
-            *times += 1;
-            if *times > 1 {
-                write!(tensor.name, "#{times}").expect("a String takes any text");
+            let (start, bytes) = (tensor.start, tensor.bytes);
+            tensor.start = start.saturating_add(data);
+            if tensor.start.saturating_add(bytes) > file_len {
+                tensor.blame(malformed!(
+                    "{bytes} bytes ({}) from byte {start} of the data on, which end after the {file_len} bytes of the file",
+                    tensor.blocks()
+                ));
             }
         }
     }
@@ -172,7 +167,7 @@ fn read_keys(bytes: &mut HeaderBytes<'_>, keys: u64) -> Result<(Metadata, Number
         let quoted = python::repr_str(&key);
         let number = bytes.u32().with_context(|| quoted.clone())?;
         let value = bytes.value(number, 0).with_context(|| quoted.clone())?;
-        if let Some(known) = [ALIGNMENT].into_iter().find(|known| *known == key) {
+        if let Some(known) = [ALIGNMENT, FILES].into_iter().find(|known| *known == key) {
             let value = value.parse().map_err(|_| malformed!("{quoted} is {value}, expected a whole number"))?;
             numbers.insert(known, value);
         }
@@ -350,5 +345,205 @@ impl HeaderBytes<'_> {
             }
         }
         Ok(format!("[{length} {what}]"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::read_at::MemoryBytes;
+
+    #[derive(Clone, Default)]
+    struct Bytes(Vec<u8>);
+
+    impl Bytes {
+        fn u32(mut self, number: u32) -> Self {
+            self.0.extend(number.to_le_bytes());
+            self
+        }
+
+        fn u64(mut self, number: u64) -> Self {
+            self.0.extend(number.to_le_bytes());
+            self
+        }
+
+        fn text(self, text: &str) -> Self {
+            let mut out = self.u64(text.len() as u64);
+            out.0.extend(text.as_bytes());
+            out
+        }
+
+        fn start(tensors: u64, keys: u64) -> Self {
+            Self(MAGIC.to_vec()).u32(3).u64(tensors).u64(keys)
+        }
+
+        /// `dims` has the innermost first.
+        fn tensor(self, name: &str, dims: &[u64], number: u32, offset: u64) -> Self {
+            let out = self.text(name).u32(dims.len() as u32);
+            dims.iter().fold(out, |out, dim| out.u64(*dim)).u32(number).u64(offset)
+        }
+
+        fn data(mut self, bytes: usize) -> Self {
+            let end = self.0.len().next_multiple_of(32) + bytes;
+            self.0.resize(end, 0);
+            self
+        }
+
+        fn read(&self) -> Result<Header> {
+            Header::read(&MemoryBytes::new(self.0.clone()))
+        }
+    }
+
+    const F32: u32 = 0;
+    const Q4_0: u32 = 2;
+    const Q4_K: u32 = 12;
+    /// A type of another program than ggml.
+    const UNKNOWN: u32 = 156;
+
+    #[test]
+    fn values_as_text() {
+        let list = |number: u32, length: u64| Bytes::default().u32(9).u32(number).u64(length);
+        let words = |count: u64| (0..count).fold(list(8, count), |out, _| out.text("a"));
+        let mut half = Bytes::default().u32(6);
+        half.0.extend(0.5_f32.to_le_bytes());
+        let rows = [
+            (Bytes::default().u32(4).u32(7), "7"),
+            (Bytes::default().u32(11).u64(u64::MAX), "-1"),
+            (half, "0.5"),
+            (Bytes::default().u32(8).text("a b"), "a b"),
+            (Bytes::default().u32(8).text(&"a".repeat(1 << 17)), "[131072 bytes]"),
+            (list(4, 2).u32(1).u32(2), "[1, 2]"),
+            (list(4, 0), "[]"),
+            (list(10, 17).data(17 * 8), "[17 uint64]"),
+            (words(2), "['a', 'a']"),
+            (words(17), "[17 strings]"),
+            (list(9, 2).u32(4).u64(1).u32(5).u32(4).u64(0), "[[5], []]"),
+        ];
+        let mut failures = Vec::new();
+        for (value, expected) in rows {
+            let mut file = Bytes::start(0, 1).text("k");
+            file.0.extend(value.0);
+            match file.data(0).read() {
+                Ok(header) if header.metadata["k"] == expected => {}
+                other => failures.push(format!("{expected}: {other:?}")),
+            }
+        }
+        assert!(failures.is_empty(), "{failures:#?}");
+    }
+
+    #[test]
+    fn shapes_and_places() {
+        let file = Bytes::start(3, 0)
+            .tensor("a", &[64, 2], Q4_0, 0)
+            .tensor("b", &[3], F32, 96)
+            .tensor("a", &[], F32, 128)
+            .data(132);
+        let header = file.read().expect("a header");
+        let data = file.0.len() as u64 - 132;
+        let found: Vec<_> = header.tensors.iter().map(|t| (&*t.name, &*t.shape, t.start - data, t.bytes)).collect();
+        assert_eq!(found, [("a", &[2, 64][..], 0, 72), ("b", &[3], 96, 12), ("a#2", &[], 128, 4)]);
+        assert!(header.tensors.iter().all(|tensor| tensor.fault.is_none()));
+    }
+
+    /// The faults of tensors `a` and `b`.
+    #[test]
+    fn tensors_of_a_wrong_size() {
+        let two = |a: (&[u64], u32), b: u64, bytes: usize| {
+            Bytes::start(2, 0).tensor("a", a.0, a.1, 0).tensor("b", &[8], F32, b).data(bytes)
+        };
+        let rows: &[(Bytes, [&str; 2])] = &[
+            (two((&[256, 2], Q4_K), 288, 320), ["", ""]),
+            (two((&[256, 2], Q4_K), 160, 192), ["160 bytes up to the next tensor, expected 288 (q4_K [2, 256])", ""]),
+            (two((&[256, 2], Q4_K), 320, 352), ["320 bytes up to the next tensor, expected 288 (q4_K [2, 256])", ""]),
+            (two((&[256, 2], UNKNOWN), 320, 352), ["type 156 is not known", ""]),
+            (two((&[256], 4), 320, 352), ["type 4 (q4_2), which ggml has removed, is not read", ""]),
+            (two((&[32], 9), 64, 96), ["type q8_1 has intermediate results of ggml", ""]),
+            (two((&[8], F32), 32, 60), ["", "32 bytes (float32 [8]) from byte 32 of the data on, which end after"]),
+            (two((&[33], Q4_0), 32, 64), ["rows of 33 items, expected a multiple of 32", ""]),
+            (two((&[1 << 40, 1 << 40], F32), 32, 64), ["is larger than memory can be", ""]),
+            (two((&[0, 1 << 62, 4], F32), 0, 32), ["is larger than memory can be", ""]),
+            (two((&[8], F32), u64::MAX, 64), ["bytes up to the next tensor", "which end after"]),
+        ];
+        let mut failures = Vec::new();
+        for (file, expected) in rows {
+            let header = file.read().expect("a header");
+            for (tensor, expected) in header.tensors.iter().zip(expected) {
+                let found = tensor.fault.as_ref().map(ToString::to_string).unwrap_or_default();
+                if found.is_empty() != expected.is_empty() || !found.contains(&expected.replace("float32", "f32")) {
+                    failures.push(format!("{}: {found:?}, expected {expected:?}", tensor.name));
+                }
+            }
+        }
+        let backwards = Bytes::start(2, 0).tensor("a", &[8], F32, 32).tensor("b", &[8], F32, 0).data(64).read();
+        let faults = backwards.expect("a header").tensors.into_iter().map(|tensor| tensor.fault.is_some());
+        assert_eq!(faults.collect::<Vec<_>>(), [true, true]);
+        assert!(failures.is_empty(), "{failures:#?}");
+    }
+
+    #[test]
+    fn malformed_headers() {
+        let key = |number: u32| Bytes::start(0, 1).text("k").u32(number);
+        let alignment = |value: u32| Bytes::start(0, 1).text(ALIGNMENT).u32(4).u32(value).data(0);
+        let nested = (0..9).fold(key(9), |out, _| out.u32(9).u64(1)).data(0);
+        let rows: &[(Bytes, &str)] = &[
+            (Bytes(b"GGUF\x01\0\0\0".to_vec()).data(64), "version 1 of GGUF is not read, only 2 and 3"),
+            (Bytes(b"GGUF\x04\0\0\0".to_vec()).data(64), "version 4 of GGUF is not read, only 2 and 3"),
+            (Bytes(b"GGUF\x03\0".to_vec()), "the header goes beyond the 6 bytes of the file"),
+            (Bytes::start(u64::MAX, 0), "tensors, expected at most"),
+            (Bytes::start(0, u64::MAX), "keys, expected at most"),
+            (Bytes::start(1000, 0), "the header goes beyond the 24 bytes of the file"),
+            (key(13), "'k': a value of type 13, which is not known"),
+            (key(8).u64(1 << 40), "the header goes beyond"),
+            (key(9).u32(8).u64(u64::MAX), "the header goes beyond"),
+            (key(9).u32(10).u64(u64::MAX), "an array longer than any file"),
+            (key(9).u32(99).u64(1), "an array of values of type 99, which is not known"),
+            (nested, "arrays nested more than 4 deep"),
+            (key(4).u32(1).text("k"), ""),
+            (Bytes::start(0, 2).text("k").u32(4).u32(1).text("k").u32(4).u32(1), "the header has the key 'k' twice"),
+            (alignment(24), "general.alignment is 24, expected a power of two"),
+            (alignment(0), "general.alignment is 0, expected a power of two"),
+            (Bytes::start(1, 0).tensor("a", &[1; 5], F32, 0), "'a': 5 axes, expected at most 4"),
+            (Bytes::start(1, 0).tensor("a", &[u64::MAX], F32, 0), "'a': an axis longer than any"),
+            (Bytes::start(1, 0).text(&"n".repeat(1 << 16)), "a tensor: a name of 65536 bytes, expected at most 65535"),
+        ];
+        let mut failures = Vec::new();
+        for (file, expected) in rows {
+            let found = file.read().map(drop).map_or_else(|error| error.to_string(), |()| String::new());
+            if found.is_empty() != expected.is_empty() || !found.contains(expected) {
+                failures.push(format!("{found:?}, expected {expected:?}"));
+            }
+        }
+        assert!(failures.is_empty(), "{failures:#?}");
+    }
+
+    /// Every header that is cut off is an error or has faults, and none is a panic.
+    #[test]
+    fn cut_and_changed_headers() {
+        let file = Bytes::start(2, 2)
+            .text("general.alignment")
+            .u32(4)
+            .u32(32)
+            .text("k")
+            .u32(9)
+            .u32(8)
+            .u64(1)
+            .text("v")
+            .tensor("a", &[64, 2], Q4_0, 0)
+            .tensor("b", &[3], F32, 96)
+            .data(108);
+        assert!(file.read().is_ok());
+        for end in 0..file.0.len() {
+            let is_faulty = Bytes(file.0[..end].to_vec())
+                .read()
+                .is_ok_and(|header| header.tensors.iter().all(|t| t.fault.is_none()));
+            assert!(!is_faulty, "cut at {end}");
+        }
+        for at in 0..file.0.len() {
+            for byte in [0, 1, 0x7f, 0x80, 0xff] {
+                let mut changed = file.clone();
+                changed.0[at] = byte;
+                let _ = changed.read();
+            }
+        }
     }
 }

@@ -6,14 +6,19 @@ mod grid_kernels;
 mod grids;
 mod header;
 mod kernels;
+mod parts;
 mod types;
 
+use std::ffi::OsStr;
 use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 use self::block_view::BlockItems;
 use self::header::{Header, StoredTensor};
 pub use self::header::{MAX_HEADER, MAX_KEYS, MAX_NAME, MAX_TENSORS};
+pub use self::parts::MAX_FILES;
+use self::parts::PartsReader;
 use self::types::{ItemType, Rule};
 use super::content::{BlockDescription, Content, Description, MemberFile};
 use super::interface::{Confidence, Reader};
@@ -28,7 +33,16 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
 }
 
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
-    Ok(Box::new(GgufReader::read(content.into_bytes()?.0)?))
+    let name = content.path.as_deref().and_then(Path::file_name).and_then(OsStr::to_str).map(str::to_owned);
+    let requests = content.requests;
+    let (file, folder) = content.into_bytes()?;
+    let first = GgufReader::read(file)?;
+    let others = name.filter(|_| (2..=MAX_FILES).contains(&first.files));
+    let others = others.and_then(|name| parts::others(&name, first.files));
+    Ok(match others.zip(folder) {
+        Some((others, folder)) => Box::new(PartsReader::new(first, &folder, &others, requests)),
+        None => Box::new(first),
+    })
 }
 
 #[derive(Debug)]
@@ -38,14 +52,16 @@ struct GgufReader {
     tensors: Vec<StoredTensor>,
     metadata: Arc<Metadata>,
     container: Arc<Container>,
+    /// The number of files of the model.
+    files: u32,
 }
 
 impl GgufReader {
     fn read(file: Arc<dyn ReadAt>) -> Result<Self> {
-        let Header { is_big_endian, metadata, tensors, .. } = Header::read(&*file)?;
+        let Header { is_big_endian, metadata, tensors, files } = Header::read(&*file)?;
         let names = tensors.iter().map(|tensor| tensor.name.clone()).collect();
         let container = Container::new(file.identity()?, names).into();
-        Ok(Self { file, is_big_endian, tensors, metadata: metadata.into(), container })
+        Ok(Self { file, is_big_endian, tensors, metadata: metadata.into(), container, files })
     }
 
     /// The tensor as it is read, and its type.
