@@ -8,9 +8,10 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueHint};
 
 use super::asked::Reinterpret;
-use super::io::{Io, Outcome, note};
+use super::io::{Io, Outcome, Run, note};
 use super::keeping::tell_what_stayed;
 use super::member::Member;
+use super::messages::counted;
 use super::operation::settle;
 use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::meant;
@@ -25,11 +26,12 @@ use crate::format::open::Input;
 use crate::format::write::{OutputTensor, Recast};
 use crate::format::{Format, containers};
 use crate::item::cast::{Overflow, is_floats};
+use crate::item::dtype::Kind;
 use crate::item::meta::Order;
 use crate::ops::cast::CastRule;
 use crate::ops::selection::Selection;
 use crate::storage::platform::allow_open_files;
-use crate::storage::source::{Metadata, merged};
+use crate::storage::source::{Metadata, Source, merged};
 use crate::storage::unread::UnreadArray;
 
 /// Write tensors in another format, dtype or order
@@ -223,6 +225,7 @@ impl Convert {
         if let Some(option) = option.filter(|_| !dtypes.iter().filter_map(cast_to).any(is_floats)) {
             bail!("{option}: is for a cast to floats, and no tensor is cast to floats");
         }
+        self.tell_of_blocks(reader.run, &tensors, alone)?;
         let mut tallies = CastTallies::default();
         for (data, Chosen { member, old_name, name, whole, operand }) in tensors {
             let dtype = cast::target(&self.cast, &old_name, data.dtype(), alone);
@@ -253,6 +256,25 @@ impl Convert {
         tallies.tell(reader.run, order)?;
         whole.iter().try_for_each(|input| tell_what_stayed(reader.run, input))?;
         Ok(outcome)
+    }
+
+    /// Items in blocks become float32s without an option that says so.
+    fn tell_of_blocks(&self, run: Run<'_>, tensors: &[(Source, Chosen<'_>)], alone: bool) -> Result<()> {
+        let rule = |(data, Chosen { member, old_name, .. }): &(Source, Chosen<'_>)| {
+            let blocks = member.input.describe(member.n).ok()?.blocks?;
+            let is_cast = cast::target(&self.cast, old_name, data.dtype(), alone).is_some();
+            (!is_cast && *data.dtype().kind() == Kind::Float32).then_some(blocks.name)
+        };
+        let rules: Vec<_> = tensors.iter().filter_map(rule).collect();
+        let (count, mut names) = (rules.len(), rules);
+        names.sort_unstable();
+        names.dedup();
+        if count > 0 && !run.quiet {
+            let tensors = counted(count, "tensor", "tensors");
+            let are = if count == 1 { "is" } else { "are" };
+            note(&run.io.stderr, &format!("{tensors} of {} {are} written as float32", names.join(", ")))?;
+        }
+        Ok(())
     }
 
     fn overflow(&self) -> (Overflow, Option<&'static str>) {

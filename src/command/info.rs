@@ -110,7 +110,7 @@ Examples:
   tensorop info model.safetensors --only 'layers.0.*' --exclude '*.bias'
   tensorop info *.npy --json | jq '.[].shape'
 
-With --json each object has file, member, format (npy, npz, safetensors, index, onnx, zarr, json, csv, tsv, raw), dtype \
+With --json each object has file, member, format (npy, npz, safetensors, index, onnx, zarr, gguf, json, csv, tsv, raw), dtype \
 (as --dtype takes it; fields as NumPy's descr), shape, order (C or F), byte_order (little, big, or null), items, bytes (as \
 stored, before compression) and offset (of the items in the file, or null). --stats adds stats: min and max with their index, \
 mean, std, nan, inf, zero, first_nan (its index, or null) and quantiles (at 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 and \

@@ -237,6 +237,9 @@ pub(super) fn check_format_changeable(input: &Input, file: &str, label: &str) ->
 }
 
 pub(super) fn check_items_changeable(input: &Input, n: usize, label: &str) -> Result<()> {
+    if let Some(blocks) = input.describe(n)?.blocks {
+        bail!("{label}: --in-place cannot change items of {}, whose blocks share scales", blocks.name);
+    }
     let source = input.source(n)?;
     if !source.is_changeable() {
         bail!("{label}: --in-place cannot change {}", unchangeable_items(source.dtype()));

@@ -150,6 +150,9 @@ fn lock(located: &Located, label: &str) -> Result<Source> {
     }
     let input = input.lock_chosen(&options, false)?;
     let source = input.source(input.chosen()?)?;
+    if let Some(blocks) = input.describe(input.chosen()?)?.blocks {
+        return refuse(&format!("items of {} are not changed in place: their blocks share scales", blocks.name));
+    }
     if !source.is_changeable() {
         return refuse(&format!("{} are not changed in place", packed::unchangeable_items(source.dtype())));
     }
@@ -178,6 +181,8 @@ pub struct TensorInfo {
     pub shape: Vec<usize>,
     /// The stored order; [`Opened::read`] returns C order.
     pub order: Order,
+    /// The name of the rule that makes float32s of blocks, such as `q4_K`; `None` if items are stored one by one.
+    pub blocks: Option<&'static str>,
     /// Uncompressed bytes of the items.
     pub bytes: u64,
     /// The byte of the file where the items begin; `None` if they are not contiguous.
@@ -260,6 +265,7 @@ impl Opened {
             dtype: found.meta.dtype,
             shape: found.meta.shape,
             order: found.meta.order,
+            blocks: found.blocks.map(|blocks| blocks.name),
             bytes: found.bytes,
             offset: found.offset,
             metadata: file.metadata.unwrap_or_default(),

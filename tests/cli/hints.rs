@@ -82,7 +82,7 @@ fn the_cure_is_named() {
         ("info p.json", &["FILE p.json: a Git LFS pointer"]),
         ("info p.csv --from csv", &["FILE p.csv: a Git LFS pointer"]),
         ("slice a.npy.gz --at :", &["DATA a.npy.gz", "gzip"]),
-        ("slice g.gguf --at :", &["DATA g.gguf", "GGUF"]),
+        ("slice g.gguf --at :", &["DATA g.gguf", "the header goes beyond the 8 bytes of the file"]),
         ("slice old.pt --at :", &["DATA old.pt", "pickle"]),
         ("slice m.onnx --at :", &["DATA m.onnx: the graph: field 2 at byte 13 has 1 bytes, and 0 are left"]),
         ("slice s.pb --at :", &["DATA s.pb", "SequenceProto"]),

@@ -20,6 +20,7 @@ mod folders;
 mod gather;
 mod gather_elements;
 mod gather_nd;
+mod gguf;
 mod golden;
 mod indices;
 mod info;

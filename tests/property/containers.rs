@@ -201,6 +201,11 @@ pub(crate) fn onnx(bytes: &[u8]) {
     }
 }
 
+/// A GGUF model, which is not written.
+pub(crate) fn gguf(bytes: &[u8]) {
+    any(bytes, Format::named("gguf"));
+}
+
 /// Bytes of which nothing is said.
 pub(crate) fn open(bytes: &[u8]) {
     any(bytes, None);

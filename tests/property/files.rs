@@ -61,6 +61,24 @@ fn with_header(header: &[u8], data: &[u8]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes()[..], header, data].concat()
 }
 
+/// A model of the Python package gguf, and the parts of another, each of which has its own header.
+pub(crate) fn gguf() -> Vec<Vec<u8>> {
+    let parts = (1..=3).map(|n| format!("parts-0000{n}-of-00003.gguf"));
+    let files: Vec<_> = [String::from("quantized.gguf")].into_iter().chain(parts).collect();
+    files.iter().map(|name| std::fs::read(format!("tests/golden/gguf/{name}")).expect("a golden file")).collect()
+}
+
+pub(crate) const GGUF_TOKENS: &[&str] = &[
+    "\0",
+    "\u{1}",
+    "\u{9}",
+    "\u{27}",
+    "GGUF\u{2}",
+    "general.alignment",
+    "split.count",
+    "\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}",
+];
+
 /// Messages: raw items, packed ones, strings, typed fields, and what is only said to be elsewhere.
 pub(crate) fn onnx() -> Vec<Vec<u8>> {
     let raw = [

@@ -138,6 +138,13 @@ fn mutants_of_onnx() {
     });
 }
 
+#[test]
+fn mutants_of_gguf() {
+    holds(1000, (0..files::gguf().len(), mutants::changes()), |(seed, changes)| {
+        containers::gguf(&mutants::mutant(&files::gguf()[seed], &changes, files::GGUF_TOKENS));
+    });
+}
+
 #[cfg(feature = "zarr")]
 #[test]
 fn mutants_of_zarr() {
@@ -183,6 +190,7 @@ fn seeds_are_accepted() {
         (Format::NPZ, files::npz(), containers::npz as fn(&[u8])),
         (Format::SAFETENSORS, files::safetensors(), containers::safetensors),
         (Format::ONNX, files::onnx(), containers::onnx),
+        (Format::named("gguf").expect("a format"), files::gguf(), containers::gguf),
     ];
     for (format, seeds, check) in containers {
         assert!(seeds.len() >= 4, "{format:?}");
@@ -215,6 +223,7 @@ fn regressions() {
         ("npz", containers::npz),
         ("safetensors", containers::safetensors),
         ("onnx", containers::onnx),
+        ("gguf", containers::gguf),
         ("open", containers::open),
         #[cfg(feature = "zarr")]
         ("zarr", zarr::zarr),
@@ -250,6 +259,7 @@ fn seeds_for_fuzzing() {
         ("npz", files::npz()),
         ("safetensors", files::safetensors()),
         ("onnx", files::onnx()),
+        ("gguf", files::gguf()),
         ("csv", texts(&["1,2\n3,4\n", "a\tb\n1\t2\n", "\"x\n\"\"y\",nan\n", "2024-01-01,true\n"])),
         ("view", texts(&["float32[2,5]@128", ">u2[4]@0x80", "int8", "f4[-1,3]", "int8[]"])),
         ("open", [files::npz(), files::safetensors(), files::onnx(), mutants::npy(), texts(mutants::JSON)].concat()),

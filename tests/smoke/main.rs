@@ -99,6 +99,16 @@ fn formats() {
     prints(&[("convert d.npy --to text", "[[1. 2. 3.]\n [4. 5. 6.]]")]);
 }
 
+/// Formats that are only read.
+#[test]
+fn formats_of_models() {
+    let folder = folder();
+    folder.put("m.gguf", include_bytes!("../golden/gguf/quantized.gguf"));
+    folder.put("m.npz", include_bytes!("../golden/gguf/quantized.npz"));
+    let verdict = folder.run(words("diff m.gguf m.npz")).printed();
+    assert_eq!(verdict.as_deref(), Ok("equal: 8 same, 0 within, 0 different, 0 missing, 0 extra\n"));
+}
+
 #[test]
 fn other_sub_commands() {
     prints(&[

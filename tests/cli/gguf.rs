@@ -1,0 +1,162 @@
+//! GGUF models on the command line. The files of `tests/golden/gguf` are those of the Python package gguf.
+
+use std::fs;
+
+use crate::common::{Folder, each, words};
+
+/// The model `m.gguf` with all types, its items in `m.npz`, and a model in three files.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let golden = |name: &str| fs::read(format!("tests/golden/gguf/{name}")).expect("a golden file");
+    folder.put("m.gguf", golden("types.gguf")).put("m.npz", golden("types.npz"));
+    folder.put("q.gguf", golden("quantized.gguf"));
+    for n in 1..=3 {
+        let name = format!("parts-0000{n}-of-00003.gguf");
+        folder.put(&name, golden(&name));
+    }
+    folder
+}
+
+/// Rows of arguments, exit status, and parts of what is printed and of what is said.
+#[track_caller]
+fn says(folder: &Folder, rows: &[(&str, i32, &str, &str)]) {
+    each(
+        rows,
+        |(args, ..)| format!("`{args}`"),
+        |(args, status, out, err)| {
+            let run = folder.run(words(args));
+            let text = String::from_utf8_lossy(&run.stdout);
+            match run.status == Some(*status) && text.contains(out) && run.stderr.contains(err) {
+                true => Ok(()),
+                false => Err(format!("status {:?}, {text}{}", run.status, run.stderr)),
+            }
+        },
+    );
+}
+
+/// A header and the numbers of types, of which each tensor has 64 bytes.
+fn model(tensors: &[(&str, u32, u64)], bytes: usize) -> Vec<u8> {
+    let mut out = b"GGUF\x03\0\0\0".to_vec();
+    out.extend((tensors.len() as u64).to_le_bytes());
+    out.extend(0_u64.to_le_bytes());
+    for (n, (name, number, items)) in tensors.iter().enumerate() {
+        out.extend((name.len() as u64).to_le_bytes());
+        out.extend(name.as_bytes());
+        out.extend(1_u32.to_le_bytes());
+        out.extend(items.to_le_bytes());
+        out.extend(number.to_le_bytes());
+        out.extend((64 * n as u64).to_le_bytes());
+    }
+    out.resize(out.len().next_multiple_of(32) + bytes, 0);
+    out
+}
+
+#[test]
+fn what_is_printed() {
+    let folder = folder();
+    let rows: &[(&str, i32, &str, &str)] = &[
+        ("info m.gguf:blk.q4_k.weight --dtype uint8", 0, "m.gguf:blk.q4_k.weight  uint8  [2, 144]  288 B", ""),
+        ("info m.gguf", 0, "  blk.q4_k.weight     q4_K        [2, 256]       288 B", ""),
+        ("info m.gguf", 0, "metadata test.tokens = [100 strings]\n", ""),
+        ("info m.gguf", 0, "metadata test.short = [1, 2, 3]\n", ""),
+        ("info m.gguf --json", 0, "\"dtype\": \"iq2_xxs\", \"shape\": [2, 256], \"order\": \"C\"", ""),
+        ("diff m.gguf m.npz", 0, "equal: 33 same", ""),
+        ("info parts-00001-of-00003.gguf", 0, "total  8 tensors", ""),
+        ("info parts-00002-of-00003.gguf", 0, "total  3 tensors", ""),
+        ("diff q.gguf parts-00001-of-00003.gguf", 0, "equal: 8 same", ""),
+        ("diff m.gguf:blk.q4_0.weight m.gguf:blk.q4_0.weight --dtype uint8", 0, "uint8 [2, 18]", ""),
+    ];
+    says(&folder, rows);
+}
+
+#[test]
+fn blocks_are_converted_or_copied() {
+    let folder = folder();
+    let run = folder.run(words("convert m.gguf -o all.safetensors"));
+    assert_eq!(
+        run.stderr,
+        "26 tensors of iq1_m, iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, iq4_xs, mxfp4, \
+        nvfp4, q1_0, q2_0, q2_K, q3_K, q4_0, q4_1, q4_K, q5_0, q5_1, q5_K, q6_K, q8_0, q8_K, tq1_0, tq2_0 are written as \
+        float32\n"
+    );
+    for (args, stderr) in [
+        ("convert m.gguf:blk.q4_k.weight --dtype uint8 -o b.npy", ""),
+        ("convert m.gguf:blk.q4_k.weight -o f.npy", "1 tensor of q4_K is written as float32\n"),
+        ("convert m.gguf:blk.q4_k.weight --cast float16 -o h.npy", ""),
+        ("diff all.safetensors m.npz", ""),
+        ("slice m.gguf:blk.q6_k.weight --at 1:,::-3 -o s.npy", ""),
+    ] {
+        let run = folder.run(words(args));
+        assert_eq!((run.status, run.stderr.as_str()), (Some(0), stderr), "{args}");
+    }
+    let (blocks, file) = (folder.get("b.npy"), folder.get("m.gguf"));
+    assert_eq!(blocks.len(), 128 + 288);
+    assert!(file.windows(288).any(|window| window == &blocks[128..]));
+}
+
+#[test]
+fn plain_tensors_are_edited_in_place() {
+    let folder = folder();
+    let before = folder.get("m.gguf");
+    let run = folder.run(words("slice-scatter m.gguf:plain.f32 [[[7.0]]] --at 1:2,1:2,4: --in-place"));
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let after = folder.get("m.gguf");
+    let changed: Vec<_> = (0..before.len()).filter(|&at| before[at] != after[at]).collect();
+    assert!(!changed.is_empty() && changed.last().zip(changed.first()).is_some_and(|(last, first)| last - first < 4));
+    let run = folder.run(words("slice-scatter parts-00001-of-00003.gguf:q4_0 [[7.0]] --at :1,:1 --in-place"));
+    let refused =
+        "FILE DATA parts-00001-of-00003.gguf:q4_0: --in-place cannot change items of q4_0, whose blocks share scales";
+    assert_eq!((run.status, run.stderr.contains(&refused[10..])), (Some(2), true), "{}", run.stderr);
+    let run = folder.run(words("slice-scatter m.gguf:plain.f32 [[[7.0]]] --at 1:2,1:2,4: -o x.gguf"));
+    assert_eq!(run.status, Some(2), "{}", run.stderr);
+}
+
+/// A type that is not known is no fault of the file; a tensor of a wrong size is.
+#[test]
+fn tensors_that_are_not_read() {
+    let folder = Folder::new();
+    folder.put("unknown.gguf", model(&[("a", 0, 16), ("b", 156, 16), ("c", 0, 16)], 192));
+    folder.put("short.gguf", model(&[("a", 0, 32), ("b", 0, 16), ("c", 0, 16)], 192));
+    folder.put("cut.gguf", model(&[("a", 0, 16), ("b", 0, 16)], 100));
+    let short = "64 bytes up to the next tensor, expected 128 (f32 [32])";
+    let cut = "64 bytes (f32 [16]) from byte 64 of the data on, which end after the";
+    let rows: &[(&str, i32, &str, &str)] = &[
+        ("info unknown.gguf", 0, "not read: type 156 is not known", ""),
+        ("info unknown.gguf --members", 0, "a\nb\nc\n", ""),
+        ("info unknown.gguf --json", 0, "\"c\"", ""),
+        ("info unknown.gguf:b", 2, "", "unknown.gguf:b: type 156 is not known"),
+        ("show unknown.gguf:b", 2, "", "type 156 is not known"),
+        ("convert unknown.gguf -o u.npz", 0, "", "unknown.gguf:b: type 156 is not known, and left out"),
+        ("info u.npz --members", 0, "a\nc\n", ""),
+        ("info short.gguf", 2, short, short),
+        ("convert short.gguf -o s.npz", 2, "", "--exclude a leaves it out"),
+        ("info cut.gguf", 2, cut, cut),
+        ("show cut.gguf:a", 0, "0", ""),
+    ];
+    says(&folder, rows);
+}
+
+#[test]
+fn a_missing_part_is_named() {
+    let folder = folder();
+    fs::remove_file(folder.path("parts-00002-of-00003.gguf")).expect("removed");
+    let run = folder.run(words("info parts-00001-of-00003.gguf"));
+    let text = String::from_utf8_lossy(&run.stdout);
+    assert_eq!(run.status, Some(2));
+    assert!(text.contains("total                      5 tensors") && text.contains("1 not read"), "{text}");
+    assert!(run.stderr.contains("parts-00002-of-00003.gguf"), "{}", run.stderr);
+}
+
+/// In a folder the first file stands for all.
+#[test]
+fn parts_in_a_folder() {
+    let folder = folder();
+    fs::create_dir(folder.path("model")).expect("a folder");
+    for n in 1..=3 {
+        let name = format!("parts-0000{n}-of-00003.gguf");
+        fs::rename(folder.path(&name), folder.path(format!("model/{name}"))).expect("moved");
+    }
+    says(&folder, &[("diff q.gguf model", 0, "equal: 8 same", ""), ("info model", 0, "8 tensors", "")]);
+    fs::remove_file(folder.path("model/parts-00001-of-00003.gguf")).expect("removed");
+    says(&folder, &[("info model", 0, "parts-00002-of-00003", "")]);
+}
