@@ -4,9 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use super::types::ItemType;
-use crate::storage::read_at::{Identity, ReadAt, Stamp};
+use crate::storage::read_at::{Identity, READ_AHEAD, ReadAt, Stamp};
 
-/// The bytes of blocks that a thread holds at once.
+/// The bytes of blocks that a thread holds at once, except from servers.
 const PIECE: usize = 1 << 16;
 
 const ITEMSIZE: usize = size_of::<f32>();
@@ -53,9 +53,10 @@ impl ReadAt for BlockItems {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let (mut first, mut skip) = ((at / side as u64) as usize, (at % side as u64) as usize);
+        let most = if self.costs_requests() { READ_AHEAD } else { PIECE };
         let (mut rest, mut read) = (out, Vec::new());
         while !rest.is_empty() {
-            let blocks = (skip + rest.len()).div_ceil(side).min(PIECE / bytes);
+            let blocks = (skip + rest.len()).div_ceil(side).min(most / bytes);
             read.resize(blocks * bytes, 0);
             self.read_blocks(&mut read, first)?;
             first += blocks;
@@ -89,5 +90,40 @@ impl ReadAt for BlockItems {
 
     fn costs_requests(&self) -> bool {
         self.bytes.costs_requests()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::gguf::types::Rule;
+    use crate::storage::read_at::MemoryBytes;
+
+    const Q8_0: u32 = 8;
+
+    #[test]
+    fn bytes_from_any_place() {
+        let blocks = 3 * PIECE / 34;
+        let mut stored: Vec<u8> = (0..1 + blocks * 34).map(|n| (n * 37 + n / 256) as u8).collect();
+        // the scales are 1
+        stored[1..].chunks_exact_mut(34).for_each(|block| block[..2].copy_from_slice(&[0, 0x3c]));
+        let item = |n: usize| f32::from(stored[1 + n / 32 * 34 + 2 + n % 32] as i8).to_le_bytes();
+        let all: Vec<u8> = (0..blocks * 32).flat_map(item).collect();
+        let item_type = ItemType::numbered(Q8_0).expect("a type");
+        let Rule::Blocks(rule) = &item_type.rule else { panic!("q8_0 has blocks") };
+        let bytes = Arc::new(MemoryBytes::new(stored));
+        let view = BlockItems { bytes, start: 1, blocks, item_type, decode: rule.decode, swapped: &[] };
+        let end = all.len();
+        assert_eq!(view.size().expect("a size"), end as u64);
+        for (at, len) in
+            [(0, end), (1, 2), (127, 2), (128, 128), (3, 4 * PIECE + 77), (end - 5, 5), (end, 0), (500, 12 * PIECE)]
+        {
+            let len = len.min(end - at);
+            let mut out = vec![9; len];
+            view.read_at(&mut out, at as u64).expect("items");
+            assert!(out == all[at..][..len], "{len} bytes from {at}");
+        }
+        assert!(view.read_at(&mut [0; 2], end as u64 - 1).is_err());
+        assert!(view.read_at(&mut [0; 2], u64::MAX).is_err());
     }
 }

@@ -31,13 +31,11 @@ pub(super) fn each<const BYTES: usize, const ITEMS: usize>(
     }
 }
 
-/// Passes the nibbles of bytes: all low ones, then all high ones.
-fn split_nibbles<const ITEMS: usize>(bytes: &[u8], out: &mut [f32; ITEMS], item: impl Fn(usize, u8) -> f32) {
-    let (low, high) = out.split_at_mut(ITEMS / 2);
-    for (n, (byte, (low, high))) in bytes.iter().zip(low.iter_mut().zip(high)).enumerate() {
-        *low = item(n, byte & 15);
-        *high = item(n + ITEMS / 2, byte >> 4);
-    }
+/// Passes the nibbles of bytes: all low ones, then all high ones. Two loops become vector instructions, and one does not.
+fn split_nibbles(bytes: &[u8], out: &mut [f32], item: impl Fn(usize, u8) -> f32) {
+    let (low, high) = out.split_at_mut(bytes.len());
+    low.iter_mut().zip(bytes).enumerate().for_each(|(n, (out, byte))| *out = item(n, byte & 15));
+    high.iter_mut().zip(bytes).enumerate().for_each(|(n, (out, byte))| *out = item(n + bytes.len(), byte >> 4));
 }
 
 pub(super) fn q1_0(block: &[u8; 18], out: &mut [f32; 128]) {
@@ -91,9 +89,11 @@ pub(super) fn q8_k(block: &[u8; 292], out: &mut [f32; LONG]) {
     *out = array::from_fn(|n| d * f32::from(block[4 + n] as i8));
 }
 
-/// The bits of item `n` among codes of 2 bits: a byte has those of 4 items that lie 32 apart.
-fn two_bits(codes: &[u8], n: usize) -> u8 {
-    codes[n / 128 * 32 + n % 32] >> (n / 32 % 4 * 2) & 3
+/// The bits of the 16 items of a group among codes of 2 bits: a byte has those of 4 items that lie 32 apart.
+fn two_bits(codes: &[u8], group: usize) -> [u8; 16] {
+    let bytes = &codes[group / 8 * 32 + group % 2 * 16..][..16];
+    let shift = group / 2 % 4 * 2;
+    array::from_fn(|n| bytes[n] >> shift & 3)
 }
 
 pub(super) fn q2_k(block: &[u8; 84], out: &mut [f32; LONG]) {
@@ -101,7 +101,8 @@ pub(super) fn q2_k(block: &[u8; 84], out: &mut [f32; LONG]) {
     let (d, dmin) = (half_at(block, 80), half_at(block, 82));
     for (group, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
         let (scale, min) = (d * f32::from(scales[group] & 15), dmin * f32::from(scales[group] >> 4));
-        *out = array::from_fn(|n| scale * f32::from(two_bits(codes, group * 16 + n)) - min);
+        let codes = two_bits(codes, group);
+        *out = array::from_fn(|n| scale * f32::from(codes[n]) - min);
     }
 }
 
@@ -113,11 +114,8 @@ pub(super) fn q3_k(block: &[u8; 110], out: &mut [f32; LONG]) {
         let low = scales[group % 8] >> (group / 8 * 4) & 15;
         let high = scales[8 + group % 4] >> (group / 4 * 2) & 3;
         let scale = d * f32::from((low | high << 4) as i8 - 32);
-        *out = array::from_fn(|n| {
-            let n = group * 16 + n;
-            let third = mask[n % 32] >> (n / 32) & 1;
-            scale * f32::from(two_bits(codes, n) as i8 - 4 * (1 - third as i8))
-        });
+        let (codes, mask) = (two_bits(codes, group), &mask[group % 2 * 16..][..16]);
+        *out = array::from_fn(|n| scale * f32::from((codes[n] | (mask[n] >> (group / 2) & 1) << 2) as i8 - 4));
     }
 }
 
@@ -137,16 +135,11 @@ fn scale_and_min(scales: &[u8], group: usize) -> (f32, f32) {
 pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; LONG]) {
     let (scales, codes) = (&block[4..16], &block[16..]);
     let (d, dmin) = (half_at(block, 0), half_at(block, 2));
-    let groups = codes.as_chunks::<32>().0.iter().zip(out.as_chunks_mut::<64>().0);
-    for (pair, (codes, out)) in groups.enumerate() {
-        let [low, high] = [2 * pair, 2 * pair + 1].map(|group| {
-            let (scale, min) = scale_and_min(scales, group);
-            (d * scale, dmin * min)
-        });
-        split_nibbles(codes, out, |n, q| {
-            let (scale, min) = if n < 32 { low } else { high };
-            scale * f32::from(q) - min
-        });
+    for (group, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        let (scale, min) = scale_and_min(scales, group);
+        let (scale, min) = (d * scale, dmin * min);
+        let (codes, shift) = (&codes[group / 2 * 32..][..32], group % 2 * 4);
+        *out = array::from_fn(|n| scale * f32::from(codes[n] >> shift & 15) - min);
     }
 }
 
@@ -156,9 +149,9 @@ pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; LONG]) {
     for (group, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
         let (scale, min) = scale_and_min(scales, group);
         let (scale, min) = (d * scale, dmin * min);
-        let codes = &codes[group / 2 * 32..][..32];
+        let (codes, shift) = (&codes[group / 2 * 32..][..32], group % 2 * 4);
         *out = array::from_fn(|n| {
-            let q = codes[n] >> (group % 2 * 4) & 15 | (fifth[n] >> group & 1) << 4;
+            let q = codes[n] >> shift & 15 | (fifth[n] >> group & 1) << 4;
             scale * f32::from(q) - min
         });
     }
@@ -169,35 +162,32 @@ pub(super) fn q6_k(block: &[u8; 210], out: &mut [f32; LONG]) {
     let d = half_at(block, 208);
     for (group, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
         let scale = d * f32::from(scales[group] as i8);
-        *out = array::from_fn(|n| {
-            let n = group * 16 + n;
-            let low = low[n / 128 * 64 + n % 64] >> (n / 64 % 2 * 4) & 15;
-            scale * f32::from((low | two_bits(high, n) << 4) as i8 - 32)
-        });
+        let (low, shift) = (&low[group / 8 * 64 + group % 4 * 16..][..16], group / 4 % 2 * 4);
+        let high = two_bits(high, group);
+        *out = array::from_fn(|n| scale * f32::from((low[n] >> shift & 15 | high[n] << 4) as i8 - 32));
     }
 }
 
 /// A byte is a fraction of 256 with 5 digits of base 3; the digit after the point is the integer part of three times it.
-fn trit(byte: u8, digit: usize) -> i8 {
-    const POWERS: [u8; 5] = [1, 3, 9, 27, 81];
-    (u16::from(byte.wrapping_mul(POWERS[digit])) * 3 >> 8) as i8 - 1
+fn trits(bytes: &[u8], d: f32, out: &mut [f32]) {
+    for (out, power) in out.chunks_exact_mut(bytes.len()).zip([1_u8, 3, 9, 27, 81]) {
+        let trit = |byte: u8| (u16::from(byte.wrapping_mul(power)) * 3 >> 8) as i8 - 1;
+        out.iter_mut().zip(bytes).for_each(|(out, byte)| *out = d * f32::from(trit(*byte)));
+    }
 }
 
 pub(super) fn tq1_0(block: &[u8; 54], out: &mut [f32; LONG]) {
     let d = half_at(block, 52);
-    *out = array::from_fn(|n| {
-        let (byte, digit) = match n {
-            0..160 => (n % 32, n / 32),
-            160..240 => (32 + n % 16, (n - 160) / 16),
-            _ => (48 + n % 4, (n - 240) / 4),
-        };
-        d * f32::from(trit(block[byte], digit))
-    });
+    trits(&block[..32], d, &mut out[..160]);
+    trits(&block[32..48], d, &mut out[160..240]);
+    trits(&block[48..52], d, &mut out[240..]);
 }
 
 pub(super) fn tq2_0(block: &[u8; 66], out: &mut [f32; LONG]) {
     let (codes, d) = (&block[..64], half_at(block, 64));
-    *out = array::from_fn(|n| d * f32::from(two_bits(codes, n) as i8 - 1));
+    for (group, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        *out = two_bits(codes, group).map(|code| d * f32::from(code as i8 - 1));
+    }
 }
 
 /// Twice the values of float4_e2m1fn, but code 8 is 0, not -0.
