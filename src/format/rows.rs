@@ -171,7 +171,7 @@ pub(super) static GGUF: Row = Row {
     holds: Holds::Tensors,
     reads: Some(Reads {
         help: "A GGUF model, its blocks as float32",
-        name_in_messages: Some(".gguf"),
+        name_in_messages: Some("GGUF"),
         sure: gguf::sure,
         mismatch_message: Some("no .gguf file: does not begin with GGUF"),
         opens_numbered: true,

@@ -378,7 +378,7 @@ mod tests {
                 b"\x01",
                 None,
                 Err(
-                    "neither .npy, .npz, .safetensors, an ONNX tensor, an ONNX model, OpenVINO IR nor JSON: begins with byte 0x01; for \
+                    "neither .npy, .npz, .safetensors, an ONNX tensor, an ONNX model, OpenVINO IR, GGUF nor JSON: begins with byte 0x01; for \
                      items without a header give FILE:DTYPE[DIMS]",
                 ),
             ),
