@@ -171,7 +171,7 @@ impl FoundLayers {
             }
             buffer.clear();
         }
-        ensure!(is_net && walk.elements.is_empty(), "no OpenVINO IR: it has no whole <net>");
+        ensure!(is_net && walk.elements.is_empty(), "not OpenVINO IR: it has no whole <net>");
         Ok(walk.finish())
     }
 }
@@ -443,7 +443,7 @@ mod tests {
             (net("<layer>"), "byte"),
             (net(&constant("&own;", "u8", "1", "0", "1")), "name: "),
             ("<!DOCTYPE net [<!ENTITY own \"x\">]><net/>".to_owned(), "a document type, expected none"),
-            ("<net><layers>".to_owned(), "no OpenVINO IR: it has no whole <net>"),
+            ("<net><layers>".to_owned(), "not OpenVINO IR: it has no whole <net>"),
             (net(&"<a>".repeat(MAX_DEPTH)), "more than 256 elements inside one another"),
         ];
         let mut failures = Vec::new();

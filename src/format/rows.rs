@@ -173,7 +173,7 @@ pub(super) static GGUF: Row = Row {
         help: "A GGUF model, its blocks as float32",
         name_in_messages: Some("GGUF"),
         sure: gguf::sure,
-        mismatch_message: Some("no .gguf file: does not begin with GGUF"),
+        mismatch_message: Some("not a .gguf file: does not begin with GGUF"),
         opens_numbered: true,
         open: gguf::open,
         ..READS

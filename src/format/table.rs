@@ -77,15 +77,18 @@ impl Format {
             if !cfg!(feature = "zarr") && extension.as_ref().is_some_and(|extension| extension == "zarr") {
                 return Error::from_kind(ErrorKind::Unsupported, "Zarr stores need the feature zarr of tensorop");
             }
-            let is_named = |row: &Row| extension.as_ref().is_some_and(|extension| extension == row.extension);
-            if let Some(reads) = TABLE.iter().find(|row| is_named(row)).and_then(|row| row.reads.as_ref())
-                && let Some(what) = reads.name_in_messages
-            {
-                return Error::from_kind(ErrorKind::Unsupported, format!("{what} can be read, not written"));
-            }
+            let is_named = |row: &&&Row| extension.as_ref().is_some_and(|extension| extension == row.extension);
+            let read = TABLE.iter().find(is_named).and_then(|row| row.reads.as_ref()?.name_in_messages);
             let written = Self::all().filter(|format| format.is_written());
             let all: Vec<_> = written.map(|Self(row)| format!(".{}", row.extension)).collect();
-            malformed!("the name does not show the format: end it in {}", joined_by(&all, "or"))
+            let all = joined_by(&all, "or");
+            match read {
+                Some(what) => {
+                    let message = format!("{what} can be read, not written: end the name in {all}");
+                    Error::from_kind(ErrorKind::Unsupported, message)
+                }
+                None => malformed!("the name does not show the format: end it in {all}"),
+            }
         })
     }
 

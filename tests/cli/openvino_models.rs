@@ -67,7 +67,7 @@ fn what_is_said() {
     let run = folder.run(words("info alone.xml"));
     assert!(run.status == Some(2) && run.stderr.contains("of the .bin file, which has 20 bytes"), "{run:?}");
     folder
-        .refuses(words("convert 1.xml -o out.xml"), &["out.xml: OpenVINO IR is read, and not written"])
+        .refuses(words("convert 1.xml -o out.xml"), &["out.xml: OpenVINO IR can be read, not written: end the name in"])
         .expect("refused");
     let run = folder.run_with(words("info -"), None, Some(&folder.get("1.xml")));
     assert!(run.stderr.contains("there is no folder to find it in"), "{run:?}");

@@ -127,9 +127,9 @@ fn put_shifted(out: &mut [f32], at: usize, entry: [i8; 8], scale: f32, shift: f3
 
 pub(super) fn iq1_s(block: &[u8; 50], out: &mut [f32; LONG]) {
     let (d, codes) = (half_at(block, 0), &block[2..34]);
-    for n in 0..32 {
+    for (n, code) in codes.iter().enumerate() {
         let high = u16_at(block, 34 + n / 4 * 2);
-        let code = usize::from(codes[n]) | usize::from(high >> (n % 4 * 3) & 7) << 8;
+        let code = usize::from(*code) | usize::from(high >> (n % 4 * 3) & 7) << 8;
         let scale = d * f32::from(2 * (high >> 12 & 7) + 1);
         put_shifted(out, n * 8, IQ1_S[code], scale, shift(high >> 15 == 1));
     }

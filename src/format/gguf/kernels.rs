@@ -171,7 +171,7 @@ pub(super) fn q6_k(block: &[u8; 210], out: &mut [f32; LONG]) {
 /// A byte is a fraction of 256 with 5 digits of base 3; the digit after the point is the integer part of three times it.
 fn trits(bytes: &[u8], d: f32, out: &mut [f32]) {
     for (out, power) in out.chunks_exact_mut(bytes.len()).zip([1_u8, 3, 9, 27, 81]) {
-        let trit = |byte: u8| (u16::from(byte.wrapping_mul(power)) * 3 >> 8) as i8 - 1;
+        let trit = |byte: u8| ((u16::from(byte.wrapping_mul(power)) * 3) >> 8) as i8 - 1;
         out.iter_mut().zip(bytes).for_each(|(out, byte)| *out = d * f32::from(trit(*byte)));
     }
 }

@@ -22,7 +22,7 @@ use self::parts::PartsReader;
 use self::types::{ItemType, Rule};
 use super::content::{BlockDescription, Content, Description, MemberFile};
 use super::interface::{Confidence, Reader};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::storage::read_at::{ReadAt, Section};
@@ -97,6 +97,10 @@ impl Reader for GgufReader {
         let (tensor, known, meta) = self.tensor(n)?;
         let blocks = matches!(known.rule, Rule::Blocks(_)).then_some(BlockDescription { name: known.name });
         Ok(Description { blocks, ..Description::new(meta, tensor.bytes, Some(tensor.start)) })
+    }
+
+    fn is_passed_over(&self, n: usize) -> bool {
+        self.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported)
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {

@@ -85,6 +85,10 @@ impl Reader for PartsReader {
         self.places[n].0
     }
 
+    fn is_passed_over(&self, n: usize) -> bool {
+        self.find(n).is_ok_and(|(reader, there)| reader.is_passed_over(there))
+    }
+
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
         let (reader, there) = self.find(n).ok()?;
         reader.raw(there)
