@@ -4,6 +4,7 @@
 //! unreadable, is a tensor; other files are attachments. Overlapping members are harmless.
 
 mod deflate;
+pub(super) mod files;
 mod front;
 mod member;
 mod read;

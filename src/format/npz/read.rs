@@ -14,7 +14,7 @@ use rawzip::{CompressionMethod, ErrorKind, ZipArchive, ZipLocator};
 use super::front::FileFront;
 use super::member::{ArchiveMember, MemberContent, same_crc};
 use super::records::{END_BYTES, ENDING, LOCAL_BYTES, MAX_MEMBERS, checksum};
-use crate::format::foreign::{PYTORCH, ZIPPED_STORE};
+use crate::format::foreign::{EXPORTED, PYTORCH, ZIPPED_STORE};
 use crate::format::npy::{self, Header};
 use crate::parallel::{Threads, made_once};
 use crate::storage::read_at::{ReadAt, Section};
@@ -42,11 +42,11 @@ struct BegunMember {
 }
 
 impl Archive {
-    /// Reads the directory.
+    /// Reads the directory, and takes no file for a tensor.
     ///
     /// # Errors
     /// The archive is malformed, has more than [`MAX_MEMBERS`] members or cannot be read.
-    pub fn read(file: Arc<dyn ReadAt>) -> Result<Archive> {
+    pub(super) fn of_files(file: Arc<dyn ReadAt>) -> Result<Archive> {
         let len = file.size()?;
         let mut buffer = vec![0; ITEMS_BUFFER];
         let mut zip = ZipLocator::new()
@@ -101,13 +101,23 @@ impl Archive {
         // otherwise an archive nested in a truncated one would be read in its place
         ensure!(first == 0, "the first member of the ZIP archive is at byte {first}, expected 0");
         zip.get_mut().end_at(end);
+        Ok(Archive { members: Vec::new(), others: unrepeated(entries), begun: Vec::new(), zip })
+    }
+
+    /// Reads the directory, and tells tensors from other files.
+    ///
+    /// # Errors
+    /// The archive is malformed, has more than [`MAX_MEMBERS`] members or cannot be read.
+    pub fn read(file: Arc<dyn ReadAt>) -> Result<Archive> {
+        let mut archive = Self::of_files(file)?;
+        let entries = mem::take(&mut archive.others);
+        let found = entries.len();
         if !entries.iter().any(|entry| entry.full_name.ends_with(ENDING))
             && let Some(what) = known_archive(entries.iter().map(|entry| &*entry.full_name))
         {
             bail!("{what}");
         }
-        let mut archive = Archive { members: Vec::new(), others: Vec::new(), begun: Vec::new(), zip };
-        for entry in unrepeated(entries) {
+        for entry in entries {
             if entry.full_name.ends_with(ENDING) || archive.may_be_tensor(&entry)? {
                 archive.members.push(entry);
             } else {
@@ -244,7 +254,7 @@ impl Archive {
         self.zip.get_ref().file()
     }
 
-    fn content_at(&self, member: &ArchiveMember) -> Result<u64> {
+    pub(super) fn content_at(&self, member: &ArchiveMember) -> Result<u64> {
         ensure!(!member.is_repeated, "the ZIP archive has several members named {:?}", member.full_name);
         ensure!(
             matches!(member.method, CompressionMethod::STORE | CompressionMethod::DEFLATE),
@@ -300,6 +310,7 @@ fn known_archive<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<&'s
     let has = |file: &str| names.clone().any(|name| name.rsplit('/').next() == Some(file));
     match () {
         () if has("data.pkl") => Some(PYTORCH),
+        () if has("serialized_exported_program.json") => Some(EXPORTED),
         () if ["zarr.json", ".zarray", ".zgroup"].into_iter().any(has) => Some(ZIPPED_STORE),
         () => None,
     }

@@ -1,0 +1,76 @@
+//! The files of any ZIP archive, by the rules that `.npz` has for its own: other formats keep their items in one, too.
+
+use std::io::{BufReader, Read};
+use std::sync::Arc;
+
+use flate2::bufread::DeflateDecoder;
+use rawzip::CompressionMethod;
+
+use super::read::Archive;
+use crate::error::{Result, ensure};
+use crate::memory;
+use crate::storage::read_at::{ReadAt, Section};
+
+/// The files of an archive, which are found by the directory at its end. No checksum is checked.
+#[derive(Clone, Debug)]
+pub(in crate::format) struct ZipFiles(Archive);
+
+/// Where the bytes of a file lie.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::format) struct ZipPlace {
+    pub at: u64,
+    pub stored: u64,
+    /// Inflated.
+    pub size: u64,
+    pub is_deflated: bool,
+}
+
+impl ZipFiles {
+    /// Reads the directory.
+    ///
+    /// # Errors
+    /// The archive is malformed, has too many files or cannot be read.
+    pub(in crate::format) fn read(file: Arc<dyn ReadAt>) -> Result<Self> {
+        Archive::of_files(file).map(Self)
+    }
+
+    /// Returns the paths of all files, in the order of the directory.
+    pub(in crate::format) fn paths(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.0.others.iter().map(|file| &*file.full_name)
+    }
+
+    /// Returns where file `n` lies.
+    ///
+    /// # Errors
+    /// Its record contradicts the directory, it has a name twice, or is encrypted or compressed by another method.
+    pub(in crate::format) fn place(&self, n: usize) -> Result<ZipPlace> {
+        let file = &self.0.others[n];
+        let is_deflated = file.method == CompressionMethod::DEFLATE;
+        Ok(ZipPlace { at: self.0.content_at(file)?, stored: file.stored(), size: file.size(), is_deflated })
+    }
+}
+
+impl ZipPlace {
+    /// Returns the inflated bytes in order.
+    pub(in crate::format) fn open(self, file: &Arc<dyn ReadAt>) -> Box<dyn Read + Send> {
+        const BUFFER: usize = 1 << 16;
+        let section = Section::new(Arc::clone(file), self.at, self.stored);
+        match self.is_deflated {
+            true => Box::new(DeflateDecoder::new(BufReader::with_capacity(BUFFER, section)).take(self.size)),
+            false => Box::new(section),
+        }
+    }
+
+    /// Reads all bytes.
+    ///
+    /// # Errors
+    /// There are more than `most`, or other than the directory tells; reading fails.
+    pub(in crate::format) fn read(self, file: &Arc<dyn ReadAt>, most: u64) -> Result<Vec<u8>> {
+        let size = self.size;
+        ensure!(size <= most, "{size} bytes, expected at most {most}");
+        let mut bytes = memory::with_capacity(size.min(self.stored.saturating_mul(1 << 10)) as usize)?;
+        self.open(file).read_to_end(&mut bytes)?;
+        ensure!(bytes.len() as u64 == size, "inflates to {} bytes, expected {size}", bytes.len());
+        Ok(bytes)
+    }
+}
