@@ -223,6 +223,7 @@ pub(super) fn check_format_changeable(input: &Input, file: &str, label: &str) ->
     if let Some(why) = input.format().unchangeable() {
         let why = match why {
             Unchangeable::Text => "this is neither".to_owned(),
+            Unchangeable::Archive => "a PyTorch file is only read: -o x.safetensors writes its tensors".to_owned(),
             Unchangeable::CheckSums => {
                 let member = input.chosen().ok().and_then(|n| input.name(n));
                 let member = member.unwrap_or(ANY_MEMBER).to_owned();

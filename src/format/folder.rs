@@ -1,5 +1,5 @@
-//! Lists the files of a folder that may hold tensors by their names; only `.bin` files are opened, because any bytes
-//! may be called so.
+//! Lists the files of a folder that may hold tensors by their names; only files like `.bin` are opened, because any
+//! bytes may be called so.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -143,8 +143,8 @@ impl FolderWalk {
             if text.starts_with('.') {
                 continue;
             }
-            let format = Format::from_file_name(&text);
             let path = folder.join(&name);
+            let format = Format::from_name_or_content(&text, &path);
             let metadata = fs::metadata(&path);
             let is_folder = metadata.as_ref().is_ok_and(Metadata::is_dir);
             // Opening a broken link reports the error.

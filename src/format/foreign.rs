@@ -1,12 +1,12 @@
 //! Recognises files without readable tensors for messages: "not JSON" does not help with a model or a packed file.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::path::Path;
 
-pub(super) const PYTORCH: &str = "a PyTorch file, which is not read; this converts a dict of tensors: \
-    python3 -c \"import torch, safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in \
-    torch.load('IN.pt', map_location='cpu', weights_only=True).items()}, 'OUT.safetensors')\"";
+pub(super) const PYTORCH: &str = "a PyTorch file that was packed anew, with other files first: it is read as pytorch";
+
+pub(super) const EXPORTED: &str = "a PyTorch file of an exported program (.pt2), which is not read";
 
 pub(super) const ZIPPED_STORE: &str = "a Zarr store in a ZIP archive: unpack it into a folder first";
 
@@ -28,16 +28,18 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"II+\0", TIFF),
     (b"MM\0+", TIFF),
     (b"PAR1", PARQUET),
-    // The magic number of the old torch.save format, as a pickle.
-    (b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.", PYTORCH),
 ];
 
+/// By its name, but not by its content.
 const OF_TORCH: &str = "a PyTorch file, which is not read";
+
+/// The mark of a TAR archive, and where it is.
+const TAR: (usize, &[u8]) = (257, b"ustar");
 
 const ENDINGS: &[(&str, &str)] = &[
     (".pt", OF_TORCH),
     (".pth", OF_TORCH),
-    (".pt2", OF_TORCH),
+    (".pt2", EXPORTED),
     (".pkl", PICKLE),
     (".pickle", PICKLE),
     (".parquet", PARQUET),
@@ -70,23 +72,11 @@ pub(super) fn is_holder(path: &Path) -> bool {
     holder_among_bytes(path).is_ok_and(|what| what.is_some())
 }
 
-/// An archive with a pickle and no items holds settings of `torch.save`.
 fn holder_among_bytes(path: &Path) -> io::Result<Option<&'static str>> {
-    /// A ZIP archive ends with its directory.
     const LOOK: u64 = 4096;
-    let mut file = File::open(path)?;
     let mut begin = Vec::new();
-    file.by_ref().take(LOOK).read_to_end(&mut begin)?;
-    if !begin.starts_with(b"PK\x03\x04") {
-        let what = stand_in(&begin).or_else(|| binary(&begin));
-        return Ok(what.map(|what| if what == PYTORCH { OF_TORCH } else { what }));
-    }
-    let mut end = Vec::new();
-    file.seek(SeekFrom::Start(file.metadata()?.len().saturating_sub(LOOK)))?;
-    file.take(LOOK).read_to_end(&mut end)?;
-    let has = |bytes: &[u8], name: &[u8]| bytes.windows(name.len()).any(|window| window == name);
-    let is_torch = has(&begin, b"data.pkl") && has(&end, b"/data/");
-    Ok(is_torch.then_some(OF_TORCH))
+    File::open(path)?.take(LOOK).read_to_end(&mut begin)?;
+    Ok(stand_in(&begin).or_else(|| binary(&begin)))
 }
 
 const POINTER: u64 = 1024;
@@ -124,7 +114,12 @@ pub(super) fn is_pointer(begin: &[u8]) -> bool {
 pub(super) fn binary(begin: &[u8]) -> Option<&'static str> {
     let magic = MAGIC.iter().find(|(magic, _)| begin.starts_with(magic)).map(|(_, what)| *what);
     match begin {
-        [0x80, 2..=5, ..] if magic.is_none() => Some("a Python pickle (an old .pt, or objects), which is not read"),
+        [0x80, 2..=5, ..] if magic.is_none() => {
+            Some("a Python pickle that torch.save did not write, which is not read")
+        }
+        _ if begin.get(TAR.0..).is_some_and(|bytes| bytes.starts_with(TAR.1)) => {
+            Some("a TAR archive, which is not read (nor are PyTorch's of 2016)")
+        }
         _ => magic,
     }
 }
@@ -232,7 +227,7 @@ mod tests {
 
     #[test]
     fn files() {
-        let rows: [(&[u8], &str); 11] = [
+        let rows: [(&[u8], &str); 10] = [
             (b"\x1f\x8b\x08\0", "gzip"),
             (b"GGUF\x03\0\0\0", "GGUF"),
             (b"CDF\x01\0\0\0\0", "netCDF"),
@@ -242,7 +237,6 @@ mod tests {
             (b"MM\0+\0\x08\0\0", "TIFF"),
             (b"MM\0*\0\0\0\x08", "TIFF"),
             (b"PAR1\x15\x04", "Parquet"),
-            (b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M", "PyTorch"),
             (b"\x80\x02\x8a\x0al", "pickle"),
         ];
         for (begin, what) in rows {

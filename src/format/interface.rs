@@ -194,6 +194,8 @@ impl<T: TextReader + Debug + Send + Sync> Reader for T {
 /// Why the items of a file cannot be changed in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unchangeable {
+    /// The file is an archive that other programs check, or a stream.
+    Archive,
     /// The file has checksums of the items.
     CheckSums,
     /// The items are a field of a message.

@@ -67,6 +67,7 @@ pub mod sides;
 pub mod stored_dtype;
 mod table;
 pub mod text;
+mod torch;
 pub mod typed_pair;
 pub mod values;
 pub mod write;

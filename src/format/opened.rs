@@ -146,6 +146,7 @@ fn lock(located: &Located, label: &str) -> Result<Source> {
         None => {}
         Some(Unchangeable::Text) => return refuse("text is not changed in place"),
         Some(Unchangeable::Message) => return refuse("an ONNX tensor is not changed in place"),
+        Some(Unchangeable::Archive) => return refuse("a PyTorch file is not changed in place"),
         Some(Unchangeable::CheckSums) => return refuse("an archive with check sums is not changed in place"),
     }
     let input = input.lock_chosen(&options, false)?;

@@ -14,12 +14,13 @@ use super::values::cells::Dialect;
 #[cfg(feature = "zarr")]
 use super::zarr;
 use super::{index, safetensors};
-use super::{json, raw, text};
+use super::{json, raw, text, torch};
 use crate::error::{Result, malformed};
 
 /// Listed and recognised in this order.
 pub(super) static TABLE: &[&Row] = &[
     &NPY,
+    &TORCH,
     &NPZ,
     &SAFETENSORS,
     &INDEX,
@@ -70,6 +71,22 @@ pub(super) static NPZ: Row = Row {
         can: Capabilities { byte_orders: true, fortran_order: true, compression: true, ..Capabilities::NONE },
     }),
     ..row("npz")
+};
+
+/// Before `.npz`, which is a ZIP archive, too.
+pub(super) static TORCH: Row = Row {
+    holds: Holds::Tensors,
+    extension: "pt",
+    reads: Some(Reads {
+        help: "A PyTorch file, of which nothing is run",
+        name_in_messages: Some("a PyTorch file"),
+        sure: torch::sure,
+        names_by_content: &["pt", "pth", "ckpt", "bin"],
+        unchangeable: Some(Unchangeable::Archive),
+        open: torch::open,
+        ..READS
+    }),
+    ..row("pytorch")
 };
 
 pub(super) static SAFETENSORS: Row = Row {
@@ -265,6 +282,7 @@ const READS: Reads = Reads {
     name_in_messages: None,
     sure: |_, _| Confidence::No,
     marks: &[],
+    names_by_content: &[],
     mismatch_message: None,
     unchangeable: None,
     in_order: false,
@@ -303,6 +321,8 @@ pub(super) struct Reads {
     pub sure: fn(&[u8], Option<u64>) -> Confidence,
     /// File names that mark a folder as this format.
     pub marks: &'static [&'static str],
+    /// Extensions of files in a folder that are in this format only if their content is.
+    pub names_by_content: &'static [&'static str],
     /// The error for a forced format that [`sure`](Self::sure) rejects; `None` if the reader's error is better.
     pub mismatch_message: Option<&'static str>,
     pub unchangeable: Option<Unchangeable>,

@@ -2,14 +2,15 @@
 
 use std::borrow::{Borrow, Cow};
 use std::fmt::{self, Debug};
+use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 
-use super::content::Content;
+use super::content::{Content, read_begin};
 use super::file_options::Capabilities;
 use super::foreign;
 use super::interface::{Confidence, Reader, Unchangeable, Writer};
-use super::rows::{self, Holds, Row, TABLE};
+use super::rows::{self, Holds, Reads, Row, TABLE};
 use crate::error::{Advice, Error, ErrorKind, Result, bail, malformed};
 use crate::item::dtype::DType;
 
@@ -105,6 +106,24 @@ impl Format {
         let read = Self::all().filter(|format| format.is_read());
         let found = read.filter_map(|format| Some((format, stem(&format)?))).min_by_key(|(_, stem)| stem.len());
         found.map(|(format, stem)| (format, stem.into()))
+    }
+
+    /// Returns the format of a file in a folder, and the name without its extension. Some extensions leave the format to
+    /// the content.
+    pub(super) fn from_name_or_content<'n>(name: &'n str, path: &Path) -> Option<(Self, Cow<'n, str>)> {
+        let is_by_name = |Self(row): Self| row.reads.as_ref().is_none_or(|reads| reads.names_by_content.is_empty());
+        let named = Self::from_file_name(name).filter(|(format, _)| is_by_name(*format));
+        named.or_else(|| Self::from_content(name, path).map(|(format, stem)| (format, stem.into())))
+    }
+
+    fn from_content<'n>(name: &'n str, path: &Path) -> Option<(Self, &'n str)> {
+        let (stem, extension) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty())?;
+        let may_be = |reads: &&Reads| reads.names_by_content.iter().any(|name| name.eq_ignore_ascii_case(extension));
+        let mut rows = TABLE.iter().filter_map(|row| Some((row, row.reads.as_ref().filter(may_be)?))).peekable();
+        rows.peek()?;
+        let begin = read_begin(&mut File::open(path).ok()?).ok()?;
+        let found = rows.find(|(_, reads)| (reads.sure)(&begin, None) == Confidence::Certain);
+        found.map(|(row, _)| (Self(row), stem))
     }
 
     /// Returns the format to read a path in, by its name.
@@ -381,7 +400,7 @@ mod tests {
                 b"\x01",
                 None,
                 Err(
-                    "neither .npy, .npz, .safetensors, an ONNX tensor, an ONNX model, OpenVINO IR, GGUF nor JSON: begins with byte 0x01; for \
+                    "neither .npy, a PyTorch file, .npz, .safetensors, an ONNX tensor, an ONNX model, OpenVINO IR, GGUF nor JSON: begins with byte 0x01; for \
                      items without a header give FILE:DTYPE[DIMS]",
                 ),
             ),

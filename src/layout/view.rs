@@ -23,6 +23,11 @@ impl View {
         Self { offset: 0, axes }
     }
 
+    /// A dim and a stride per axis.
+    pub fn strided(axes: Vec<(usize, isize)>) -> Self {
+        Self { offset: 0, axes }
+    }
+
     pub fn fortran_order(shape: &[usize]) -> Self {
         let reversed: Vec<usize> = shape.iter().rev().copied().collect();
         let mut view = Self::c_order(&reversed);

@@ -32,6 +32,7 @@ mod model_reports;
 mod models;
 mod moving;
 mod pad;
+mod pytorch;
 mod rechunked;
 #[cfg(feature = "remote")]
 mod remote;

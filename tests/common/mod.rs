@@ -12,6 +12,7 @@ mod program;
 #[cfg(feature = "remote")]
 pub(crate) mod server;
 mod tensors;
+pub(crate) mod torch;
 
 pub(crate) use files::*;
 #[cfg(feature = "cli")]

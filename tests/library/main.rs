@@ -203,7 +203,7 @@ fn errors_name_file_and_tensor() {
         (
             "noise",
             malformed,
-            "neither .npy, .npz, .safetensors, an ONNX tensor, an ONNX model, OpenVINO IR, GGUF nor JSON: begins with byte 0x01; for items \
+            "neither .npy, a PyTorch file, .npz, .safetensors, an ONNX tensor, an ONNX model, OpenVINO IR, GGUF nor JSON: begins with byte 0x01; for items \
              without a header give FILE:DTYPE[DIMS]",
         ),
         // a folder is a container of the tensors in its files

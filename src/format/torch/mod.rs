@@ -1,0 +1,173 @@
+//! PyTorch's files: a ZIP archive with a pickle and a file for each storage, also TorchScript's, or the older stream
+//! of pickles and storages (`torch/serialization.py`).
+
+mod dtypes;
+mod legacy;
+mod objects;
+mod pickle;
+mod strided;
+#[cfg(test)]
+mod tests;
+mod walk;
+mod zipped;
+
+use std::io::Read;
+use std::sync::Arc;
+
+use self::legacy::LegacyStorages;
+use self::objects::{StridedTensor, unsupported};
+use self::strided::StridedItems;
+use self::walk::Found;
+use self::zipped::{InflatedItems, ZippedStorages};
+use super::content::{Content, Description, MemberFile};
+use super::interface::{Confidence, Reader};
+use super::npz;
+use super::repeated_names::numbered;
+use crate::error::{ErrorKind, Result, ensure};
+use crate::item::meta::{Meta, Order};
+use crate::storage::read_at::{ReadAt, Section};
+use crate::storage::source::{Container, Metadata, Source};
+
+/// The limit on the bytes of a pickle, which is held in memory. A tensor takes some 200.
+pub(super) const MAX_PICKLE: u64 = 1 << 26;
+
+/// The key of the list of classes.
+const CLASSES: &str = "classes passed over";
+
+pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
+    Confidence::certain_if(legacy::is_legacy(begin) || npz::is_npz(begin) && zipped::names_torch(begin))
+}
+
+pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
+    let is_zip = npz::is_npz(&content.begin);
+    let file = content.into_bytes()?.0;
+    let mut found = Found::default();
+    let storages = match is_zip {
+        true => Storages::Zipped(ZippedStorages::read(Arc::clone(&file), &mut found)?),
+        false => Storages::Legacy(LegacyStorages::read(&file, &mut found)?),
+    };
+    let Found { names, tensors, mut facts, classes, .. } = found;
+    if !classes.is_empty() {
+        facts.insert(CLASSES.to_owned(), classes.into_iter().collect::<Vec<_>>().join(", "));
+    }
+    let metadata = Arc::new(facts);
+    let container =
+        Container { metadata: Some(Arc::clone(&metadata)), ..Container::new(file.identity()?, numbered(names)) };
+    Ok(Box::new(TorchReader { file, storages, tensors, metadata, container: container.into() }))
+}
+
+/// Where the bytes of a storage lie.
+#[derive(Clone, Copy, Debug)]
+struct StoragePlace {
+    at: u64,
+    /// Inflated.
+    bytes: u64,
+    deflated: Option<npz::files::ZipPlace>,
+}
+
+#[derive(Debug)]
+enum Storages {
+    Zipped(ZippedStorages),
+    Legacy(LegacyStorages),
+}
+
+impl Storages {
+    fn place(&self, tensor: &StridedTensor) -> Result<StoragePlace> {
+        let place = match self {
+            Self::Zipped(storages) => storages.place(&tensor.storage)?,
+            Self::Legacy(storages) => storages.place(&tensor.storage)?,
+        };
+        let (found, expected) = (place.bytes, tensor.storage_bytes);
+        ensure!(found >= expected, "its storage {:?} has {found} bytes, expected {expected}", tensor.storage);
+        Ok(place)
+    }
+
+    fn is_big_endian(&self) -> bool {
+        matches!(self, Self::Zipped(storages) if storages.is_big_endian)
+    }
+}
+
+#[derive(Debug)]
+struct TorchReader {
+    file: Arc<dyn ReadAt>,
+    storages: Storages,
+    tensors: Vec<Result<StridedTensor>>,
+    metadata: Arc<Metadata>,
+    container: Arc<Container>,
+}
+
+impl TorchReader {
+    fn tensor(&self, n: usize) -> Result<(&StridedTensor, StoragePlace, Meta, Layout)> {
+        let tensor = self.tensors[n].as_ref().map_err(Clone::clone)?;
+        let place = self.storages.place(tensor)?;
+        let Meta { dtype, shape, .. } = tensor.meta.clone();
+        let dtype = if self.storages.is_big_endian() { dtype.big_endian() } else { dtype };
+        let reversed: Vec<_> = (0..shape.len()).rev().collect();
+        let layout = match &tensor.view {
+            _ if shape.contains(&0) => Layout::Run(Order::C),
+            view if view.is_c_order() => Layout::Run(Order::C),
+            view if view.with_axes(&reversed).is_c_order() => Layout::Run(Order::Fortran),
+            _ => Layout::Strided,
+        };
+        let order = if let Layout::Run(order) = layout { order } else { Order::C };
+        Ok((tensor, place, Meta::new(dtype, shape).in_order(order), layout))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    Run(Order),
+    Strided,
+}
+
+impl Reader for TorchReader {
+    fn container(&self) -> Option<&Arc<Container>> {
+        Some(&self.container)
+    }
+
+    fn names(&self) -> Option<&[String]> {
+        Some(&self.container.names)
+    }
+
+    fn file_of(&self, _: usize) -> Result<MemberFile> {
+        Ok(MemberFile { metadata: Some(Arc::clone(&self.metadata)), ..MemberFile::default() })
+    }
+
+    fn describe(&self, n: usize) -> Result<Description> {
+        let (tensor, place, meta, layout) = self.tensor(n)?;
+        let is_run = place.deflated.is_none() && matches!(layout, Layout::Run(_));
+        let bytes = meta.bytes() as u64;
+        Ok(Description::new(meta, bytes, is_run.then_some(place.at + tensor.start)))
+    }
+
+    fn is_passed_over(&self, n: usize) -> bool {
+        self.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported)
+    }
+
+    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
+        let found = self.describe(n).ok()?;
+        Some(Box::new(Section::new(Arc::clone(&self.file), found.offset?, found.bytes)))
+    }
+
+    fn source(&self, n: usize, label: String) -> Result<Source> {
+        let (tensor, place, meta, layout) = self.tensor(n)?;
+        let source = match (place.deflated, layout) {
+            (Some(place), Layout::Run(_)) => {
+                let bytes = meta.bytes() as u64;
+                let items = InflatedItems::new(&self.file, place, tensor.start, bytes);
+                Source::stream(meta, Box::new(items), bytes, label)
+            }
+            (Some(_), Layout::Strided) => {
+                return Err(unsupported("it is deflated and its items are not contiguous, which is not read"));
+            }
+            (None, Layout::Run(_)) => Source::stored(meta, Arc::clone(&self.file), place.at + tensor.start, label)?,
+            (None, Layout::Strided) => {
+                let (bytes, start) = (Arc::clone(&self.file), place.at + tensor.start);
+                let itemsize = meta.dtype.itemsize();
+                let items = StridedItems { bytes, start, view: tensor.view.clone(), itemsize };
+                Source::stored(meta, Arc::new(items), 0, label)?
+            }
+        };
+        Ok(source.one_of(Arc::clone(&self.container), n))
+    }
+}

@@ -1,0 +1,97 @@
+//! PyTorch files, which are only read.
+
+use std::fs;
+
+use crate::common::torch::{archive, items, pickle, stream, weights};
+use crate::common::{Folder, deflated, each, stored, words, zip};
+
+#[test]
+fn files_are_containers() {
+    let folder = Folder::new();
+    let squeezed = zip(&[deflated("x/data.pkl", &weights()), stored("x/data/0", &items())]);
+    folder.put("m.pt", archive()).put("old.pth", stream()).put("m.bin", archive()).put("squeezed.ckpt", squeezed);
+    folder.put("w.npy", folder.run(words("convert m.pt:model.w --to npy -o -")).stdout);
+    for file in ["m.pt", "old.pth", "m.bin", "squeezed.ckpt"] {
+        let rows = [
+            ("slice FILE:model.w --at : --to csv", "0.0,1.0,2.0\n3.0,4.0,5.0\n"),
+            ("slice FILE:model.t --at ::-1 --to csv", "2.0,5.0\n1.0,4.0\n0.0,3.0\n"),
+            ("slice FILE:model.s --at : --to csv", "1.0,3.0\n3.0,5.0\n"),
+            ("diff FILE:model.w w.npy", "equal: 6 items of float32 [2, 3]\n"),
+            ("diff FILE m.pt --only model.*", "equal: 3 same, 0 within, 0 different, 0 missing, 0 extra\n"),
+        ];
+        each(
+            rows,
+            |(args, _)| format!("{file}: {args}"),
+            |(args, expected)| {
+                let printed = folder.run(words(&args.replace("FILE", file))).printed()?;
+                if printed == *expected { Ok(()) } else { Err(format!("{printed:?}, expected {expected:?}")) }
+            },
+        );
+    }
+}
+
+#[test]
+fn what_is_not_read_is_listed() {
+    let folder = Folder::new();
+    folder.put("m.pt", archive());
+    let run = folder.run(words("info m.pt"));
+    let listed = String::from_utf8(run.stdout.clone()).expect("text");
+    assert_eq!((run.status, &*run.stderr), (Some(0), ""), "{listed}");
+    for line in [
+        "not read: it is in an object of the class my.code.Thing, which is not known",
+        "1 not read",
+        "metadata epoch = 3",
+        "metadata classes passed over = my.code.Thing",
+    ] {
+        assert!(listed.contains(line), "{line}: {listed}");
+    }
+    let named = "m.pt:opaque: it is in an object of the class my.code.Thing";
+    folder.refuses(["info", "m.pt:opaque"], &[named]).unwrap();
+    folder.refuses(["convert", "m.pt", "-o", "m.safetensors"], &[named, "--exclude opaque leaves it out"]).unwrap();
+    let convert = folder.run(words("convert m.pt --exclude opaque -o m.safetensors"));
+    assert_eq!(convert.printed().as_deref(), Ok(""));
+    let diff = folder.run(words("diff m.pt m.safetensors --exclude opaque")).printed();
+    assert_eq!(diff.as_deref(), Ok("equal: 3 same, 0 within, 0 different, 0 missing, 0 extra\n"));
+    folder
+        .refuses(words("slice-scatter m.pt:model.w --fill 0 --at : --in-place"), &["a PyTorch file is only read"])
+        .unwrap();
+}
+
+#[test]
+fn damage_is_named() {
+    let folder = Folder::new();
+    folder.put("cut.pt", &stream()[..stream().len() - 4]);
+    folder.put("less.pt", zip(&[stored("x/data.pkl", &weights()), stored("x/data/0", &items()[..20])]));
+    folder.put("none.pt", zip(&[stored("x/data.pkl", &weights())]));
+    folder.put("plain.pt", pickle(&[("a", b"K\x01".to_vec())]));
+    let tar = [&[b'x'; 257][..], b"ustar\0", &[0; 300]].concat();
+    folder.put("tar.pt", tar).put("new.pt2", zip(&[stored("x/archive_format", b"pt2")]));
+    let rows = [
+        ("cut.pt", "its storage of 6 items at byte "),
+        ("less.pt", "its storage \"x/data/0\" has 20 bytes, expected 24"),
+        ("none.pt", "its storage \"x/data/0\" is missing"),
+        ("plain.pt", "a Python pickle that torch.save did not write"),
+        ("tar.pt", "a TAR archive"),
+        ("new.pt2", "an exported program (.pt2)"),
+    ];
+    each(
+        rows,
+        |(file, _)| (*file).to_owned(),
+        |(file, expected)| folder.refuses(["info", file], &[file, expected]).map(drop),
+    );
+}
+
+#[test]
+fn folders_know_them_by_content() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("run")).expect("a folder");
+    folder.put("run/pytorch_model.bin", archive()).put("run/dump.bin", [1; 64]);
+    folder.put("m.pt", archive());
+    let diff = folder.run(words("diff run m.pt --exclude opaque")).printed();
+    assert_eq!(
+        diff.as_deref(),
+        Ok("equal: 3 same, 0 within, 0 different, 0 missing, 0 extra\n  1 file left alone (-v names it)\n")
+    );
+    // raw bytes are what the command says that they are
+    assert_eq!(folder.run(words("slice run/dump.bin:u1[64] --at :2 --to csv")).printed().as_deref(), Ok("1\n1\n"));
+}
