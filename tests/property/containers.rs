@@ -192,6 +192,14 @@ pub(crate) fn safetensors(bytes: &[u8]) {
     }
 }
 
+/// A PyTorch file, of either form.
+pub(crate) fn pytorch(bytes: &[u8]) {
+    let tensors = any(bytes, Format::named("pytorch"));
+    if let Some(again) = write_npz(&tensors).filter(|_| !tensors.is_empty()) {
+        same(&any(&again, Some(Format::NPZ)), &tensors);
+    }
+}
+
 /// A TensorProto.
 pub(crate) fn onnx(bytes: &[u8]) {
     for (_, tensor) in any(bytes, Some(Format::ONNX)) {

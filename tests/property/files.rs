@@ -36,6 +36,11 @@ pub(crate) fn npz() -> Vec<Vec<u8>> {
     all
 }
 
+/// PyTorch files of both forms.
+pub(crate) fn pytorch() -> Vec<Vec<u8>> {
+    vec![crate::common::torch::archive(), crate::common::torch::stream()]
+}
+
 /// Files with tensors of many dtypes, one tensor, none.
 pub(crate) fn safetensors() -> Vec<Vec<u8>> {
     let several = [

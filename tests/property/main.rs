@@ -115,6 +115,37 @@ fn mutants_of_json() {
 }
 
 #[test]
+fn mutants_of_pytorch() {
+    const PICKLE_TOKENS: &[&str] = &[
+        "R",
+        "Q",
+        "t",
+        "(",
+        ")",
+        "b",
+        "u",
+        "e",
+        "]",
+        "}",
+        "N",
+        "0",
+        "1",
+        "2",
+        ".",
+        "h\u{1}",
+        "q\u{1}",
+        "K\u{1}",
+        "K\u{7f}",
+        "J\u{7f}\u{7f}\u{7f}\u{7f}",
+        "X\u{7f}\0\0\0",
+    ];
+    let seeds = files::pytorch();
+    holds(2000, (0..seeds.len(), mutants::changes()), |(seed, changes)| {
+        containers::pytorch(&mutants::mutant(&seeds[seed], &changes, PICKLE_TOKENS));
+    });
+}
+
+#[test]
 fn mutants_of_npz() {
     holds(400, files::lying_npz(), |mutant| containers::npz(&mutant));
     holds(400, (0..files::npz().len(), mutants::changes()), |(seed, changes)| {
@@ -222,6 +253,7 @@ fn regressions() {
         ("operators", checks::operators),
         ("npz", containers::npz),
         ("safetensors", containers::safetensors),
+        ("pytorch", containers::pytorch),
         ("onnx", containers::onnx),
         ("gguf", containers::gguf),
         ("open", containers::open),
@@ -258,6 +290,7 @@ fn seeds_for_fuzzing() {
         ("at", texts(&["1:8:2, ..., ::-1", ":, ::2", "-3:4", "5:INT_MIN:-1", ""])),
         ("npz", files::npz()),
         ("safetensors", files::safetensors()),
+        ("pytorch", files::pytorch()),
         ("onnx", files::onnx()),
         ("gguf", files::gguf()),
         ("csv", texts(&["1,2\n3,4\n", "a\tb\n1\t2\n", "\"x\n\"\"y\",nan\n", "2024-01-01,true\n"])),
