@@ -4,7 +4,7 @@ use super::{stored, zip};
 
 /// The opcodes of a view of storage 0, which has 6 items of float32.
 pub(crate) fn view(offset: u8, dims: [u8; 2], strides: [u8; 2]) -> Vec<u8> {
-    let storage = b"(X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\00X\x03\0\0\0cpuK\x06tQ";
+    let storage = b"(X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\x000X\x03\0\0\0cpuK\x06tQ";
     let numbers = [b'K', offset, b'K', dims[0], b'K', dims[1], 0x86, b'K', strides[0], b'K', strides[1], 0x86];
     [&b"ctorch._utils\n_rebuild_tensor_v2\n("[..], storage, &numbers, b"\x89NtR"].concat()
 }
@@ -37,5 +37,5 @@ pub(crate) fn archive() -> Vec<u8> {
 pub(crate) fn stream() -> Vec<u8> {
     let front = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}.";
     let count = 6_u64.to_le_bytes();
-    [&front[..], &weights(), b"\x80\x02](X\x01\0\0\00e.", &count, &items()].concat()
+    [&front[..], &weights(), b"\x80\x02](X\x01\0\0\x000e.", &count, &items()].concat()
 }
