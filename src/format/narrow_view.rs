@@ -4,10 +4,12 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use super::packed::unpack;
+use super::packed::{self, unpack};
 use crate::error::{Result, ensure};
-use crate::item::dtype::Narrow;
+use crate::item::dtype::{Kind, Narrow};
+use crate::item::meta::Meta;
 use crate::storage::read_at::{Identity, PackedFile, ReadAt, Stamp};
+use crate::storage::source::Source;
 
 const PIECE: usize = 1 << 16;
 
@@ -25,6 +27,18 @@ pub(super) fn open(
         items.check_end()?;
     }
     Ok(Arc::new(items))
+}
+
+/// Reads packed or whole items by position. Items whose last byte has other bits set are read as a stream, which ignores
+/// them.
+pub(super) fn stored(meta: Meta, file: &Arc<dyn ReadAt>, at: u64, label: String) -> Result<Source> {
+    if let Kind::Narrow(narrow) = meta.dtype.kind()
+        && matches!(narrow.bits(), 2 | 4)
+        && let Ok(items) = open(*narrow, meta.items(), Arc::clone(file), at, true)
+    {
+        return Source::stored(meta, items, 0, label);
+    }
+    packed::source(meta, file, at, label)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

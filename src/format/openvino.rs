@@ -13,7 +13,8 @@ use quick_xml::{Reader as XmlReader, XmlVersion};
 use super::beside::open_beside;
 use super::content::{Content, Description, MemberFile};
 use super::interface::{Confidence, Reader, SMALL_CONSTANT};
-use super::packed::{self, bytes_of_items};
+use super::narrow_view;
+use super::packed::bytes_of_items;
 use super::repeated_names::numbered;
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Kind, Narrow};
@@ -347,7 +348,7 @@ impl Reader for IrReader {
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let (meta, offset, _, file) = self.find(n)?;
-        let source = packed::stored(meta, file, offset, label)?;
+        let source = narrow_view::stored(meta, file, offset, label)?;
         Ok(source.one_of(Arc::clone(&self.container), n))
     }
 

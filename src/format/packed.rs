@@ -4,7 +4,6 @@
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 
-use super::narrow_view;
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
@@ -79,17 +78,6 @@ pub(super) fn source(meta: Meta, file: &Arc<dyn ReadAt>, at: u64, label: String)
     let items = meta.items() as u64;
     let section = Section::new(Arc::clone(file), at, bytes_of_items(&meta.dtype, meta.items()));
     Ok(Source::stream(meta, Box::new(Unpack::new(section, bits, items)), items, label))
-}
-
-/// Reads items by position. Items whose last byte has other bits set are read as a stream, which ignores them.
-pub(super) fn stored(meta: Meta, file: &Arc<dyn ReadAt>, at: u64, label: String) -> Result<Source> {
-    if let Kind::Narrow(narrow) = meta.dtype.kind()
-        && matches!(narrow.bits(), 2 | 4)
-        && let Ok(items) = narrow_view::open(*narrow, meta.items(), Arc::clone(file), at, true)
-    {
-        return Source::stored(meta, items, 0, label);
-    }
-    source(meta, file, at, label)
 }
 
 /// Unpacks a reader, one item a byte, up to the last complete item.

@@ -126,7 +126,7 @@ fn tensors_that_are_not_read() {
         ("info unknown.gguf --json", 0, "\"c\"", ""),
         ("info unknown.gguf:b", 2, "", "unknown.gguf:b: type 156 is not known"),
         ("show unknown.gguf:b", 2, "", "type 156 is not known"),
-        ("convert unknown.gguf -o u.npz", 0, "", "unknown.gguf:b: type 156 is not known, and left out"),
+        ("convert unknown.gguf -o u.npz", 0, "", "unknown.gguf:b: type 156 is not known: not read, left out"),
         ("info u.npz --members", 0, "a\nc\n", ""),
         ("info short.gguf", 2, short, short),
         ("convert short.gguf -o s.npz", 2, "", "--exclude a leaves it out"),

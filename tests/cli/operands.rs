@@ -317,7 +317,11 @@ fn refused() {
         ("slice half --at : --from npy", &["DATA", "half", "NUMPY"]),
         (
             "slice d.npy --at : --from hdf5",
-            &["--from", "csv", "npy, npz, safetensors, index, pb, onnx-model, zarr, json, csv, tsv"],
+            &[
+                "--from",
+                "csv",
+                "npy, pytorch, npz, safetensors, index, pb, onnx-model, openvino, zarr, gguf, json, csv, tsv",
+            ],
         ),
         ("scatter-nd d.npy - - ", &["UPDATES", "standard input", "one operand"]),
         ("scatter-elements d.npy - - ", &["UPDATES", "standard input", "one operand"]),

@@ -10,7 +10,8 @@ use super::message::{Message, undecodable};
 use super::types::{DATA_TYPES, DataType, STRING};
 use super::wire::{Varints, field};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
-use crate::format::packed::{self, bytes_of_items};
+use crate::format::narrow_view;
+use crate::format::packed::bytes_of_items;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -97,10 +98,10 @@ impl Proto {
                 let tensor = Tensor::new(self.meta.dtype.clone(), self.meta.shape.clone(), copy);
                 Ok(Source::with_free_width(tensor.context("other bytes than the dims need")?, label))
             }
-            ProtoItems::Raw(at) => packed::stored(self.meta.clone(), file, *at, label),
+            ProtoItems::Raw(at) => narrow_view::stored(self.meta.clone(), file, *at, label),
             ProtoItems::External(elsewhere) => {
                 let (file, at) = external.open(elsewhere, self.bytes, &self.meta)?;
-                packed::stored(self.meta.clone(), &file, at, label)
+                narrow_view::stored(self.meta.clone(), &file, at, label)
             }
         }
     }
