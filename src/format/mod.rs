@@ -55,6 +55,7 @@ mod openvino;
 pub mod packed;
 mod plain;
 pub mod python_json;
+pub mod quantized;
 pub mod raw;
 pub mod remote;
 mod repeated_names;

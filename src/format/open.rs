@@ -12,6 +12,7 @@ use super::dump_views::DumpShapes;
 use super::interface::Reader;
 use super::json;
 use super::located::{Located, Place};
+use super::quantized::{self, AskedLayout, QuantizedCount};
 use super::raw::{self, RawView};
 use super::table::{Format, FormatName};
 use super::values::delimiter::Delimiter;
@@ -327,6 +328,33 @@ impl Input {
     /// Returns the name of member `n`.
     pub fn name(&self, n: usize) -> Option<&str> {
         self.reader.names()?.get(n).map(String::as_str)
+    }
+
+    /// Makes one member of the parts of each quantised weight. `located` is where the input was opened. Also returns what
+    /// was taken because nothing tells it.
+    ///
+    /// # Errors
+    /// A file beside the tensors cannot be read, tells another layout than the one that is asked for, or none is told.
+    pub fn dequantized(
+        self,
+        asked: AskedLayout,
+        located: &Located,
+        requests: RequestOptions,
+    ) -> Result<(Self, Option<&'static str>)> {
+        let Self { reader, label, .. } = self;
+        let folder = quantized::folder_of(located);
+        let opened = quantized::open(reader, asked, folder.as_deref(), requests);
+        let (reader, assumed) = opened.with_context(|| label.clone())?;
+        Ok((Self { reader, label, ..self }, assumed))
+    }
+
+    /// Counts the tensors that make up quantised weights, by the layouts that files beside them tell.
+    ///
+    /// # Errors
+    /// A file beside the tensors cannot be read.
+    pub fn quantized(&self, located: &Located, requests: RequestOptions) -> Result<Vec<QuantizedCount>> {
+        let folder = quantized::folder_of(located);
+        quantized::count(&*self.reader, folder.as_deref(), requests).with_context(|| self.label.clone())
     }
 
     /// Describes the file of member `n`.

@@ -22,7 +22,7 @@ pub use self::readings::ByteReading;
 use super::attachments::Attachments;
 use super::calls::{CallCounter, Calls};
 use super::chunked::Chunked;
-use super::read_at::{PackedFile, READ_AHEAD, ReadAt, Stamp};
+use super::read_at::{Identity, PackedFile, READ_AHEAD, ReadAt, Stamp};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
@@ -261,12 +261,16 @@ impl Source {
     /// Returns whether both sources are read by position from the same file, so that a change of one may change the
     /// other.
     pub fn shares_bytes_with(&self, other: &Self) -> Result<bool> {
-        let identity = |source: &Self| match &source.store {
-            Storage::Bytes { bytes, .. } => bytes.identity().map(Some).with_context(|| source.label.clone()),
+        let own = self.identity()?;
+        Ok(own.is_some() && own == other.identity()?)
+    }
+
+    /// Returns the identity of the file with the items; `None` if they are not read by position from one.
+    pub fn identity(&self) -> Result<Option<Identity>> {
+        match &self.store {
+            Storage::Bytes { bytes, .. } => bytes.identity().map(Some).with_context(|| self.label.clone()),
             Storage::Stream(_) | Storage::Chunks(_) | Storage::Memory(_) | Storage::Item(_) => Ok(None),
-        };
-        let own = identity(self)?;
-        Ok(own.is_some() && own == identity(other)?)
+        }
     }
 
     /// The view of all items in storage.

@@ -1,0 +1,366 @@
+"""Folders of quantised weights, and the numbers that they mean by formulas in NumPy of the published rules.
+
+    python tests/oracle/quantized.py golden              writes tests/golden/quantized/
+    python tests/oracle/quantized.py check PROGRAM [N]   compares `PROGRAM convert --dequantize` of N folders of each layout
+    python tests/oracle/quantized.py mixed PROGRAM       reads each layout as every other one
+
+All products are float32s, each rounded once.
+"""
+
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import ml_dtypes
+import numpy as np
+
+GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "quantized"
+F4, F8, E8 = ml_dtypes.float4_e2m1fn, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e8m0fnu
+FLOAT4 = np.arange(16, dtype="u1").view(F4).astype("f4")
+NAMES = {
+    "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int8": "I8", "uint8": "U8", "int32": "I32", "uint32": "U32",
+    "int64": "I64", "float8_e4m3fn": "F8_E4M3", "float8_e8m0fnu": "F8_E8M0",
+}
+
+
+def write_safetensors(path, tensors, metadata=None):
+    header, at, parts = {}, 0, []
+    if metadata:
+        header["__metadata__"] = metadata
+    for name, value in tensors.items():
+        data = np.ascontiguousarray(value).tobytes()
+        header[name] = {"dtype": NAMES[value.dtype.name], "shape": list(value.shape), "data_offsets": [at, at + len(data)]}
+        at += len(data)
+        parts.append(data)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(len(text).to_bytes(8, "little") + text + b"".join(parts))
+
+
+def nibbles(items):
+    """Two codes a byte along the last axis, the first in the low bits."""
+    return (items[..., 0::2] | items[..., 1::2] << 4).astype("u1")
+
+
+def pack(items, bits, dense):
+    """Codes along the last axis in words of 32 bits, from the low bits on."""
+    count = items.shape[-1]
+    if not dense:
+        per = 32 // bits
+        items = np.concatenate([items, np.zeros((*items.shape[:-1], -count % per), items.dtype)], -1)
+        items = items.reshape(*items.shape[:-1], -1, per).astype("u8")
+        return np.sum(items << (np.arange(per, dtype="u8") * np.uint64(bits)), -1).astype("u4")
+    stream = (items[..., None] >> np.arange(bits)) & 1
+    stream = stream.reshape(*items.shape[:-1], -1)
+    stream = np.concatenate([stream, np.zeros((*stream.shape[:-1], -stream.shape[-1] % 32), stream.dtype)], -1)
+    stream = stream.reshape(*stream.shape[:-1], -1, 32).astype("u8")
+    return np.sum(stream << np.arange(32, dtype="u8"), -1).astype("u4")
+
+
+class Folder:
+    """The tensors, the configuration and the expected weights of a layout."""
+
+    def __init__(self, rng, seed):
+        self.rng, self.random, self.most = rng, random.Random(seed), 300
+        self.tensors, self.config, self.expected = {}, {}, {}
+
+    def sides(self, multiple=1, wide=1):
+        return self.random.randint(1, 9) * multiple, self.random.randint(1, 6) * wide
+
+    def scales(self, shape, dtype="f4"):
+        values = self.rng.standard_normal(shape).astype("f4") * np.float32(0.1)
+        return values.astype(dtype)
+
+    def bytes(self, shape):
+        return self.rng.integers(0, 256, shape, "u1")
+
+    def spread(self, values, block):
+        for axis, side in enumerate(block):
+            values = np.repeat(values, side, axis)
+        return values
+
+    def fp8(self, name, scale_name, block, scale_dtype, shape=None):
+        m, n = shape or (self.random.randint(1, self.most), self.random.randint(1, 300))
+        codes = self.bytes((m, n)).view(F8)
+        grid = -(-m // block[0]), -(-n // block[1])
+        scales = self.bytes(grid).view(E8) if scale_dtype is E8 else self.scales(grid, scale_dtype)
+        self.tensors |= {f"{name}.weight": codes, f"{name}{scale_name}": scales}
+        spread = self.spread(scales.astype("f4"), block)[:m, :n]
+        self.expected[f"{name}.weight"] = codes.astype("f4") * spread
+
+
+def fp8_block(f):
+    f.config = {"quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}}
+    for n, dtype in enumerate(["f4", ml_dtypes.bfloat16, E8]):
+        f.fp8(f"layers.{n}.up", ".weight_scale_inv", (128, 128), dtype)
+
+
+def fp4(f, name, group, scales, suffixes, global_scale=None, divide=False):
+    m, n = f.sides(wide=group)
+    codes = f.rng.integers(0, 16, (m, n), "u1")
+    values = FLOAT4[codes]
+    stored = scales((m, n // group))
+    used = stored.astype("f4")
+    f.tensors[f"{name}{suffixes[0]}"] = nibbles(codes)
+    f.tensors[f"{name}{suffixes[1]}"] = stored
+    if global_scale is not None:
+        f.tensors[f"{name}{suffixes[2]}"] = global_scale
+        whole = global_scale.reshape(-1)[0]
+        used = used / whole if divide else used * whole
+    f.expected[f"{name}.weight"] = values * np.repeat(used, group, 1)
+
+
+def nvfp4(f):
+    f.config = {"quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4"}}
+    e4m3 = lambda shape: f.bytes(shape).view(F8)
+    for n in range(2):
+        fp4(f, f"l.{n}", 16, e4m3, (".weight", ".weight_scale", ".weight_scale_2"), np.float32(f.rng.random() + 0.01).reshape(()))
+        f.tensors[f"l.{n}.input_scale"] = np.float32(0.5).reshape(())
+
+
+def nvfp4_ct(f):
+    f.config = {"quantization_config": {"quant_method": "compressed-tensors", "format": "nvfp4-pack-quantized"}}
+    e4m3 = lambda shape: f.bytes(shape).view(F8)
+    fp4(f, "l.0", 16, e4m3, (".weight_packed", ".weight_scale", ".weight_global_scale"), np.float32([f.rng.random() * 900 + 1]), True)
+
+
+def mxfp4(f):
+    f.config = {"quantization_config": {"quant_method": "mxfp4"}}
+    e, r, g = f.random.randint(1, 3), f.random.randint(1, 7), f.random.randint(1, 4)
+    codes = f.rng.integers(0, 16, (e, r, g, 32), "u1")
+    scales = f.bytes((e, r, g))
+    f.tensors |= {"mlp.experts.up_blocks": nibbles(codes), "mlp.experts.up_scales": scales}
+    f.expected["mlp.experts.up"] = (FLOAT4[codes] * scales.view(E8).astype("f4")[..., None]).reshape(e, r, -1)
+
+
+def pack_quantized(f):
+    bits = f.random.choice([2, 3, 4, 5, 6, 7, 8])
+    dense = f.random.choice([True, False])
+    strategy = f.random.choice(["group", "channel"])
+    m, n = f.sides(3, 32)
+    group = 32 if strategy == "group" else n
+    weights = {"num_bits": bits, "type": "int", "strategy": strategy, "group_size": 32 if strategy == "group" else None}
+    f.config = {"quantization_config": {
+        "quant_method": "compressed-tensors", "format": "pack-quantized", "version": "0.20.1" if dense else "0.12.0",
+        "config_groups": {"group_0": {"weights": weights, "targets": ["Linear"]}}}}
+    for name in ["a", "b"]:
+        codes = f.rng.integers(0, 2**bits, (m, n), "u1")
+        scales = f.scales((m, n // group), ml_dtypes.bfloat16)
+        value = codes.astype("f4") - np.float32(2 ** (bits - 1))
+        f.tensors[f"{name}.weight_packed"] = pack(codes, bits, dense).view("i4")
+        f.tensors[f"{name}.weight_scale"] = scales
+        f.tensors[f"{name}.weight_shape"] = np.array([m, n], "i8")
+        if name == "b":
+            zeros = f.rng.integers(0, 2**bits, (m, n // group), "u1")
+            f.tensors[f"{name}.weight_zero_point"] = pack(zeros.T, bits, dense).T.view("i4")
+            value = codes.astype("f4") - np.repeat(zeros.astype("f4"), group, 1)
+        f.expected[f"{name}.weight"] = value * np.repeat(scales.astype("f4"), group, 1)
+
+
+def plain(f, method, codes):
+    m, n = f.sides(1, 4)
+    f.config = {"quantization_config": {"quant_method": "compressed-tensors", "format": method, "config_groups": {
+        "group_0": {"weights": {"num_bits": 8, "strategy": "channel"}}}}}
+    for name, shape in [("one", (1,)), ("row", (m, 1)), ("scalar", ())]:
+        values, scales = codes((m, n)), f.scales(shape)
+        f.tensors |= {f"{name}.weight": values, f"{name}.weight_scale": scales}
+        value = values.astype("f4")
+        if name == "row" and method == "int-quantized":
+            zeros = f.rng.integers(-9, 9, shape, "i1")
+            f.tensors[f"{name}.weight_zero_point"] = zeros
+            value = value - zeros.astype("f4")
+        f.expected[f"{name}.weight"] = value * scales
+
+
+def int_quantized(f):
+    plain(f, "int-quantized", lambda shape: f.bytes(shape).view("i1"))
+
+
+def float_quantized(f):
+    plain(f, "float-quantized", lambda shape: f.bytes(shape).view(F8))
+
+
+def mlx(f):
+    bits = f.random.choice([2, 3, 4, 5, 6, 8])
+    group = f.random.choice([32, 64])
+    own = {"group_size": group, "bits": bits}
+    f.config = {"quantization": own | {"head": {"group_size": 32, "bits": 8}, "norm": False}, "quantization_config": own}
+    for name, bits, group, dtype in [("l.0", bits, group, "f2"), ("l.1", bits, group, ml_dtypes.bfloat16), ("head", 8, 32, "f4")]:
+        m, n = f.sides(1, group)
+        codes = f.rng.integers(0, 2**bits, (m, n), "u1")
+        scales, biases = f.scales((m, n // group), dtype), f.scales((m, n // group), dtype)
+        f.tensors |= {f"{name}.weight": pack(codes, bits, True), f"{name}.scales": scales, f"{name}.biases": biases}
+        spread = lambda values: np.repeat(values.astype("f4"), group, 1)
+        f.expected[f"{name}.weight"] = codes.astype("f4") * spread(scales) + spread(biases)
+
+
+def mlx_modes(f):
+    mode, bits, group = f.random.choice([("mxfp4", 4, 32), ("mxfp8", 8, 32), ("nvfp4", 4, 16)])
+    f.config = {"quantization": {"group_size": group, "bits": bits, "mode": mode}}
+    m, n = f.sides(1, 32)
+    codes = f.rng.integers(0, 2**bits, (m, n), "u1")
+    scales = f.bytes((m, n // group))
+    f.tensors |= {"l.weight": pack(codes, bits, True), "l.scales": scales}
+    values = FLOAT4[codes] if bits == 4 else codes.view(F8).astype("f4")
+    f.expected["l.weight"] = values * np.repeat(scales.view(F8 if mode == "nvfp4" else E8).astype("f4"), group, 1)
+
+
+def gptq(f, version=1):
+    bits = f.random.choice([2, 3, 4, 8])
+    group = f.random.choice([32, -1])
+    k, n = f.random.randint(1, 4) * 32, f.random.randint(1, 4) * 32
+    f.config = {"quantization_config": {"quant_method": "gptq", "bits": bits, "group_size": group,
+                                        "checkpoint_format": ["gptq", "gptq_v2"][version - 1]}}
+    size = k if group == -1 else group
+    for name in ["q", "k"]:
+        codes = f.rng.integers(0, 2**bits, (k, n), "u1")
+        zeros = f.rng.integers(0, 2**bits, (k // size, n), "u1")
+        scales = f.scales((k // size, n), "f2")
+        places = np.arange(k) // size
+        if name == "k":
+            places = f.rng.permutation(places)
+        f.tensors |= {
+            f"{name}.qweight": pack(codes.T, bits, True).T.view("i4"), f"{name}.qzeros": pack(zeros, bits, True).view("i4"),
+            f"{name}.scales": scales, f"{name}.g_idx": places.astype("i4")}
+        zero = zeros.astype("f4") + np.float32(2 - version)
+        f.expected[f"{name}.weight"] = ((codes.astype("f4") - zero[places]) * scales.astype("f4")[places]).T
+
+
+def gptq_v2(f):
+    gptq(f, 2)
+
+
+def awq(f):
+    group = f.random.choice([32, -1])
+    k, n = f.random.randint(1, 4) * 32, f.random.randint(1, 9) * 8
+    f.config = {"quantization_config": {"quant_method": "awq", "bits": 4, "group_size": group, "version": "gemm"}}
+    size = k if group == -1 else group
+    codes, zeros = f.rng.integers(0, 16, (k, n), "u1"), f.rng.integers(0, 16, (k // size, n), "u1")
+    scales = f.scales((k // size, n), "f2")
+    order = [0, 2, 4, 6, 1, 3, 5, 7]  # the item at each place of a word
+    shuffled = lambda items: items.reshape(len(items), -1, 8)[..., order].reshape(items.shape)
+    f.tensors |= {"q.qweight": pack(shuffled(codes), 4, True).view("i4"), "q.qzeros": pack(shuffled(zeros), 4, True).view("i4"),
+                  "q.scales": scales}
+    spread = lambda values: np.repeat(values.astype("f4"), size, 0)
+    f.expected["q.weight"] = ((codes.astype("f4") - spread(zeros)) * spread(scales)).T
+
+
+def deepseek_fp4(f):
+    f.config = {"expert_dtype": "fp4", "quantization_config": {
+        "quant_method": "fp8", "scale_fmt": "ue8m0", "weight_block_size": [128, 128]}}
+    fp4(f, "experts.0.w1", 32, lambda shape: f.bytes(shape).view(E8), (".weight", ".scale"))
+    f.tensors["experts.0.w1.weight"] = f.tensors["experts.0.w1.weight"].view("i1")
+    f.fp8("attn.wq", ".scale", (128, 128), E8)
+
+
+LAYOUTS = {
+    "fp8-block": fp8_block, "nvfp4": nvfp4, "nvfp4-ct": nvfp4_ct, "mxfp4": mxfp4, "pack-quantized": pack_quantized,
+    "int-quantized": int_quantized, "float-quantized": float_quantized, "mlx": mlx, "mlx-modes": mlx_modes, "gptq": gptq,
+    "gptq-v2": gptq_v2, "awq": awq, "deepseek-fp4": deepseek_fp4,
+}
+
+
+def make(layout, seed, most=300):
+    folder = Folder(np.random.default_rng(seed), seed)
+    folder.most = most
+    folder.tensors["norm.weight"] = np.arange(4, dtype="f4").astype(ml_dtypes.bfloat16)
+    with np.errstate(all="ignore"):
+        LAYOUTS[layout](folder)
+    return folder
+
+
+def write(folder, path):
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "config.json").write_text(json.dumps(folder.config, indent=1) + "\n")
+    write_safetensors(path / "model.safetensors", folder.tensors)
+
+
+def read(path):
+    data = path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:8 + length])
+    types = {short: name for name, short in NAMES.items()}
+    result = {}
+    for name, entry in header.items():
+        if name != "__metadata__":
+            first, last = entry["data_offsets"]
+            dtype = np.dtype(getattr(ml_dtypes, types[entry["dtype"]], types[entry["dtype"]]))
+            result[name] = np.frombuffer(data[8 + length + first:8 + length + last], dtype).reshape(entry["shape"])
+    return result
+
+
+def same(one, other):
+    if one.dtype != other.dtype or one.shape != other.shape:
+        return False
+    nan = np.isnan(one)
+    return bool(np.all(nan == np.isnan(other)) and np.all((one.view("u4") == other.view("u4")) | nan))
+
+
+def check(program, count):
+    wrong = 0
+    for layout in LAYOUTS:
+        for seed in range(count):
+            folder = make(layout, seed)
+            with tempfile.TemporaryDirectory() as name:
+                path = pathlib.Path(name)
+                write(folder, path / "m")
+                run = subprocess.run([program, "convert", "m", "--dequantize", "-o", "out.safetensors"], cwd=path,
+                                     capture_output=True, text=True)
+                found = read(path / "out.safetensors") if run.returncode == 0 else {}
+                for key, value in folder.expected.items():
+                    if key not in found or not same(found[key], np.ascontiguousarray(value)):
+                        wrong += 1
+                        print(layout, seed, key, run.stderr.strip(), value.shape)
+                others = [key for key in found if key not in folder.expected]
+                if run.returncode == 0 and any(key.endswith(("_scale", "_packed", "qweight", "_blocks")) and "input" not in key for key in others):
+                    print(layout, seed, "parts are left", others)
+                    wrong += 1
+    print(f"{len(LAYOUTS) * count} folders, {wrong} wrong")
+    return wrong
+
+
+def mixed(program):
+    """A layout read as another is an error, or the same numbers."""
+    wrong = 0
+    for layout in LAYOUTS:
+        folder = make(layout, 1)
+        with tempfile.TemporaryDirectory() as name:
+            path = pathlib.Path(name)
+            write(folder, path / "m")
+            (path / "n").mkdir()
+            (path / "n" / "model.safetensors").write_bytes((path / "m" / "model.safetensors").read_bytes())
+            for place in ["m", "n"]:
+                for other in LAYOUTS:
+                    out = path / "out.safetensors"
+                    out.unlink(missing_ok=True)
+                    asked = "--dequantize=" + other.removesuffix("-modes")
+                    run = subprocess.run([program, "convert", place, asked, "-o", out], cwd=path, capture_output=True, text=True)
+                    found = read(out) if run.returncode == 0 else {}
+                    for key, value in found.items():
+                        if key in folder.expected and value.dtype == np.float32 and not same(value, np.ascontiguousarray(folder.expected[key])):
+                            wrong += 1
+                            print(layout, "read as", other, place, key, "has other numbers")
+    print(f"{wrong} wrong")
+    return wrong
+
+
+def golden():
+    for layout in LAYOUTS:
+        folder = make(layout, 3, most=5)
+        write(folder, GOLDEN / layout)
+        kept = {key: value for key, value in folder.tensors.items() if key.endswith(("norm.weight", "input_scale"))}
+        expected = kept | {key: np.ascontiguousarray(value) for key, value in folder.expected.items()}
+        write_safetensors(GOLDEN / f"{layout}.safetensors", expected)
+
+
+if __name__ == "__main__":
+    command, *rest = sys.argv[1:]
+    if command == "golden":
+        golden()
+    elif command == "check":
+        sys.exit(check(str(pathlib.Path(rest[0]).absolute()), int(rest[1]) if len(rest) > 1 else 20) > 0)
+    elif command == "mixed":
+        sys.exit(mixed(str(pathlib.Path(rest[0]).absolute())) > 0)
