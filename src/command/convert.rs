@@ -11,7 +11,7 @@ use super::asked::Reinterpret;
 use super::io::{Io, Outcome, Run, note};
 use super::keeping::tell_what_stayed;
 use super::member::Member;
-use super::messages::counted;
+use super::messages::{counted, made_up};
 use super::operation::settle;
 use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::meant;
@@ -226,6 +226,7 @@ impl Convert {
             bail!("{option}: is for a cast to floats, and no tensor is cast to floats");
         }
         self.tell_of_blocks(reader.run, &tensors, alone)?;
+        self.tell_of_codes(reader.run, &tensors, alone)?;
         let mut tallies = CastTallies::default();
         for (data, Chosen { member, old_name, name, whole, operand }) in tensors {
             let dtype = cast::target(&self.cast, &old_name, data.dtype(), alone);
@@ -273,6 +274,31 @@ impl Convert {
             let tensors = counted(count, "tensor", "tensors");
             let are = if count == 1 { "is" } else { "are" };
             note(&run.io.stderr, &format!("{tensors} of {} {are} written as float32", names.join(", ")))?;
+        }
+        Ok(())
+    }
+
+    /// A cast of codes or scales does not multiply them.
+    fn tell_of_codes(&self, run: Run<'_>, tensors: &[(Source, Chosen<'_>)], alone: bool) -> Result<()> {
+        if self.options.input.dequantize.is_some() || run.quiet {
+            return Ok(());
+        }
+        let is_cast = |(data, Chosen { old_name, .. }): &&(Source, Chosen<'_>)| {
+            cast::target(&self.cast, old_name, data.dtype(), alone).is_some()
+        };
+        let cast: Vec<_> = tensors.iter().filter(is_cast).map(|(_, chosen)| chosen).collect();
+        for of_input in cast.chunk_by(|one, next| Arc::ptr_eq(&one.member.input, &next.member.input)) {
+            let Chosen { member, operand, .. } = of_input[0];
+            // what lies beside the file and cannot be read is no fault of it
+            for count in member.input.quantized(&operand.located, run.requests).unwrap_or_default() {
+                if of_input.iter().any(|chosen| count.parts.contains(&chosen.member.n)) {
+                    let (label, made_up) = (member.input.label(), made_up(&count));
+                    note(
+                        &run.io.stderr,
+                        &format!("{label}: {made_up}: their scales are not applied without --dequantize"),
+                    )?;
+                }
+            }
         }
         Ok(())
     }

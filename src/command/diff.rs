@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
+use clap::builder::ArgPredicate;
 use clap::{Args, ValueHint};
 
 use super::accept::Changes;
@@ -60,6 +61,7 @@ use crate::storage::target::Target;
 #[command(override_usage = "tensorop diff [OPTIONS] <EXPECTED> <ACTUAL>", after_long_help = EXAMPLES)]
 #[command(mut_arg("dtype", InputOptions::dtype_by_name))]
 #[command(mut_arg("rename", MemberOptions::renaming_expected))]
+#[command(mut_arg("ignore_dtype", |arg| arg.default_value_if("dequantize", ArgPredicate::IsPresent, "true")))]
 pub(super) struct Diff {
     /// The expected tensor, container or folder
     #[arg(value_name = "EXPECTED", value_parser = EXPECTED.parser(), allow_negative_numbers = true, value_hint = ValueHint::AnyPath, long_help = data_help("The expected tensor, container or folder."))]

@@ -44,7 +44,8 @@ pub(super) fn is_absent(located: &Located) -> bool {
 pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand, may_be_made: bool) -> Result<FoundSide> {
     match &operand.located {
         located if may_be_made && is_absent(located) => return Ok(FoundSide::Absent),
-        Located { place: Place::Folder(folder), suffix: None, .. } => {
+        // the parts of a weight may lie in several files of the folder, which are opened as one
+        Located { place: Place::Folder(folder), suffix: None, .. } if reader.options.dequantize.is_none() => {
             if may_be_made && folder.is_pattern() {
                 bail!(
                     "{}: --accept: EXPECTED is a pattern of files without a header, which are not written",

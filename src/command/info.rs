@@ -11,7 +11,7 @@ use super::dry_run::Report;
 use super::failures::Failures;
 use super::io::{Io, Outcome, Run, complain, note};
 use super::member::Member;
-use super::messages::counted;
+use super::messages::{counted, made_up};
 use super::meter::Meter;
 use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{
@@ -242,7 +242,7 @@ impl Info {
             outcome = complain(&reader.run.io.stderr, &anyhow!("{}: {caution}", input.label()));
         }
         asked.look_at_all(&input, &selected);
-        let file = file.file(input.member());
+        let (located, file) = (&file.located, file.file(input.member()));
         if holds_none && !self.json && !self.members {
             found.lines.push_str(&format!("{}: holds no tensors\n", printable(&file)));
         }
@@ -251,6 +251,13 @@ impl Info {
         }
         if !self.members && input.member().is_none() {
             self.count_small_constants(&input, &file, &mut selected, &mut found.lines);
+        }
+        if !self.members && !self.json && input.member().is_none() && self.input.dequantize.is_none() {
+            // what lies beside the file and cannot be read is no fault of it
+            for count in input.quantized(located, reader.run.requests).unwrap_or_default() {
+                let line = format!("{}: {}: --dequantize reads them as numbers\n", printable(&file), made_up(&count));
+                found.lines.push_str(&line);
+            }
         }
         let described = found.infos.len();
         // FILE:NAME describes only the tensor

@@ -9,6 +9,7 @@ use anyhow::anyhow;
 use crate::DType;
 pub(super) use crate::error::counted;
 use crate::error::{Advice, ErrorKind, Subject};
+use crate::format::quantized::QuantizedCount;
 use crate::format::stored_dtype::StoredDType;
 
 /// An error that is never shortened, because it lists options to type.
@@ -22,6 +23,12 @@ impl Display for WholeMessage {
 }
 
 impl StdError for WholeMessage {}
+
+/// Says how many tensors make up the weights of a layout.
+pub(super) fn made_up(QuantizedCount { layout, weights, parts }: &QuantizedCount) -> String {
+    let noun = if *weights == 1 { "weight" } else { "weights" };
+    format!("{} make up {weights} {layout} {noun}", counted(parts.len(), "tensor", "tensors"))
+}
 
 /// Escapes control characters, which names of files may hold, except those in `allowed`, and cuts the middle of a long
 /// message.

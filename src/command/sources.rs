@@ -96,6 +96,8 @@ impl<'a> OperandReader<'a> {
     pub(super) fn open(&self, operand: &Operand, mode: OpenMode<'_>) -> Result<Arc<Input>> {
         let filter = match mode {
             OpenMode::Plain => NameFilter::default(),
+            // parts of a weight have other names than it
+            OpenMode::Taking(_) if self.options.dequantize.is_some() => NameFilter::default(),
             OpenMode::Taking(filter) => filter,
             OpenMode::Locked { is_shared } => return self.lock(operand, is_shared),
             OpenMode::LockedNpy => {
@@ -129,6 +131,16 @@ impl<'a> OperandReader<'a> {
             }
             _ => collection::open(&options, located, filter).map_err(|error| or_list(located, error.into()))?,
         };
+        let input = match self.options.dequantize {
+            Some(asked) => {
+                let (input, assumed) = input.dequantized(asked, located, self.run.requests)?;
+                if let Some(assumed) = assumed.filter(|_| !self.run.quiet) {
+                    note(&self.run.io.stderr, &format!("{label}: {assumed}"))?;
+                }
+                input
+            }
+            None => input,
+        };
         self.run.io.containers.add(&input);
         if let (Some(beside), None, false) = (input.beside_message(), input.member(), self.run.quiet) {
             note(&self.run.io.stderr, &format!("{label}: {beside}"))?;
@@ -159,6 +171,9 @@ impl<'a> OperandReader<'a> {
 
     fn lock(&self, operand: &Operand, is_shared: bool) -> Result<Arc<Input>> {
         let Operand { located, label, .. } = operand;
+        if self.options.dequantize.is_some() {
+            bail!("{label}: --in-place cannot change the numbers that --dequantize reads");
+        }
         match located.place {
             Place::Stdin | Place::Json(_) => bail!("{label}: --in-place changes a file"),
             Place::Object(_) => bail!("{label}: --in-place changes a local file, not one behind an address"),

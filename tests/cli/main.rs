@@ -33,6 +33,7 @@ mod models;
 mod moving;
 mod pad;
 mod pytorch;
+mod quantized;
 mod rechunked;
 #[cfg(feature = "remote")]
 mod remote;

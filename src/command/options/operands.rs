@@ -4,13 +4,14 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args, ValueHint};
 
 use super::values::{DTypeArg, DTypeParser, dtype_help, parse_format, parse_number};
 use crate::error::Subject;
 use crate::format::Format;
 use crate::format::located::{Located, Place};
+use crate::format::quantized::{AskedLayout, LAYOUTS};
 use crate::format::rewrite::ReadAgain;
 use crate::format::values::delimiter::{Delimiter, TableOptions};
 
@@ -160,8 +161,30 @@ pub(crate) struct InputOptions {
     /// Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0
     #[arg(long, value_name = "VALUE")]
     pub missing: Option<String>,
+    /// Read the weights of a quantised checkpoint as float32 numbers, by the layout that its config.json tells
+    ///
+    /// The tensors that make up a weight (codes, scales, zero points, shapes) become one tensor under the name that it has in the
+    /// unquantised checkpoint, also if they lie in several files; other tensors stay as they are. The layout is found in
+    /// config.json or hf_quant_config.json beside the tensors, or in the metadata of the header, and never guessed. LAYOUT
+    /// alone is enough where no such file is and the layout needs no number from it. It is one of fp8-block, nvfp4 (of
+    /// modelopt), nvfp4-ct (of compressed-tensors), mxfp4, pack-quantized, int-quantized, float-quantized, mlx, gptq,
+    /// gptq-v2, awq and deepseek-fp4. A file without such tensors is read as it is.
+    #[arg(long, value_name = "LAYOUT", num_args = 0..=1, require_equals = true, default_missing_value = STATED, hide_possible_values = true, value_parser = layout_parser())]
+    pub dequantize: Option<AskedLayout>,
     #[command(flatten)]
     pub address: AddressOptions,
+}
+
+/// The value of an option without a value.
+const STATED: &str = "";
+
+fn layout_parser() -> impl TypedValueParser<Value = AskedLayout> {
+    let stated = PossibleValue::new(STATED).hide(true);
+    let names = LAYOUTS.into_iter().map(PossibleValue::new).chain([stated]);
+    PossibleValuesParser::new(names).map(|name| {
+        let named = LAYOUTS.into_iter().find(|layout| *layout == name);
+        named.map_or(AskedLayout::Stated, AskedLayout::Named)
+    })
 }
 
 impl InputOptions {
