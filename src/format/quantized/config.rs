@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use super::parts::Numbers;
 use super::rules::{
     AWQ, DEEPSEEK_FP4, FLOAT_QUANTIZED, FP8_BLOCK, GPTQ, GPTQ_V2, INT_QUANTIZED, MLX, MXFP4, NVFP4, NVFP4_CT,
     PACK_QUANTIZED,
@@ -23,20 +24,6 @@ const FILES: [&str; 2] = ["config.json", "hf_quant_config.json"];
 
 /// The first release of compressed-tensors that packs 3, 5, 6 and 7 bits densely.
 const DENSE_SINCE: [u64; 2] = [0, 20];
-
-/// Numbers of a layout that shapes do not tell.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Numbers {
-    pub bits: Option<usize>,
-    /// The columns that share a scale.
-    pub group: Option<usize>,
-    /// The rows and columns that share a scale.
-    pub block: Option<[usize; 2]>,
-    /// Whether codes of 3, 5, 6 and 7 bits may lie in two words.
-    pub is_dense: Option<bool>,
-    /// MLX's mode.
-    pub mode: Option<String>,
-}
 
 /// What a checkpoint says.
 #[derive(Clone, Debug, Default)]

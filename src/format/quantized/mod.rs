@@ -1,8 +1,10 @@
 //! Quantised weights as the numbers that they mean: [`QuantizedReader`] stands before the reader of a checkpoint, and
 //! makes one member of the parts of each weight, which may lie in several files.
 
+mod assemble;
 mod config;
 mod matrix;
+mod parts;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -13,9 +15,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use self::assemble::Weight;
 use self::config::Stated;
+use self::parts::{Parts, Role};
 pub use self::rules::LAYOUTS;
-use self::rules::{Parts, RULES, Role, Rule, Weight};
+use self::rules::{RULES, Rule};
 use super::content::{BlockDescription, Description, FileFacts, MemberFile};
 use super::index_faults::IndexFaults;
 use super::interface::Reader;
@@ -82,22 +86,22 @@ fn find(reader: &dyn Reader, rules: &[&'static Rule]) -> Vec<FoundWeight> {
     let numbers: HashMap<&str, usize> = names.iter().enumerate().map(|(n, name)| (&**name, n)).collect();
     let parts = |rule: &'static Rule, base: &str| -> Vec<(Role, usize)> {
         let of = |(role, ending)| Some((role, *numbers.get(&*format!("{base}{ending}"))?));
-        rule.endings().filter_map(of).collect()
+        rule.names.endings().filter_map(of).collect()
     };
     let mut found: BTreeMap<usize, FoundWeight> = BTreeMap::new();
     let mut taken = HashSet::new();
     for pass in [Pass::Whole, Pass::Codes, Pass::Parts] {
         for rule in rules {
-            let ending = if pass == Pass::Parts { rule.required[0].1 } else { rule.codes };
+            let ending = if pass == Pass::Parts { rule.names.scales() } else { rule.names.codes };
             for (n, name) in names.iter().enumerate() {
                 let Some(base) = name.strip_suffix(ending).filter(|base| !base.is_empty()) else { continue };
                 let parts = parts(rule, base);
                 let has = |(role, _): &(Role, &str)| parts.iter().any(|(found, _)| found == role);
-                let has_dtype = || reader.describe(n).is_ok_and(|found| found.meta.dtype.kind() == rule.dtype);
+                let has_dtype = || reader.describe(n).is_ok_and(|found| found.meta.dtype.kind() == rule.names.dtype);
                 let is_meant = match pass {
-                    Pass::Whole => rule.required.iter().all(has) && has_dtype(),
+                    Pass::Whole => rule.names.required.iter().all(has) && has_dtype(),
                     Pass::Codes => has_dtype(),
-                    Pass::Parts => parts.len() > 1 || rule.is_named(),
+                    Pass::Parts => parts.len() > 1 || rule.names.is_sure(),
                 };
                 if is_meant && !parts.iter().any(|(_, n)| taken.contains(n)) {
                     taken.extend(parts.iter().map(|(_, n)| *n));
@@ -111,7 +115,7 @@ fn find(reader: &dyn Reader, rules: &[&'static Rule]) -> Vec<FoundWeight> {
 }
 
 fn rules_of(layouts: &[&str]) -> Vec<&'static Rule> {
-    RULES.iter().filter(|rule| layouts.contains(&rule.layout)).collect()
+    RULES.iter().filter(|rule| layouts.contains(&rule.names.layout)).collect()
 }
 
 /// The layouts that the names and dtypes of a checkpoint allow.
@@ -131,14 +135,14 @@ pub(super) fn count(
     requests: RequestOptions,
 ) -> Result<Vec<QuantizedCount>> {
     let names = reader.names().unwrap_or_default();
-    let is_part = |name: &String| RULES.iter().any(|rule| name.ends_with(rule.required[0].1));
+    let is_part = |name: &String| RULES.iter().any(|rule| name.ends_with(rule.names.scales()));
     if !names.iter().any(is_part) {
         return Ok(Vec::new());
     }
     let Some(stated) = stated(reader, folder, requests)? else { return Ok(Vec::new()) };
     let found = find(reader, &rules_of(&stated.layouts));
     let count = |layout| {
-        let own = || found.iter().filter(move |weight| weight.rule.layout == layout);
+        let own = || found.iter().filter(move |weight| weight.rule.names.layout == layout);
         let parts = own().flat_map(|weight| &weight.parts).map(|(_, n)| *n).collect();
         QuantizedCount { layout, weights: own().count(), parts }
     };
@@ -210,7 +214,7 @@ pub(super) fn open(
         .into_iter()
         .map(|weight| {
             let first = weight.parts.iter().map(|(_, n)| *n).min().unwrap_or_default();
-            (first, format!("{}{}", weight.base, weight.rule.weight), Member::Weight(weight))
+            (first, format!("{}{}", weight.base, weight.rule.names.weight), Member::Weight(weight))
         })
         .collect();
     let others = stored.iter().enumerate().filter(|(n, _)| !taken.contains(n));
@@ -228,7 +232,7 @@ impl QuantizedReader {
             let label = self.inner.names()?[*n].clone();
             Some(self.inner.source(*n, label))
         };
-        let parts = Parts { rule: found.rule, base: &found.base, config: &self.stated.file, open: &open };
+        let parts = Parts { names: &found.rule.names, base: &found.base, config: &self.stated.file, open: &open };
         match self.stated.modules.get(&found.base) {
             None => found.rule.weight(&parts, &self.stated.numbers),
             Some(Some(numbers)) => found.rule.weight(&parts, std::slice::from_ref(numbers)),
@@ -269,7 +273,7 @@ impl Reader for QuantizedReader {
         };
         let Weight { meta, .. } = self.weight(found)?;
         let bytes = found.parts.iter().map(|(_, n)| Ok(self.inner.describe(*n)?.bytes)).sum::<Result<u64>>()?;
-        let blocks = Some(BlockDescription { name: found.rule.layout });
+        let blocks = Some(BlockDescription { name: found.rule.names.layout });
         Ok(Description { blocks, ..Description::new(meta, bytes, None) })
     }
 

@@ -1,17 +1,11 @@
-//! The layouts: the names of their parts, their shapes, and how these make up a weight. Rules are those of the
-//! libraries that write them: DeepSeek V3 and V4, NVIDIA modelopt, compressed-tensors, gpt-oss, MLX, GPTQ, AWQ.
+//! The layouts: the names of their parts, and the functions that make weights of them. Rules are those of the libraries
+//! that write the files: DeepSeek V3 and V4, NVIDIA modelopt, compressed-tensors, gpt-oss, MLX, GPTQ, AWQ.
 
-use std::sync::Arc;
-
-use super::config::Numbers;
-use super::matrix::{Encoding, LoadedBytes, Matrix, Packing};
-use super::weight::{Groups, QuantizedItems, Shared, WholeScale};
-use crate::error::{Context, Error, Result, bail, ensure, malformed};
-use crate::item::dtype::{DType, Kind, Narrow};
-use crate::item::meta::{Meta, Order};
-use crate::layout::shape::bytes_of;
-use crate::memory;
-use crate::storage::source::Source;
+use super::assemble::{Weight, awq, float4, float4_blocks, gptq, mlx, packed, scaled};
+use super::parts::{Numbers, PartNames, Parts, Role};
+use super::weight::WholeScale;
+use crate::error::{Result, malformed};
+use crate::item::dtype::{Kind, Narrow};
 
 pub(super) const FP8_BLOCK: &str = "fp8-block";
 pub(super) const NVFP4: &str = "nvfp4";
@@ -42,117 +36,80 @@ pub const LAYOUTS: [&str; 12] = [
     DEEPSEEK_FP4,
 ];
 
-/// What a part is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    Codes,
-    Scales,
-    /// The scale of the whole weight.
-    Whole,
-    Zeros,
-    Biases,
-    /// The shape of the weight.
-    Shape,
-    /// The group of each row or column.
-    Groups,
-}
+/// How a weight is made of its parts.
+type Assemble = fn(&Parts<'_>, &Numbers) -> Result<Weight>;
 
-/// The weights of a layout. Names of parts are those of the module and an ending.
+/// The weights of a layout.
 #[derive(Debug)]
 pub(super) struct Rule {
-    pub layout: &'static str,
-    /// The ending of the codes' name, and their dtype.
-    pub codes: &'static str,
-    pub dtype: &'static Kind,
-    /// The ending of the weight's name.
-    pub weight: &'static str,
-    /// The scales first.
-    pub required: &'static [(Role, &'static str)],
-    pub optional: &'static [(Role, &'static str)],
-    make: fn(&Parts<'_>, &Numbers) -> Result<Weight>,
+    pub names: PartNames,
+    assemble: Assemble,
 }
 
-const fn rule(layout: &'static str, dtype: &'static Kind, make: fn(&Parts<'_>, &Numbers) -> Result<Weight>) -> Rule {
-    Rule { layout, codes: ".weight", dtype, weight: ".weight", required: &[], optional: &[], make }
+const fn names(layout: &'static str, dtype: &'static Kind, required: &'static [(Role, &'static str)]) -> PartNames {
+    PartNames { layout, codes: ".weight", dtype, weight: ".weight", required, optional: &[] }
 }
 
 const FLOAT8: &Kind = &Kind::Narrow(Narrow::Float8E4M3FN);
 
 const GPTQ_PARTS: &[(Role, &str)] = &[(Role::Scales, ".scales"), (Role::Zeros, ".qzeros")];
 
+const fn gptq_names(layout: &'static str) -> PartNames {
+    let optional = &[(Role::Groups, ".g_idx")];
+    PartNames { codes: ".qweight", optional, ..names(layout, &Kind::Int32, GPTQ_PARTS) }
+}
+
 pub(super) static RULES: &[Rule] = &[
-    Rule { required: &[(Role::Scales, ".weight_scale_inv")], ..rule(FP8_BLOCK, FLOAT8, scaled) },
+    Rule { names: names(FP8_BLOCK, FLOAT8, &[(Role::Scales, ".weight_scale_inv")]), assemble: scaled },
     // Mistral's own files
-    Rule { required: &[(Role::Scales, ".qscale_weight")], ..rule(FP8_BLOCK, FLOAT8, scaled) },
+    Rule { names: names(FP8_BLOCK, FLOAT8, &[(Role::Scales, ".qscale_weight")]), assemble: scaled },
     Rule {
-        required: &[(Role::Scales, ".weight_scale"), (Role::Whole, ".weight_scale_2")],
-        ..rule(NVFP4, &Kind::UInt8, |parts, _| float4(parts, 16, true))
+        names: names(NVFP4, &Kind::UInt8, &[(Role::Scales, ".weight_scale"), (Role::Whole, ".weight_scale_2")]),
+        assemble: |parts, _| float4(parts, 16, Narrow::Float8E4M3FN, WholeScale::Times),
     },
     Rule {
-        codes: ".weight_packed",
-        required: &[(Role::Scales, ".weight_scale"), (Role::Whole, ".weight_global_scale")],
-        ..rule(NVFP4_CT, &Kind::UInt8, |parts, _| float4(parts, 16, false))
+        names: PartNames {
+            codes: ".weight_packed",
+            ..names(NVFP4_CT, &Kind::UInt8, &[(Role::Scales, ".weight_scale"), (Role::Whole, ".weight_global_scale")])
+        },
+        assemble: |parts, _| float4(parts, 16, Narrow::Float8E4M3FN, WholeScale::DividedBy),
     },
     Rule {
-        codes: "_blocks",
-        weight: "",
-        required: &[(Role::Scales, "_scales")],
-        ..rule(MXFP4, &Kind::UInt8, |parts, _| float4_blocks(parts))
+        names: PartNames { codes: "_blocks", weight: "", ..names(MXFP4, &Kind::UInt8, &[(Role::Scales, "_scales")]) },
+        assemble: |parts, _| float4_blocks(parts),
     },
     Rule {
-        codes: ".weight_packed",
-        required: &[(Role::Scales, ".weight_scale"), (Role::Shape, ".weight_shape")],
-        optional: &[(Role::Zeros, ".weight_zero_point"), (Role::Groups, ".weight_g_idx")],
-        ..rule(PACK_QUANTIZED, &Kind::Int32, packed)
+        names: PartNames {
+            codes: ".weight_packed",
+            optional: &[(Role::Zeros, ".weight_zero_point"), (Role::Groups, ".weight_g_idx")],
+            ..names(PACK_QUANTIZED, &Kind::Int32, &[(Role::Scales, ".weight_scale"), (Role::Shape, ".weight_shape")])
+        },
+        assemble: packed,
     },
     Rule {
-        required: &[(Role::Scales, ".weight_scale")],
-        optional: &[(Role::Zeros, ".weight_zero_point")],
-        ..rule(INT_QUANTIZED, &Kind::Int8, scaled)
+        names: PartNames {
+            optional: &[(Role::Zeros, ".weight_zero_point")],
+            ..names(INT_QUANTIZED, &Kind::Int8, &[(Role::Scales, ".weight_scale")])
+        },
+        assemble: scaled,
     },
-    Rule { required: &[(Role::Scales, ".weight_scale")], ..rule(FLOAT_QUANTIZED, FLOAT8, scaled) },
+    Rule { names: names(FLOAT_QUANTIZED, FLOAT8, &[(Role::Scales, ".weight_scale")]), assemble: scaled },
     Rule {
-        required: &[(Role::Scales, ".scales")],
-        optional: &[(Role::Biases, ".biases")],
-        ..rule(MLX, &Kind::UInt32, mlx)
+        names: PartNames {
+            optional: &[(Role::Biases, ".biases")],
+            ..names(MLX, &Kind::UInt32, &[(Role::Scales, ".scales")])
+        },
+        assemble: mlx,
     },
+    Rule { names: gptq_names(GPTQ), assemble: |parts, numbers| gptq(parts, numbers, 1.0) },
+    Rule { names: gptq_names(GPTQ_V2), assemble: |parts, numbers| gptq(parts, numbers, 0.0) },
+    Rule { names: PartNames { codes: ".qweight", ..names(AWQ, &Kind::Int32, GPTQ_PARTS) }, assemble: awq },
     Rule {
-        codes: ".qweight",
-        required: GPTQ_PARTS,
-        optional: &[(Role::Groups, ".g_idx")],
-        ..rule(GPTQ, &Kind::Int32, |parts, numbers| gptq(parts, numbers, 1.0))
+        names: names(DEEPSEEK_FP4, &Kind::Int8, &[(Role::Scales, ".scale")]),
+        assemble: |parts, _| float4(parts, 32, Narrow::Float8E8M0FNU, WholeScale::Times),
     },
-    Rule {
-        codes: ".qweight",
-        required: GPTQ_PARTS,
-        optional: &[(Role::Groups, ".g_idx")],
-        ..rule(GPTQ_V2, &Kind::Int32, |parts, numbers| gptq(parts, numbers, 0.0))
-    },
-    Rule { codes: ".qweight", required: GPTQ_PARTS, ..rule(AWQ, &Kind::Int32, awq) },
-    Rule {
-        required: &[(Role::Scales, ".scale")],
-        ..rule(DEEPSEEK_FP4, &Kind::Int8, |parts, _| float4(parts, 32, true))
-    },
-    Rule { required: &[(Role::Scales, ".scale")], ..rule(DEEPSEEK_FP4, FLOAT8, scaled) },
+    Rule { names: names(DEEPSEEK_FP4, FLOAT8, &[(Role::Scales, ".scale")]), assemble: scaled },
 ];
-
-/// The parts of a weight.
-pub(super) struct Parts<'a> {
-    pub rule: &'static Rule,
-    /// The names of parts begin with it.
-    pub base: &'a str,
-    /// The file that states numbers, for messages.
-    pub config: &'a str,
-    /// Opens a part; `None` if there is none of this role.
-    pub open: &'a dyn Fn(Role) -> Option<Result<Source>>,
-}
-
-/// A weight of float32s.
-#[derive(Debug)]
-pub(super) struct Weight {
-    pub meta: Meta,
-    pub items: QuantizedItems,
-}
 
 impl Rule {
     /// Makes a weight by the first of the numbers that fit its shapes.
@@ -162,383 +119,11 @@ impl Rule {
     pub(super) fn weight(&self, parts: &Parts<'_>, numbers: &[Numbers]) -> Result<Weight> {
         let mut failed = None;
         for numbers in numbers {
-            match (self.make)(parts, numbers) {
+            match (self.assemble)(parts, numbers) {
                 Ok(weight) => return Ok(weight),
                 Err(error) => failed = failed.or(Some(error)),
             }
         }
         Err(failed.unwrap_or_else(|| malformed!("{} states no numbers of the layout", parts.config)))
     }
-
-    /// Whether the name of the scales alone shows that they are of a weight.
-    pub(super) fn is_named(&self) -> bool {
-        self.required[0].1.starts_with(".weight_")
-    }
-
-    pub(super) fn endings(&self) -> impl Iterator<Item = (Role, &'static str)> {
-        let codes = [(Role::Codes, self.codes)];
-        codes.into_iter().chain(self.required.iter().copied()).chain(self.optional.iter().copied())
-    }
-}
-
-impl Parts<'_> {
-    fn name(&self, role: Role) -> String {
-        let ending = self.rule.endings().find(|(of, _)| *of == role).map_or("", |(_, ending)| ending);
-        format!("{}{ending}", self.base)
-    }
-
-    fn optional(&self, role: Role) -> Result<Option<Source>> {
-        let Some(source) = (self.open)(role) else { return Ok(None) };
-        let source = source?;
-        let dtype = source.dtype();
-        let is_usable = source.meta().order == Order::C && *dtype == dtype.native() && source.identity()?.is_some();
-        ensure!(is_usable, "{}: expected items in C order and little-endian, read by position", self.name(role));
-        Ok(Some(source))
-    }
-
-    fn required(&self, role: Role) -> Result<Source> {
-        self.optional(role)?.with_context(|| format!("{} is missing", self.name(role)))
-    }
-
-    fn expect_shape(&self, role: Role, found: &[usize], expected: &[usize]) -> Result<()> {
-        ensure!(found == expected, "{} has shape {found:?}, expected {expected:?}", self.name(role));
-        Ok(())
-    }
-
-    fn expect_dtype(&self, role: Role, found: &DType, expected: &[Kind]) -> Result<()> {
-        if expected.contains(found.kind()) {
-            return Ok(());
-        }
-        let names: Vec<_> = expected.iter().map(|kind| DType::from(kind.clone()).name()).collect();
-        bail!("{} is {}, expected {}", self.name(role), found.name(), names.join(" or "))
-    }
-
-    /// The codes, and their shape as axes before the last two, rows and columns.
-    fn codes(&self) -> Result<(Source, Vec<usize>, usize, usize)> {
-        let source = self.required(Role::Codes)?;
-        self.expect_dtype(Role::Codes, source.dtype(), std::slice::from_ref(self.rule.dtype))?;
-        let shape = source.shape();
-        let Some(([rows, cols], before)) = shape.split_last_chunk::<2>().map(|(before, last)| (*last, before.to_vec()))
-        else {
-            bail!("{} has shape {shape:?}, expected two axes or more", self.name(Role::Codes))
-        };
-        Ok((source, before, rows, cols))
-    }
-
-    /// Scales, biases or codes that are numbers, in rows of `cols`.
-    fn numbers(&self, role: Role, source: Source, cols: usize) -> Result<Matrix> {
-        let encoding = Encoding::of_numbers(source.dtype());
-        let what = || format!("{} is {}, expected numbers of 8 to 32 bits", self.name(role), source.dtype().name());
-        let encoding = encoding.with_context(what)?;
-        Ok(Matrix::new(source, encoding, cols))
-    }
-
-    /// One number.
-    fn whole(&self, role: Role) -> Result<f32> {
-        let source = self.required(role)?;
-        let items = source.meta().items();
-        ensure!(items == 1, "{} has {items} items, expected 1", self.name(role));
-        let (matrix, mut loaded, mut number) = (self.numbers(role, source, 1)?, LoadedBytes::default(), [0.0]);
-        matrix.load(&(0..1), &(0..1), &mut loaded)?;
-        matrix.decode(0, 0..1, &loaded, &mut number);
-        Ok(number[0])
-    }
-
-    /// A short list of counts.
-    fn counts(&self, role: Role, source: &Source) -> Result<Vec<usize>> {
-        self.expect_dtype(role, source.dtype(), &[Kind::Int64, Kind::Int32])?;
-        let mut bytes = memory::zeros(source.bytes())?;
-        source.read_at(&mut bytes, 0)?;
-        let numbers = bytes.chunks_exact(source.dtype().itemsize()).map(|item| match item.try_into() {
-            Ok(wide) => i64::from_le_bytes(wide),
-            Err(_) => i64::from(i32::from_le_bytes(item.try_into().expect("items of 4 or 8 bytes"))),
-        });
-        let numbers: Option<Vec<usize>> = numbers.map(|number| usize::try_from(number).ok()).collect();
-        numbers.with_context(|| format!("{} has a negative number", self.name(role)))
-    }
-
-    fn untold(&self, what: &str) -> Error {
-        let layout = self.rule.layout;
-        match self.config {
-            "" => malformed!("{layout} needs {what}, which no config.json beside the tensors states"),
-            config => malformed!("{layout} needs {what}, which {config} does not state"),
-        }
-    }
-
-    fn bits(&self, numbers: &Numbers) -> Result<usize> {
-        let bits = numbers.bits.ok_or_else(|| self.untold("the number of bits"))?;
-        ensure!((1..=8).contains(&bits), "{} states {bits} bits, expected 1 to 8", self.config);
-        Ok(bits)
-    }
-}
-
-fn groups(plane: usize, rows: usize, cols: usize) -> Groups {
-    let (rows, cols) = (rows.max(1), cols.max(1));
-    let rows_in_plane = plane.div_ceil(rows);
-    Groups { plane: plane.max(1), rows_in_plane, rows, cols, listed_rows: None, listed_cols: None }
-}
-
-fn shape_of(before: &[usize], rows: usize, cols: usize) -> Vec<usize> {
-    [before, &[rows, cols]].concat()
-}
-
-/// The groups of scales for the last two axes: one scale, one a row, or one for each block or group that is told.
-fn groups_of_scales(
-    parts: &Parts<'_>,
-    scales: &[usize],
-    (before, rows, cols): (&[usize], usize, usize),
-    numbers: &Numbers,
-) -> Result<Groups> {
-    let all = before.iter().product::<usize>() * rows;
-    if matches!(scales, [] | [1]) {
-        return Ok(groups(all, all, cols));
-    }
-    if scales == shape_of(before, rows, 1) || before.is_empty() && scales == [rows] {
-        return Ok(groups(rows, 1, cols));
-    }
-    let found = match (numbers.block, numbers.group) {
-        (Some([high, wide]), _) => groups(rows, high, wide),
-        (None, Some(group)) => groups(rows, 1, group),
-        (None, None) => {
-            let what = format!("the size of a block of {} of shape {scales:?}", parts.name(Role::Scales));
-            return Err(parts.untold(&what));
-        }
-    };
-    let expected = shape_of(before, rows.div_ceil(found.rows), cols.div_ceil(found.cols));
-    parts.expect_shape(Role::Scales, scales, &expected)?;
-    Ok(found)
-}
-
-/// A matrix of codes and their scales, without more.
-fn plain(shape: Vec<usize>, order: Order, codes: Matrix, scales: Shared) -> Result<Weight> {
-    let fits = bytes_of(&shape, size_of::<f32>()).is_some();
-    ensure!(fits, "shape {shape:?} is larger than memory can be");
-    let identity = codes.source().identity()?.context("codes are not read by position")?;
-    let cols = match order {
-        Order::C => shape.last().copied().unwrap_or(1),
-        Order::Fortran => shape.first().copied().unwrap_or(1),
-    };
-    let meta = Meta::new(Kind::Float32.into(), shape).in_order(order);
-    let rows = if cols == 0 { 0 } else { meta.items() / cols };
-    let (zeros, biases, whole_scale) = (None, None, WholeScale::None);
-    let items = QuantizedItems { identity, rows, cols, codes, zero: 0.0, zeros, scales, whole_scale, biases };
-    Ok(Weight { meta, items })
-}
-
-/// Codes that are numbers themselves.
-fn scaled(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
-    let (codes, before, rows, cols) = parts.codes()?;
-    let scales = parts.required(Role::Scales)?;
-    let groups: Arc<Groups> = groups_of_scales(parts, scales.shape(), (&before, rows, cols), numbers)?.into();
-    let per_row = cols.div_ceil(groups.cols);
-    let zeros = parts.optional(Role::Zeros)?.map(|zeros| {
-        parts.expect_dtype(Role::Zeros, zeros.dtype(), &[Kind::Int8])?;
-        parts.expect_shape(Role::Zeros, zeros.shape(), scales.shape())?;
-        parts.numbers(Role::Zeros, zeros, per_row)
-    });
-    let shared = |matrix| Shared { matrix, groups: Arc::clone(&groups) };
-    let codes = parts.numbers(Role::Codes, codes, cols)?;
-    let scales = shared(parts.numbers(Role::Scales, scales, per_row)?);
-    let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, scales)?;
-    weight.items.zeros = zeros.transpose()?.map(shared);
-    Ok(weight)
-}
-
-/// Two codes of 4 bits a byte, and a scale for each `group` of a row.
-fn float4(parts: &Parts<'_>, group: usize, whole_multiplies: bool) -> Result<Weight> {
-    let (codes, before, rows, bytes) = parts.codes()?;
-    let (cols, scales) = (bytes * 2, parts.required(Role::Scales)?);
-    parts.expect_shape(Role::Scales, scales.shape(), &shape_of(&before, rows, cols.div_ceil(group)))?;
-    let expected = if parts.rule.layout == DEEPSEEK_FP4 { Narrow::Float8E8M0FNU } else { Narrow::Float8E4M3FN };
-    parts.expect_dtype(Role::Scales, scales.dtype(), &[Kind::Narrow(expected)])?;
-    let codes = Matrix::new(codes, Encoding::Float4Pairs, cols);
-    let scales = parts.numbers(Role::Scales, scales, cols.div_ceil(group))?;
-    let scales = Shared { matrix: scales, groups: groups(rows, 1, group).into() };
-    let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, scales)?;
-    if parts.rule.endings().any(|(role, _)| role == Role::Whole) {
-        let whole = parts.whole(Role::Whole)?;
-        weight.items.whole_scale =
-            if whole_multiplies { WholeScale::Times(whole) } else { WholeScale::DividedBy(whole) };
-    }
-    Ok(weight)
-}
-
-/// Blocks of 16 bytes along an axis of their own.
-fn float4_blocks(parts: &Parts<'_>) -> Result<Weight> {
-    const BYTES: usize = 16;
-    let (codes, before, blocks, bytes) = parts.codes()?;
-    ensure!(bytes == BYTES, "{} has blocks of {bytes} bytes, expected {BYTES}", parts.name(Role::Codes));
-    let scales = parts.required(Role::Scales)?;
-    parts.expect_shape(Role::Scales, scales.shape(), &[&*before, &[blocks]].concat())?;
-    parts.expect_dtype(Role::Scales, scales.dtype(), &[Kind::UInt8, Kind::Narrow(Narrow::Float8E8M0FNU)])?;
-    let cols = blocks * BYTES * 2;
-    let codes = Matrix::new(codes, Encoding::Float4Pairs, cols);
-    let scales = Matrix::new(scales, Encoding::Narrow(Narrow::Float8E8M0FNU), blocks);
-    let groups = groups(before.iter().product(), 1, BYTES * 2);
-    plain([&*before, &[cols]].concat(), Order::C, codes, Shared { matrix: scales, groups: groups.into() })
-}
-
-/// Integers in words of 32 bits, with the shape as a part.
-fn packed(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
-    let (codes, before, rows, words) = parts.codes()?;
-    let bits = parts.bits(numbers)?;
-    let listed = parts.counts(Role::Shape, &parts.required(Role::Shape)?)?;
-    let [.., listed_rows, cols] = listed[..] else { bail!("{} is {listed:?}", parts.name(Role::Shape)) };
-    parts.expect_shape(Role::Shape, &listed, &shape_of(&before, rows, cols))?;
-    ensure!(listed_rows == rows, "{} has {listed_rows} rows, expected {rows}", parts.name(Role::Shape));
-    let [dense, sparse] = [true, false].map(|is_dense| Packing { bits, is_dense });
-    let is_dense = match (dense.words(cols) == words, sparse.words(cols) == words) {
-        (true, true) if 32 % bits == 0 || words <= 1 => true,
-        (true, true) => {
-            let untold = || parts.untold("the version of compressed-tensors, on which the packing depends");
-            numbers.is_dense.ok_or_else(untold)?
-        }
-        (is_dense, is_sparse) => {
-            ensure!(is_dense || is_sparse, "{words} words a row do not hold {cols} items of {bits} bits");
-            is_dense
-        }
-    };
-    let packing = Packing { bits, is_dense };
-    let scales = parts.required(Role::Scales)?;
-    let listed = parts.optional(Role::Groups)?.map(|source| parts.counts(Role::Groups, &source)).transpose()?;
-    let mut groups = match &listed {
-        // the scales of listed groups are as many as the list needs
-        Some(_) => Groups { cols: 1, ..groups(rows, 1, 1) },
-        None => groups_of_scales(parts, scales.shape(), (&before, rows, cols), numbers)?,
-    };
-    let per_row =
-        if listed.is_some() { scales.shape().last().copied().unwrap_or(1) } else { cols.div_ceil(groups.cols) };
-    if let Some(listed) = listed {
-        check_listed(parts, &listed, cols, per_row)?;
-        parts.expect_shape(Role::Scales, scales.shape(), &shape_of(&before, rows, per_row))?;
-        groups.listed_cols = Some(listed);
-    }
-    let groups = Arc::new(groups);
-    let zeros = match parts.optional(Role::Zeros)? {
-        Some(zeros) => {
-            parts.expect_dtype(Role::Zeros, zeros.dtype(), &[Kind::Int32])?;
-            parts.expect_shape(Role::Zeros, zeros.shape(), &[packing.words(rows), per_row])?;
-            Some(Matrix::new(zeros, Encoding::ColumnWords(packing), per_row))
-        }
-        None => None,
-    };
-    let shared = |matrix| Shared { matrix, groups: Arc::clone(&groups) };
-    let codes = Matrix::new(codes, Encoding::Words(packing), cols);
-    let scales = shared(parts.numbers(Role::Scales, scales, per_row)?);
-    let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, scales)?;
-    // codes and zero points are stored with half of their range added
-    weight.items.zero = if zeros.is_some() { 0.0 } else { f32::from(1_u16 << (bits - 1)) };
-    weight.items.zeros = zeros.map(shared);
-    Ok(weight)
-}
-
-fn check_listed(parts: &Parts<'_>, listed: &[usize], items: usize, groups: usize) -> Result<()> {
-    let name = parts.name(Role::Groups);
-    ensure!(listed.len() == items, "{name} has {} items, expected {items}", listed.len());
-    match listed.iter().find(|group| **group >= groups) {
-        Some(group) => bail!("{name} has group {group}, expected 0 to {}", groups.saturating_sub(1)),
-        None => Ok(()),
-    }
-}
-
-/// The bits of MLX are a stream from the low bits on; its modes beside `affine` are those of OCP and NVIDIA.
-fn mlx(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
-    let (codes, before, rows, words) = parts.codes()?;
-    let bits = parts.bits(numbers)?;
-    let group = numbers.group.ok_or_else(|| parts.untold("group_size"))?;
-    ensure!(words * 32 % bits == 0, "{words} words a row do not hold items of {bits} bits");
-    let cols = words * 32 / bits;
-    let scales = parts.required(Role::Scales)?;
-    let per_row = cols.div_ceil(group);
-    parts.expect_shape(Role::Scales, scales.shape(), &shape_of(&before, rows, per_row))?;
-    let floats = [Kind::Float32, Kind::Float16, Kind::BFloat16];
-    let (encoding, scale) = match (numbers.mode.as_deref().unwrap_or("affine"), bits) {
-        ("affine", _) => (Encoding::Words(Packing { bits, is_dense: true }), None),
-        ("mxfp4", 4) => (Encoding::Float4Pairs, Some(Narrow::Float8E8M0FNU)),
-        ("nvfp4", 4) => (Encoding::Float4Pairs, Some(Narrow::Float8E4M3FN)),
-        ("mxfp8", 8) => (Encoding::Narrow(Narrow::Float8E4M3FN), Some(Narrow::Float8E8M0FNU)),
-        (mode, _) => bail!("mode {mode:?} of {bits} bits is not known"),
-    };
-    let expected = if scale.is_some() { &[Kind::UInt8][..] } else { &floats };
-    parts.expect_dtype(Role::Scales, scales.dtype(), expected)?;
-    let groups = Arc::new(groups(rows, 1, group));
-    let shared = |matrix| Shared { matrix, groups: Arc::clone(&groups) };
-    let scales = match scale {
-        Some(narrow) => Matrix::new(scales, Encoding::Narrow(narrow), per_row),
-        None => parts.numbers(Role::Scales, scales, per_row)?,
-    };
-    let biases = match scale {
-        None => {
-            let biases = parts.required(Role::Biases)?;
-            parts.expect_shape(Role::Biases, biases.shape(), &shape_of(&before, rows, per_row))?;
-            parts.expect_dtype(Role::Biases, biases.dtype(), &floats)?;
-            Some(shared(parts.numbers(Role::Biases, biases, per_row)?))
-        }
-        Some(_) => None,
-    };
-    let mut weight =
-        plain(shape_of(&before, rows, cols), Order::C, Matrix::new(codes, encoding, cols), shared(scales))?;
-    weight.items.biases = biases;
-    Ok(weight)
-}
-
-/// `[in, out]` as it is stored, so `[out, in]` in Fortran order. Version 1 stores zero points less `zero`.
-fn gptq(parts: &Parts<'_>, numbers: &Numbers, zero: f32) -> Result<Weight> {
-    let (codes, before, words, cols) = parts.codes()?;
-    let bits = parts.bits(numbers)?;
-    ensure!(words * 32 % bits == 0, "{words} words a column do not hold items of {bits} bits");
-    let (rows, packing) = (words * 32 / bits, Packing { bits, is_dense: true });
-    let listed = parts.optional(Role::Groups)?.map(|source| parts.counts(Role::Groups, &source)).transpose()?;
-    let codes = Matrix::new(codes, Encoding::ColumnWords(packing), cols);
-    let mut weight = transposed(parts, (&before, rows, cols), codes, Encoding::Words(packing), listed, numbers)?;
-    weight.items.zero = zero;
-    Ok(weight)
-}
-
-fn awq(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
-    let (codes, before, rows, words) = parts.codes()?;
-    let bits = numbers.bits.unwrap_or(4);
-    ensure!(bits == 4, "{} states {bits} bits, expected 4", parts.config);
-    let codes = Matrix::new(codes, Encoding::AwqWords, words * 8);
-    transposed(parts, (&before, rows, words * 8), codes, Encoding::AwqWords, None, numbers)
-}
-
-/// A weight `[in, out]` with scales and zero points for groups of rows.
-fn transposed(
-    parts: &Parts<'_>,
-    (before, rows, cols): (&[usize], usize, usize),
-    codes: Matrix,
-    zeros_encoding: Encoding,
-    listed: Option<Vec<usize>>,
-    numbers: &Numbers,
-) -> Result<Weight> {
-    ensure!(before.is_empty(), "{} has more than two axes", parts.name(Role::Codes));
-    let (scales, zeros) = (parts.required(Role::Scales)?, parts.required(Role::Zeros)?);
-    let [in_groups, _] = scales.shape() else {
-        bail!("{} has shape {:?}, expected two axes", parts.name(Role::Scales), scales.shape())
-    };
-    let in_groups = *in_groups;
-    let mut groups = match (&listed, numbers.group) {
-        (_, Some(group)) => groups(rows, group, 1),
-        (Some(_), None) => groups(rows, rows, 1),
-        // all rows are one group
-        (None, None) if parts.config.is_empty() => return Err(parts.untold("group_size")),
-        (None, None) => groups(rows, rows, 1),
-    };
-    if let Some(listed) = listed {
-        check_listed(parts, &listed, rows, in_groups)?;
-        groups.listed_rows = Some(listed);
-    } else {
-        parts.expect_shape(Role::Scales, scales.shape(), &[rows.div_ceil(groups.rows), cols])?;
-    }
-    parts.expect_shape(Role::Scales, scales.shape(), &[in_groups, cols])?;
-    parts.expect_dtype(Role::Zeros, zeros.dtype(), &[Kind::Int32])?;
-    let words = zeros_encoding.row_bytes(cols) / 4;
-    parts.expect_shape(Role::Zeros, zeros.shape(), &[in_groups, words])?;
-    let groups = Arc::new(groups);
-    let shared = |matrix| Shared { matrix, groups: Arc::clone(&groups) };
-    let scales = shared(parts.numbers(Role::Scales, scales, cols)?);
-    let mut weight = plain(vec![cols, rows], Order::Fortran, codes, scales)?;
-    weight.items.zeros = Some(shared(Matrix::new(zeros, zeros_encoding, cols)));
-    Ok(weight)
 }

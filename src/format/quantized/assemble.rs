@@ -1,0 +1,291 @@
+//! How the parts of each layout make up a weight: the shapes that they must have, and what shares a scale.
+
+use std::sync::Arc;
+
+use super::matrix::{Encoding, Matrix, Packing};
+use super::parts::{Numbers, Parts, Role};
+use super::weight::{Groups, QuantizedItems, Shared, WholeScale};
+use crate::error::{Context, Result, bail, ensure};
+use crate::item::dtype::{Kind, Narrow};
+use crate::item::meta::{Meta, Order};
+use crate::layout::shape::bytes_of;
+
+/// A weight of float32s.
+#[derive(Debug)]
+pub(super) struct Weight {
+    pub meta: Meta,
+    pub items: QuantizedItems,
+}
+
+fn groups(plane: usize, rows: usize, cols: usize) -> Groups {
+    let (rows, cols) = (rows.max(1), cols.max(1));
+    let rows_in_plane = plane.div_ceil(rows);
+    Groups { plane: plane.max(1), rows_in_plane, rows, cols, listed_rows: None, listed_cols: None }
+}
+
+fn shape_of(before: &[usize], rows: usize, cols: usize) -> Vec<usize> {
+    [before, &[rows, cols]].concat()
+}
+
+/// The groups of scales for the last two axes: one scale, one a row, or one for each block or group that is told.
+fn groups_of_scales(
+    parts: &Parts<'_>,
+    scales: &[usize],
+    (before, rows, cols): (&[usize], usize, usize),
+    numbers: &Numbers,
+) -> Result<Groups> {
+    let all = before.iter().product::<usize>() * rows;
+    if matches!(scales, [] | [1]) {
+        return Ok(groups(all, all, cols));
+    }
+    if scales == shape_of(before, rows, 1) || before.is_empty() && scales == [rows] {
+        return Ok(groups(rows, 1, cols));
+    }
+    let found = match (numbers.block, numbers.group) {
+        (Some([high, wide]), _) => groups(rows, high, wide),
+        (None, Some(group)) => groups(rows, 1, group),
+        (None, None) => {
+            let what = format!("the size of a block of {} of shape {scales:?}", parts.name(Role::Scales));
+            return Err(parts.untold(&what));
+        }
+    };
+    let expected = shape_of(before, rows.div_ceil(found.rows), cols.div_ceil(found.cols));
+    parts.expect_shape(Role::Scales, scales, &expected)?;
+    Ok(found)
+}
+
+/// A matrix of codes and their scales, without more.
+fn plain(shape: Vec<usize>, order: Order, codes: Matrix, scales: Shared) -> Result<Weight> {
+    let fits = bytes_of(&shape, size_of::<f32>()).is_some();
+    ensure!(fits, "shape {shape:?} is larger than memory can be");
+    let identity = codes.source().identity()?.context("codes are not read by position")?;
+    let cols = match order {
+        Order::C => shape.last().copied().unwrap_or(1),
+        Order::Fortran => shape.first().copied().unwrap_or(1),
+    };
+    let meta = Meta::new(Kind::Float32.into(), shape).in_order(order);
+    let rows = if cols == 0 { 0 } else { meta.items() / cols };
+    let (zeros, biases, whole_scale) = (None, None, WholeScale::None);
+    let items = QuantizedItems { identity, rows, cols, codes, zero: 0.0, zeros, scales, whole_scale, biases };
+    Ok(Weight { meta, items })
+}
+
+/// Codes that are numbers themselves.
+pub(super) fn scaled(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
+    let (codes, before, rows, cols) = parts.codes()?;
+    let scales = parts.required(Role::Scales)?;
+    let groups: Arc<Groups> = groups_of_scales(parts, scales.shape(), (&before, rows, cols), numbers)?.into();
+    let per_row = cols.div_ceil(groups.cols);
+    let zeros = parts.optional(Role::Zeros)?.map(|zeros| {
+        parts.expect_dtype(Role::Zeros, zeros.dtype(), &[Kind::Int8])?;
+        parts.expect_shape(Role::Zeros, zeros.shape(), scales.shape())?;
+        parts.numbers(Role::Zeros, zeros, per_row)
+    });
+    let shared = |matrix| Shared { matrix, groups: Arc::clone(&groups) };
+    let codes = parts.numbers(Role::Codes, codes, cols)?;
+    let scales = shared(parts.numbers(Role::Scales, scales, per_row)?);
+    let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, scales)?;
+    weight.items.zeros = zeros.transpose()?.map(shared);
+    Ok(weight)
+}
+
+/// Two codes of 4 bits a byte, and a scale for each `group` of a row.
+pub(super) fn float4(
+    parts: &Parts<'_>,
+    group: usize,
+    scale: Narrow,
+    whole_scale: fn(f32) -> WholeScale,
+) -> Result<Weight> {
+    let (codes, before, rows, bytes) = parts.codes()?;
+    let (cols, scales) = (bytes * 2, parts.required(Role::Scales)?);
+    parts.expect_shape(Role::Scales, scales.shape(), &shape_of(&before, rows, cols.div_ceil(group)))?;
+    parts.expect_dtype(Role::Scales, scales.dtype(), &[Kind::Narrow(scale)])?;
+    let codes = Matrix::new(codes, Encoding::Float4Pairs, cols);
+    let scales = parts.numbers(Role::Scales, scales, cols.div_ceil(group))?;
+    let scales = Shared { matrix: scales, groups: groups(rows, 1, group).into() };
+    let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, scales)?;
+    if parts.names.endings().any(|(role, _)| role == Role::Whole) {
+        weight.items.whole_scale = whole_scale(parts.whole(Role::Whole)?);
+    }
+    Ok(weight)
+}
+
+/// Blocks of 16 bytes along an axis of their own.
+pub(super) fn float4_blocks(parts: &Parts<'_>) -> Result<Weight> {
+    const BYTES: usize = 16;
+    let (codes, before, blocks, bytes) = parts.codes()?;
+    ensure!(bytes == BYTES, "{} has blocks of {bytes} bytes, expected {BYTES}", parts.name(Role::Codes));
+    let scales = parts.required(Role::Scales)?;
+    parts.expect_shape(Role::Scales, scales.shape(), &[&*before, &[blocks]].concat())?;
+    parts.expect_dtype(Role::Scales, scales.dtype(), &[Kind::UInt8, Kind::Narrow(Narrow::Float8E8M0FNU)])?;
+    let cols = blocks * BYTES * 2;
+    let codes = Matrix::new(codes, Encoding::Float4Pairs, cols);
+    let scales = Matrix::new(scales, Encoding::Narrow(Narrow::Float8E8M0FNU), blocks);
+    let groups = groups(before.iter().product(), 1, BYTES * 2);
+    plain([&*before, &[cols]].concat(), Order::C, codes, Shared { matrix: scales, groups: groups.into() })
+}
+
+/// Integers in words of 32 bits, with the shape as a part.
+pub(super) fn packed(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
+    let (codes, before, rows, words) = parts.codes()?;
+    let bits = parts.bits(numbers)?;
+    let listed = parts.counts(Role::Shape, &parts.required(Role::Shape)?)?;
+    let [.., listed_rows, cols] = listed[..] else { bail!("{} is {listed:?}", parts.name(Role::Shape)) };
+    parts.expect_shape(Role::Shape, &listed, &shape_of(&before, rows, cols))?;
+    ensure!(listed_rows == rows, "{} has {listed_rows} rows, expected {rows}", parts.name(Role::Shape));
+    let [dense, sparse] = [true, false].map(|is_dense| Packing { bits, is_dense });
+    let is_dense = match (dense.words(cols) == words, sparse.words(cols) == words) {
+        (true, true) if 32 % bits == 0 || words <= 1 => true,
+        (true, true) => {
+            let untold = || parts.untold("the version of compressed-tensors, on which the packing depends");
+            numbers.is_dense.ok_or_else(untold)?
+        }
+        (is_dense, is_sparse) => {
+            ensure!(is_dense || is_sparse, "{words} words a row do not hold {cols} items of {bits} bits");
+            is_dense
+        }
+    };
+    let packing = Packing { bits, is_dense };
+    let scales = parts.required(Role::Scales)?;
+    let listed = parts.optional(Role::Groups)?.map(|source| parts.counts(Role::Groups, &source)).transpose()?;
+    let mut groups = match &listed {
+        // the scales of listed groups are as many as the list needs
+        Some(_) => Groups { cols: 1, ..groups(rows, 1, 1) },
+        None => groups_of_scales(parts, scales.shape(), (&before, rows, cols), numbers)?,
+    };
+    let per_row =
+        if listed.is_some() { scales.shape().last().copied().unwrap_or(1) } else { cols.div_ceil(groups.cols) };
+    if let Some(listed) = listed {
+        check_listed(parts, &listed, cols, per_row)?;
+        parts.expect_shape(Role::Scales, scales.shape(), &shape_of(&before, rows, per_row))?;
+        groups.listed_cols = Some(listed);
+    }
+    let groups = Arc::new(groups);
+    let zeros = match parts.optional(Role::Zeros)? {
+        Some(zeros) => {
+            parts.expect_dtype(Role::Zeros, zeros.dtype(), &[Kind::Int32])?;
+            parts.expect_shape(Role::Zeros, zeros.shape(), &[packing.words(rows), per_row])?;
+            Some(Matrix::new(zeros, Encoding::ColumnWords(packing), per_row))
+        }
+        None => None,
+    };
+    let shared = |matrix| Shared { matrix, groups: Arc::clone(&groups) };
+    let codes = Matrix::new(codes, Encoding::Words(packing), cols);
+    let scales = shared(parts.numbers(Role::Scales, scales, per_row)?);
+    let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, scales)?;
+    // codes and zero points are stored with half of their range added
+    weight.items.zero = if zeros.is_some() { 0.0 } else { f32::from(1_u16 << (bits - 1)) };
+    weight.items.zeros = zeros.map(shared);
+    Ok(weight)
+}
+
+fn check_listed(parts: &Parts<'_>, listed: &[usize], items: usize, groups: usize) -> Result<()> {
+    let name = parts.name(Role::Groups);
+    ensure!(listed.len() == items, "{name} has {} items, expected {items}", listed.len());
+    match listed.iter().find(|group| **group >= groups) {
+        Some(group) => bail!("{name} has group {group}, expected 0 to {}", groups.saturating_sub(1)),
+        None => Ok(()),
+    }
+}
+
+/// The bits of MLX are a stream from the low bits on; its modes beside `affine` are those of OCP and NVIDIA.
+pub(super) fn mlx(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
+    let (codes, before, rows, words) = parts.codes()?;
+    let bits = parts.bits(numbers)?;
+    let group = numbers.group.ok_or_else(|| parts.untold("group_size"))?;
+    ensure!(words * 32 % bits == 0, "{words} words a row do not hold items of {bits} bits");
+    let cols = words * 32 / bits;
+    let scales = parts.required(Role::Scales)?;
+    let per_row = cols.div_ceil(group);
+    parts.expect_shape(Role::Scales, scales.shape(), &shape_of(&before, rows, per_row))?;
+    let floats = [Kind::Float32, Kind::Float16, Kind::BFloat16];
+    let (encoding, scale) = match (numbers.mode.as_deref().unwrap_or("affine"), bits) {
+        ("affine", _) => (Encoding::Words(Packing { bits, is_dense: true }), None),
+        ("mxfp4", 4) => (Encoding::Float4Pairs, Some(Narrow::Float8E8M0FNU)),
+        ("nvfp4", 4) => (Encoding::Float4Pairs, Some(Narrow::Float8E4M3FN)),
+        ("mxfp8", 8) => (Encoding::Narrow(Narrow::Float8E4M3FN), Some(Narrow::Float8E8M0FNU)),
+        (mode, _) => bail!("mode {mode:?} of {bits} bits is not known"),
+    };
+    let expected = if scale.is_some() { &[Kind::UInt8][..] } else { &floats };
+    parts.expect_dtype(Role::Scales, scales.dtype(), expected)?;
+    let groups = Arc::new(groups(rows, 1, group));
+    let shared = |matrix| Shared { matrix, groups: Arc::clone(&groups) };
+    let scales = match scale {
+        Some(narrow) => Matrix::new(scales, Encoding::Narrow(narrow), per_row),
+        None => parts.numbers(Role::Scales, scales, per_row)?,
+    };
+    let biases = match scale {
+        None => {
+            let biases = parts.required(Role::Biases)?;
+            parts.expect_shape(Role::Biases, biases.shape(), &shape_of(&before, rows, per_row))?;
+            parts.expect_dtype(Role::Biases, biases.dtype(), &floats)?;
+            Some(shared(parts.numbers(Role::Biases, biases, per_row)?))
+        }
+        Some(_) => None,
+    };
+    let mut weight =
+        plain(shape_of(&before, rows, cols), Order::C, Matrix::new(codes, encoding, cols), shared(scales))?;
+    weight.items.biases = biases;
+    Ok(weight)
+}
+
+/// `[in, out]` as it is stored, so `[out, in]` in Fortran order. Version 1 stores zero points less `zero`.
+pub(super) fn gptq(parts: &Parts<'_>, numbers: &Numbers, zero: f32) -> Result<Weight> {
+    let (codes, before, words, cols) = parts.codes()?;
+    let bits = parts.bits(numbers)?;
+    ensure!(words * 32 % bits == 0, "{words} words a column do not hold items of {bits} bits");
+    let (rows, packing) = (words * 32 / bits, Packing { bits, is_dense: true });
+    let listed = parts.optional(Role::Groups)?.map(|source| parts.counts(Role::Groups, &source)).transpose()?;
+    let codes = Matrix::new(codes, Encoding::ColumnWords(packing), cols);
+    let mut weight = transposed(parts, (&before, rows, cols), codes, Encoding::Words(packing), listed, numbers)?;
+    weight.items.zero = zero;
+    Ok(weight)
+}
+
+pub(super) fn awq(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
+    let (codes, before, rows, words) = parts.codes()?;
+    let bits = numbers.bits.unwrap_or(4);
+    ensure!(bits == 4, "{} states {bits} bits, expected 4", parts.config);
+    let codes = Matrix::new(codes, Encoding::AwqWords, words * 8);
+    transposed(parts, (&before, rows, words * 8), codes, Encoding::AwqWords, None, numbers)
+}
+
+/// A weight `[in, out]` with scales and zero points for groups of rows.
+fn transposed(
+    parts: &Parts<'_>,
+    (before, rows, cols): (&[usize], usize, usize),
+    codes: Matrix,
+    zeros_encoding: Encoding,
+    listed: Option<Vec<usize>>,
+    numbers: &Numbers,
+) -> Result<Weight> {
+    ensure!(before.is_empty(), "{} has more than two axes", parts.name(Role::Codes));
+    let (scales, zeros) = (parts.required(Role::Scales)?, parts.required(Role::Zeros)?);
+    let [in_groups, _] = scales.shape() else {
+        bail!("{} has shape {:?}, expected two axes", parts.name(Role::Scales), scales.shape())
+    };
+    let in_groups = *in_groups;
+    let mut groups = match (&listed, numbers.group) {
+        (_, Some(group)) => groups(rows, group, 1),
+        (Some(_), None) => groups(rows, rows, 1),
+        // all rows are one group
+        (None, None) if parts.config.is_empty() => return Err(parts.untold("group_size")),
+        (None, None) => groups(rows, rows, 1),
+    };
+    if let Some(listed) = listed {
+        check_listed(parts, &listed, rows, in_groups)?;
+        groups.listed_rows = Some(listed);
+    } else {
+        parts.expect_shape(Role::Scales, scales.shape(), &[rows.div_ceil(groups.rows), cols])?;
+    }
+    parts.expect_shape(Role::Scales, scales.shape(), &[in_groups, cols])?;
+    parts.expect_dtype(Role::Zeros, zeros.dtype(), &[Kind::Int32])?;
+    let words = zeros_encoding.row_bytes(cols) / 4;
+    parts.expect_shape(Role::Zeros, zeros.shape(), &[in_groups, words])?;
+    let groups = Arc::new(groups);
+    let shared = |matrix| Shared { matrix, groups: Arc::clone(&groups) };
+    let scales = shared(parts.numbers(Role::Scales, scales, cols)?);
+    let mut weight = plain(vec![cols, rows], Order::Fortran, codes, scales)?;
+    weight.items.zeros = Some(shared(Matrix::new(zeros, zeros_encoding, cols)));
+    Ok(weight)
+}
