@@ -22,7 +22,7 @@ impl<'de, T: FromObject<'de>> Deserialize<'de> for JsonObject<T> {
 }
 
 /// The error may quote several lines of the file.
-pub(super) fn one_line(error: &serde_json::Error) -> String {
+pub(super) fn one_line(error: &impl fmt::Display) -> String {
     error.to_string().replace(char::is_control, " ")
 }
 

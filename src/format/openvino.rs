@@ -1,9 +1,10 @@
 //! OpenVINO IR: `.xml` with layers, beside a `.bin` with the items of Const layers, little-endian and in C order.
 //! <https://docs.openvino.ai/2025/documentation/openvino-ir-format.html>
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -13,6 +14,7 @@ use quick_xml::{Reader as XmlReader, XmlVersion};
 use super::beside::open_beside;
 use super::content::{Content, Description, MemberFile};
 use super::interface::{Confidence, Reader, SMALL_CONSTANT};
+use super::json_object::one_line;
 use super::narrow_view;
 use super::packed::bytes_of_items;
 use super::repeated_names::numbered;
@@ -21,6 +23,7 @@ use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::Meta;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::parallel::made_once;
+use crate::storage::links::refuse_hashed;
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::requests::{RequestOptions, as_address};
 use crate::storage::source::{Container, Metadata, Source, wrong_length};
@@ -85,210 +88,174 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let size = file.size()?;
     ensure!(size <= MAX_XML, "{size} bytes of XML, expected at most {MAX_XML}");
     let section = Section::new(Arc::clone(&file), 0, size);
-    let found = FoundLayers::read(BufReader::with_capacity(1 << 16, section))?;
-    let (names, constants): (Vec<_>, Vec<_>) = found.constants.into_iter().unzip();
+    let mut xml = Xml::from_reader(BufReader::with_capacity(1 << 16, section));
+    xml.config_mut().expand_empty_elements = true;
+    let mut walk = LayerWalk::default();
+    walk.inside(&mut xml, "", &mut OpenLayer::default(), "", 0)?;
+    let (names, constants): (Vec<_>, Vec<_>) = std::mem::take(&mut walk.constants).into_iter().unzip();
     let container = Arc::new(Container::new(file.identity()?, numbered(names)));
-    let facts = Arc::new(found.facts);
-    let weights = Weights { path: path.map(|path| path.with_extension("bin")), requests, opened: OnceLock::new() };
-    Ok(Box::new(IrReader { constants, container, facts, weights }))
+    let path = path.map(|path| path.with_extension("bin"));
+    Ok(Box::new(IrReader { constants, container, facts: walk.facts().into(), path, requests, opened: OnceLock::new() }))
 }
 
-/// The attributes of a Const layer, which are checked when its tensor is wanted.
-#[derive(Clone, Debug, Default)]
-struct ConstLayer {
-    element_type: String,
-    shape: String,
-    offset: String,
-    size: String,
-}
-
-#[derive(Debug, Default)]
-struct FoundLayers {
-    constants: Vec<(String, ConstLayer)>,
-    facts: Metadata,
-}
-
-#[derive(Debug, Default)]
-struct OpenLayer {
-    name: String,
-    kind: String,
-    data: Option<ConstLayer>,
-    /// Of the first port of a Parameter, or the last of a Result.
-    precision: String,
-    dims: Vec<String>,
-}
-
-/// A walk of the elements.
-#[derive(Default)]
-struct LayerWalk {
-    /// The layers around the current element.
-    layers: Vec<OpenLayer>,
-    /// What each open element adds to the names inside it.
-    prefixes: Vec<String>,
-    elements: Vec<String>,
-    found: FoundLayers,
-    kinds: BTreeMap<String, usize>,
-    inputs: Vec<String>,
-    outputs: Vec<String>,
-    names: usize,
-}
+type Attributes = HashMap<String, String>;
 
 /// The check for repeated attributes takes the square of their number, so the last counts.
-fn attributes(element: &BytesStart<'_>) -> Result<HashMap<String, String>> {
+fn attributes(element: &BytesStart<'_>) -> Result<Attributes> {
     let mut found = HashMap::new();
     for attribute in element.attributes().with_checks(false) {
-        let attribute = attribute.map_err(|error| malformed!("{error}"))?;
+        let attribute = attribute.map_err(|error| malformed!("{}", one_line(&error)))?;
         let key = attribute.key.as_ref().to_owned();
         let value = attribute.normalized_value(XmlVersion::Implicit1_0);
-        let value = value.map_err(|error| malformed!("{key}: {error}"))?;
+        let value = value.map_err(|error| malformed!("{}", one_line(&format!("{key}: {error}"))))?;
         found.insert(key, value.into_owned());
     }
     Ok(found)
 }
 
-impl FoundLayers {
-    fn read(text: impl BufRead) -> Result<Self> {
-        let mut xml = XmlReader::from_reader(text);
-        xml.config_mut().expand_empty_elements = true;
-        let (mut walk, mut buffer, mut is_net) = (LayerWalk::default(), Vec::new(), false);
-        loop {
-            let at = xml.buffer_position();
-            let event = xml.read_event_into(&mut buffer).map_err(|error| malformed!("byte {at}: {error}"))?;
-            match event {
-                Event::Start(element) => {
-                    let name = element.name().as_ref().to_owned();
-                    is_net |= name == "net";
-                    ensure!(walk.elements.len() < MAX_DEPTH, "more than {MAX_DEPTH} elements inside one another");
-                    walk.begin(name, &attributes(&element).with_context(|| format!("byte {at}"))?)?;
-                }
-                Event::Text(text) if walk.elements.last().is_some_and(|name| name == "dim") => {
-                    let dim = text.trim().to_owned();
-                    walk.layers.last_mut().into_iter().for_each(|layer| layer.dims.push(dim.clone()));
-                }
-                Event::End(_) => walk.end()?,
-                Event::DocType(_) => bail!("byte {at}: a document type, expected none"),
-                Event::Eof => break,
-                _ => {}
-            }
-            buffer.clear();
-        }
-        ensure!(is_net && walk.elements.is_empty(), "not OpenVINO IR: it has no whole <net>");
-        Ok(walk.finish())
-    }
+fn text<'a>(attributes: &'a Attributes, key: &str) -> &'a str {
+    attributes.get(key).map_or("", |text| text)
+}
+
+#[derive(Default)]
+struct OpenLayer {
+    own: Attributes,
+    data: Option<Attributes>,
+    /// Of the last port: a Parameter or a Result has one.
+    precision: String,
+    dims: Vec<String>,
+}
+
+type Xml = XmlReader<BufReader<Section<Arc<dyn ReadAt>>>>;
+
+/// A walk of the elements.
+#[derive(Default)]
+struct LayerWalk {
+    constants: Vec<(String, Result<PlacedItems>)>,
+    /// The bytes of their names.
+    names: usize,
+    net: Attributes,
+    has_net: bool,
+    kinds: BTreeMap<String, usize>,
+    inputs: Vec<String>,
+    outputs: Vec<String>,
 }
 
 impl LayerWalk {
-    fn begin(&mut self, element: String, attributes: &HashMap<String, String>) -> Result<()> {
-        let text = |key: &str| attributes.get(key).cloned().unwrap_or_default();
-        match &*element {
-            "net" => {
-                self.found.facts.extend([("version".to_owned(), text("version")), ("name".to_owned(), text("name"))]);
-            }
-            "layer" => self.layers.push(OpenLayer { name: text("name"), kind: text("type"), ..OpenLayer::default() }),
-            "data" => {
-                if let Some(layer) = self.layers.last_mut().filter(|layer| layer.data.is_none()) {
-                    let [element_type, shape] = [text("element_type"), text("shape")];
-                    layer.data = Some(ConstLayer { element_type, shape, offset: text("offset"), size: text("size") });
+    /// Reads the content of an element, which is in a layer. `prefix` begins the names inside.
+    fn inside(
+        &mut self,
+        xml: &mut Xml,
+        element: &str,
+        layer: &mut OpenLayer,
+        prefix: &str,
+        depth: usize,
+    ) -> Result<()> {
+        ensure!(depth <= MAX_DEPTH, "more than {MAX_DEPTH} elements inside one another");
+        let mut buffer = Vec::new();
+        loop {
+            buffer.clear();
+            let at = xml.buffer_position();
+            let event = xml.read_event_into(&mut buffer);
+            let started = match event.map_err(|error| malformed!("byte {at}: {}", one_line(&error)))? {
+                Event::Start(started) => started,
+                Event::Text(text) if element == "dim" => {
+                    layer.dims.push(text.trim().to_owned());
+                    continue;
                 }
-            }
-            "port" => {
-                if let Some(layer) = self.layers.last_mut() {
-                    (layer.precision, layer.dims) = (text("precision").to_ascii_lowercase(), Vec::new());
+                Event::DocType(_) => bail!("byte {at}: a document type, expected none"),
+                Event::End(_) => return Ok(()),
+                Event::Eof => {
+                    ensure!(depth == 0 && self.has_net, "not OpenVINO IR: it has no whole <net>");
+                    return Ok(());
                 }
+                _ => continue,
+            };
+            let (name, own) = (started.name().as_ref().to_owned(), attributes(&started));
+            let own = own.with_context(|| format!("byte {at}"))?;
+            if name == "layer" {
+                let mut layer = OpenLayer { own, ..OpenLayer::default() };
+                self.inside(xml, &name, &mut layer, prefix, depth + 1)?;
+                self.add(layer, prefix)?;
+                continue;
             }
-            // a body of TensorIterator, Loop or If
-            name if name.ends_with("body") => {
-                if let Some(layer) = self.layers.last() {
-                    self.prefixes.push(format!("{}{}/{name}/", self.prefixes.last().map_or("", |p| p), layer.name));
+            let mut prefix = Cow::Borrowed(prefix);
+            match &*name {
+                // a body of TensorIterator, Loop or If
+                body if body.ends_with("body") => {
+                    prefix = format!("{prefix}{}/{body}/", text(&layer.own, "name")).into();
                 }
+                "net" => (self.net, self.has_net) = (own, true),
+                "data" => drop(layer.data.get_or_insert(own)),
+                "port" => {
+                    (layer.precision, layer.dims) = (text(&own, "precision").to_ascii_lowercase(), Vec::new());
+                }
+                _ => {}
             }
-            _ => {}
+            self.inside(xml, &name, layer, &prefix, depth + 1)?;
         }
-        self.elements.push(element);
-        Ok(())
     }
 
-    fn end(&mut self) -> Result<()> {
-        let element = self.elements.pop().context("an element ends that did not begin")?;
-        if element.ends_with("body") && !self.layers.is_empty() {
-            self.prefixes.pop();
-        }
-        if element != "layer" {
-            return Ok(());
-        }
-        let OpenLayer { name, kind, data, precision, dims } =
-            self.layers.pop().context("a layer ends that did not begin")?;
+    fn add(&mut self, layer: OpenLayer, prefix: &str) -> Result<()> {
+        let OpenLayer { own, data, precision, dims } = layer;
+        let (name, kind) = (text(&own, "name"), text(&own, "type"));
         // precisions are FP32, BF16, I64, BOOL
         let element_type = precision.replace("fp", "f").replace("bool", "boolean");
         let dtype = known_dtype(&element_type).map_or(element_type, |dtype| dtype.name());
-        let own = if precision.is_empty() { String::new() } else { format!(" {dtype}[{}]", dims.join(",")) };
-        match &*kind {
+        let port = || if dtype.is_empty() { name.to_owned() } else { format!("{name} {dtype}[{}]", dims.join(",")) };
+        match kind {
             "Const" => {
-                let prefix = self.prefixes.last().map_or("", |prefix| prefix);
-                let name = format!("{prefix}{name}");
-                self.names += name.len();
-                let count = self.found.constants.len();
-                ensure!(count < MAX_MEMBERS, "more than {MAX_MEMBERS} tensors");
+                self.names += prefix.len() + name.len();
+                ensure!(self.constants.len() < MAX_MEMBERS, "more than {MAX_MEMBERS} tensors");
                 ensure!(self.names <= MAX_NAMES, "names of more than {MAX_NAMES} bytes");
-                self.found.constants.push((name, data.unwrap_or_default()));
+                self.constants.push((format!("{prefix}{name}"), PlacedItems::read(&data.unwrap_or_default())));
             }
-            "Parameter" if self.prefixes.is_empty() => self.inputs.push(format!("{name}{own}")),
-            "Result" if self.prefixes.is_empty() => self.outputs.push(format!("{name}{own}")),
+            "Parameter" if prefix.is_empty() => self.inputs.push(port()),
+            "Result" if prefix.is_empty() => self.outputs.push(port()),
             _ => {}
         }
-        if !kind.is_empty() {
-            *self.kinds.entry(kind).or_default() += 1;
-        }
+        *self.kinds.entry(kind.to_owned()).or_default() += usize::from(!kind.is_empty());
         Ok(())
     }
 
-    fn finish(self) -> FoundLayers {
-        let mut kinds: Vec<_> = self.kinds.into_iter().collect();
+    fn facts(self) -> Metadata {
+        let mut kinds: Vec<_> = self.kinds.into_iter().filter(|(_, count)| *count > 0).collect();
         kinds.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let layers: Vec<_> = kinds.into_iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-        let mut found = self.found;
-        let texts = [("inputs", self.inputs), ("outputs", self.outputs), ("layers", layers)];
-        found.facts.extend(texts.map(|(key, texts)| (key.to_owned(), texts.join(", "))));
-        found.facts.retain(|_, text| !text.is_empty());
-        found
+        let lists = [("inputs", self.inputs), ("outputs", self.outputs), ("layers", layers)];
+        let own = ["version", "name"].map(|key| (key, text(&self.net, key).to_owned()));
+        let texts = own.into_iter().chain(lists.map(|(key, texts)| (key, texts.join(", "))));
+        texts.filter(|(_, text)| !text.is_empty()).map(|(key, text)| (key.to_owned(), text)).collect()
     }
 }
 
-impl ConstLayer {
-    /// Returns the tensor, its offset and its bytes.
-    fn tensor(&self) -> Result<(Meta, u64, u64)> {
-        let Some(dtype) = known_dtype(&self.element_type) else {
-            let message = format!("element_type {:?} is not known", self.element_type);
+/// A tensor of the `.bin` file.
+#[derive(Debug)]
+struct PlacedItems {
+    meta: Meta,
+    offset: u64,
+    bytes: u64,
+}
+
+impl PlacedItems {
+    /// Reads the attributes of `<data>`.
+    fn read(data: &Attributes) -> Result<Self> {
+        let [element_type, shape] = ["element_type", "shape"].map(|key| text(data, key));
+        let Some(dtype) = known_dtype(element_type) else {
+            let message = format!("element_type {element_type:?} is not known");
             return Err(Error::from_kind(ErrorKind::Unsupported, message));
         };
-        let number = |key: &str, text: &str| text.parse::<u64>().ok().with_context(|| format!("{key} {text:?}"));
-        let dims = self.shape.split(',').map(str::trim).filter(|dim| !dim.is_empty());
-        let shape: Option<Vec<usize>> = dims.map(|dim| dim.parse().ok()).collect();
-        let shape = shape.with_context(|| format!("shape {:?}", self.shape))?;
-        ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
-        let fits = bytes_of(&shape, dtype.itemsize()).is_some();
-        ensure!(fits, "shape {shape:?} is larger than memory can be");
-        let meta = Meta::new(dtype, shape);
-        let (offset, size) = (number("offset", &self.offset)?, number("size", &self.size)?);
+        let number = |key| text(data, key).parse::<u64>().ok().with_context(|| format!("{key} {:?}", text(data, key)));
+        let dims = shape.split(',').map(str::trim).filter(|dim| !dim.is_empty());
+        let dims: Option<Vec<usize>> = dims.map(|dim| dim.parse().ok()).collect();
+        let dims = dims.with_context(|| format!("shape {shape:?}"))?;
+        ensure!(dims.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", dims.len());
+        ensure!(bytes_of(&dims, dtype.itemsize()).is_some(), "shape {dims:?} is larger than memory can be");
+        let meta = Meta::new(dtype, dims);
+        let (offset, bytes) = (number("offset")?, number("size")?);
         let expected = bytes_of_items(&meta.dtype, meta.items());
-        ensure!(size == expected, "{}", wrong_length(size, expected, &meta));
-        Ok((meta, offset, size))
-    }
-}
-
-/// The file of items, which is opened when a tensor is wanted.
-#[derive(Debug)]
-struct Weights {
-    path: Option<PathBuf>,
-    requests: RequestOptions,
-    opened: OnceLock<Arc<dyn ReadAt>>,
-}
-
-impl Weights {
-    fn open(&self) -> Result<&Arc<dyn ReadAt>> {
-        let path =
-            self.path.as_deref().context("the items are in a .bin file, and there is no folder to find it in")?;
-        made_once(&self.opened, || open_beside(path, self.requests).with_context(|| name_of(path)))
+        ensure!(bytes == expected, "{}", wrong_length(bytes, expected, &meta));
+        Ok(Self { meta, offset, bytes })
     }
 }
 
@@ -298,20 +265,24 @@ fn name_of(path: &Path) -> String {
 
 #[derive(Debug)]
 struct IrReader {
-    constants: Vec<ConstLayer>,
+    constants: Vec<Result<PlacedItems>>,
     container: Arc<Container>,
     facts: Arc<Metadata>,
-    weights: Weights,
+    /// The file of items, which is opened when a tensor is wanted.
+    path: Option<PathBuf>,
+    requests: RequestOptions,
+    opened: OnceLock<Arc<dyn ReadAt>>,
 }
 
 impl IrReader {
-    fn find(&self, n: usize) -> Result<(Meta, u64, u64, &Arc<dyn ReadAt>)> {
-        let (meta, offset, bytes) = self.constants[n].tensor()?;
-        let file = self.weights.open()?;
-        let size = file.size()?;
-        let is_inside = offset.checked_add(bytes).is_some_and(|end| end <= size);
+    fn find(&self, n: usize) -> Result<(&PlacedItems, &Arc<dyn ReadAt>)> {
+        let items = self.constants[n].as_ref().map_err(Clone::clone)?;
+        let path = self.path.as_ref().context("the items are in a .bin file, and there is no folder to find it in")?;
+        let file = made_once(&self.opened, || open_beside(path, self.requests).with_context(|| name_of(path)))?;
+        let (PlacedItems { offset, bytes, .. }, size) = (items, file.size()?);
+        let is_inside = offset.checked_add(*bytes).is_some_and(|end| end <= size);
         ensure!(is_inside, "{bytes} bytes of items at byte {offset} of the .bin file, which has {size} bytes");
-        Ok((meta, offset, bytes, file))
+        Ok((items, file))
     }
 }
 
@@ -329,36 +300,37 @@ impl Reader for IrReader {
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
-        let (meta, offset, bytes, _) = self.find(n)?;
-        Ok(Description::new(meta, bytes, Some(offset)))
+        let (items, _) = self.find(n)?;
+        Ok(Description::new(items.meta.clone(), items.bytes, Some(items.offset)))
     }
 
     fn is_passed_over(&self, n: usize) -> bool {
-        self.constants[n].tensor().is_err_and(|error| error.kind() == ErrorKind::Unsupported)
+        self.constants[n].as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported)
     }
 
     fn is_small_constant(&self, n: usize) -> bool {
-        self.constants[n].tensor().is_ok_and(|(meta, ..)| meta.items() <= SMALL_CONSTANT)
+        self.constants[n].as_ref().is_ok_and(|items| items.meta.items() <= SMALL_CONSTANT)
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        let (_, offset, bytes, file) = self.find(n).ok()?;
-        Some(Box::new(Section::new(Arc::clone(file), offset, bytes)))
+        let (items, file) = self.find(n).ok()?;
+        Some(Box::new(Section::new(Arc::clone(file), items.offset, items.bytes)))
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        let (meta, offset, _, file) = self.find(n)?;
-        let source = narrow_view::stored(meta, file, offset, label)?;
+        let (items, file) = self.find(n)?;
+        let source = narrow_view::stored(items.meta.clone(), file, items.offset, label)?;
         Ok(source.one_of(Arc::clone(&self.container), n))
     }
 
     fn lock(&self, _: usize, _: bool) -> Result<()> {
-        let Some(path) = self.weights.path.as_deref().filter(|path| as_address(path).is_none()) else { return Ok(()) };
+        let Some(path) = self.path.as_deref().filter(|path| as_address(path).is_none()) else { return Ok(()) };
+        refuse_hashed(path).with_context(|| name_of(path))?;
         let file = File::options().read(true).write(true).open(path).with_context(|| name_of(path))?;
         ensure!(file.metadata()?.is_file(), "{}: expected a regular file", name_of(path));
         file.lock().with_context(|| name_of(path))?;
         // nobody has opened it before
-        _ = self.weights.opened.set(Arc::new(file));
+        _ = self.opened.set(Arc::new(file));
         Ok(())
     }
 }

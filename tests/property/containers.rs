@@ -8,6 +8,7 @@ use tensorop::ops::fill::Limits;
 use tensorop::{DType, Tensor};
 use tensorop::{
     engine::scan::scan_in_order,
+    format::located::Located,
     format::open::{Input, OpenOptions},
     format::{Format, npy, npz, onnx, packed, safetensors},
     info,
@@ -53,7 +54,11 @@ fn read_all(source: &mut Source) -> tensorop::error::Result<Vec<u8>> {
 
 /// Whatever the bytes are, or are said to be.
 pub(crate) fn any(bytes: &[u8], from: Option<Format>) -> Vec<(String, Tensor)> {
-    let Some(input) = refused(stream(bytes, from)) else { return Vec::new() };
+    opened(stream(bytes, from))
+}
+
+fn opened(input: tensorop::error::Result<Input>) -> Vec<(String, Tensor)> {
+    let Some(input) = refused(input) else { return Vec::new() };
     let names = input.names().map(|names| names.into_iter().map(str::to_owned).collect::<Vec<_>>());
     let count = names.as_ref().map_or(1, Vec::len);
     if count == 0 {
@@ -212,6 +217,28 @@ pub(crate) fn onnx(bytes: &[u8]) {
 /// A GGUF model, which is not written.
 pub(crate) fn gguf(bytes: &[u8]) {
     any(bytes, Format::named("gguf"));
+}
+
+/// An ONNX model as a file beside `m.bin`, and as a stream, which has no external data.
+pub(crate) fn onnx_model(bytes: &[u8]) {
+    let tensors = beside_bin("m.onnx", bytes);
+    let of_stream = any(bytes, Format::named("onnx-model"));
+    assert!(of_stream.iter().all(|tensor| tensors.contains(tensor)), "{of_stream:?}, of a file {tensors:?}");
+}
+
+/// OpenVINO IR, the `.xml` beside `m.bin`.
+pub(crate) fn openvino(bytes: &[u8]) {
+    beside_bin("m.xml", bytes);
+}
+
+/// The tensors of a model whose items may be in `m.bin`.
+pub(crate) fn beside_bin(name: &str, bytes: &[u8]) -> Vec<(String, Tensor)> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).expect("written");
+    let items: Vec<u8> = (0..1_u32 << 14).map(|i| (i * 37) as u8 & 0x7f).collect();
+    std::fs::write(folder.path().join("m.bin"), items).expect("written");
+    opened(OpenOptions::new("FILE").open(&Located::from_path(&path)))
 }
 
 /// Bytes of which nothing is said.

@@ -70,7 +70,7 @@ fn with_header(header: &[u8], data: &[u8]) -> Vec<u8> {
 pub(crate) fn gguf() -> Vec<Vec<u8>> {
     let parts = (1..=3).map(|n| format!("parts-0000{n}-of-00003.gguf"));
     let files: Vec<_> = [String::from("quantized.gguf")].into_iter().chain(parts).collect();
-    files.iter().map(|name| std::fs::read(format!("tests/golden/gguf/{name}")).expect("a golden file")).collect()
+    golden("gguf", &files)
 }
 
 pub(crate) const GGUF_TOKENS: &[&str] = &[
@@ -82,6 +82,73 @@ pub(crate) const GGUF_TOKENS: &[&str] = &[
     "general.alignment",
     "split.count",
     "\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}",
+];
+
+fn golden(folder: &str, names: &[impl AsRef<str>]) -> Vec<Vec<u8>> {
+    let read = |name| std::fs::read(format!("tests/golden/{folder}/{name}")).expect("a golden file");
+    names.iter().map(|name| read(name.as_ref())).collect()
+}
+
+/// Models of the Python package onnx, and one of every kind of member, whose last has its items in `m.bin`.
+pub(crate) fn onnx_models() -> Vec<Vec<u8>> {
+    let length = |bytes: &[u8]| [(bytes.len() & 0x7f) as u8 | 0x80, (bytes.len() >> 7) as u8];
+    let field = |number: u8, value: &[u8]| [&[number << 3 | 2][..], &length(value), value].concat();
+    let tensor = |name: &str| [b"\x08\x02\x10\x02", &field(8, name.as_bytes())[..], b"\x4a\x02\x05\x06"].concat();
+    let node = |operator: &str, attribute: &[u8]| {
+        field(1, &[field(2, b"y"), field(4, operator.as_bytes()), field(5, attribute)].concat())
+    };
+    let constant = node("Constant", &[field(1, b"value_ints"), field(8, b"\x01\x02\x03")].concat());
+    let branch = [field(1, b"then_branch"), field(6, &field(5, &tensor("inner")))].concat();
+    let sparse = field(15, &field(1, &tensor("sparse")));
+    let location = field(13, &[field(1, b"location"), field(2, b"m.bin")].concat());
+    let external = [b"\x08\x04\x10\x01", &field(8, b"far")[..], &location, b"\x70\x01"].concat();
+    let graph = [field(5, &tensor("w")), constant, node("If", &branch), sparse, field(5, &external)].concat();
+    let model = [&b"\x08\x08"[..], &field(7, &graph)].concat();
+    [golden("onnx/models", &["0.onnx", "1.onnx", "2.onnx", "3.onnx", "4.onnx", "5.onnx"]), vec![model]].concat()
+}
+
+pub(crate) const MODEL_TOKENS: &[&str] = &[
+    "\0",
+    "\u{1}",
+    "\u{7f}",
+    "\n\u{1}",
+    "*\u{2}\u{8}\u{1}",
+    "2\u{2}:\0",
+    "J\u{1}\u{1}",
+    "p\u{1}",
+    "Constant",
+    "value_ints",
+    "m.bin",
+    "../m.bin",
+    "offset",
+    "9",
+];
+
+/// IR of OpenVINO. Its items are not those of `m.bin`, which is as long.
+pub(crate) fn openvino() -> Vec<Vec<u8>> {
+    golden("openvino", &["1.xml", "2.xml", "3.xml"])
+}
+
+pub(crate) const XML_TOKENS: &[&str] = &[
+    "<",
+    "/>",
+    "\"",
+    "&lt;",
+    "&own;",
+    "<!DOCTYPE a [<!ENTITY own \"x\">]>",
+    "<![CDATA[",
+    "<!--",
+    "-->",
+    "<body>",
+    "</layer>",
+    "<layer name=\"x\" type=\"Const\">",
+    "18446744073709551615",
+    "-1",
+    ",",
+    "f32",
+    "u4",
+    "u1",
+    "element_type=\"i8\"",
 ];
 
 /// Messages: raw items, packed ones, strings, typed fields, and what is only said to be elsewhere.

@@ -176,6 +176,24 @@ fn mutants_of_gguf() {
     });
 }
 
+#[test]
+fn mutants_of_onnx_models() {
+    let seeds = files::onnx_models();
+    assert_eq!(seeds.last().map(|seed| containers::beside_bin("m.onnx", seed).len()), Some(4));
+    holds(1000, (0..seeds.len(), mutants::changes()), |(seed, changes)| {
+        containers::onnx_model(&mutants::mutant(&seeds[seed], &changes, files::MODEL_TOKENS));
+    });
+}
+
+#[test]
+fn mutants_of_openvino() {
+    let seeds = files::openvino();
+    assert!(seeds.iter().all(|seed| !containers::beside_bin("m.xml", seed).is_empty()));
+    holds(1000, (0..seeds.len(), mutants::changes()), |(seed, changes)| {
+        containers::openvino(&mutants::mutant(&seeds[seed], &changes, files::XML_TOKENS));
+    });
+}
+
 #[cfg(feature = "zarr")]
 #[test]
 fn mutants_of_zarr() {
@@ -255,6 +273,8 @@ fn regressions() {
         ("safetensors", containers::safetensors),
         ("pytorch", containers::pytorch),
         ("onnx", containers::onnx),
+        ("onnx_model", containers::onnx_model),
+        ("openvino", containers::openvino),
         ("gguf", containers::gguf),
         ("open", containers::open),
         #[cfg(feature = "zarr")]
@@ -292,6 +312,8 @@ fn seeds_for_fuzzing() {
         ("safetensors", files::safetensors()),
         ("pytorch", files::pytorch()),
         ("onnx", files::onnx()),
+        ("onnx_model", files::onnx_models()),
+        ("openvino", files::openvino()),
         ("gguf", files::gguf()),
         ("csv", texts(&["1,2\n3,4\n", "a\tb\n1\t2\n", "\"x\n\"\"y\",nan\n", "2024-01-01,true\n"])),
         ("view", texts(&["float32[2,5]@128", ">u2[4]@0x80", "int8", "f4[-1,3]", "int8[]"])),

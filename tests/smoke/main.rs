@@ -107,6 +107,16 @@ fn formats_of_models() {
     folder.put("m.npz", include_bytes!("../golden/gguf/quantized.npz"));
     let verdict = folder.run(words("diff m.gguf m.npz")).printed();
     assert_eq!(verdict.as_deref(), Ok("equal: 8 same, 0 within, 0 different, 0 missing, 0 extra\n"));
+    folder.put("m.onnx", include_bytes!("../golden/onnx/models/4.onnx"));
+    folder.put("m.xml", include_bytes!("../golden/openvino/3.xml"));
+    folder.put("m.bin", include_bytes!("../golden/openvino/3.bin"));
+    for (member, verdict) in [
+        ("m.onnx:t75", "equal: 5 items of int64 [5, 1]\n"),
+        ("m.xml:chosen/then_body/inner", "equal: 2 items of float32 [2]\n"),
+    ] {
+        assert_eq!(folder.run(["convert", member, "-o", "w.npy"]).printed().as_deref(), Ok(""));
+        assert_eq!(folder.run(["diff", member, "w.npy"]).printed().as_deref(), Ok(verdict));
+    }
 }
 
 #[test]
