@@ -83,6 +83,10 @@ impl Reader for FolderReader {
         self.find(n).is_ok_and(|(input, number)| input.reader().is_passed_over(number))
     }
 
+    fn is_small_constant(&self, n: usize) -> bool {
+        self.find(n).is_ok_and(|(input, number)| input.reader().is_small_constant(number))
+    }
+
     fn file_stem(&self, n: usize) -> Option<&str> {
         let stem = self.collection.stem(self.places[n].file)?;
         self.names[n].strip_prefix(stem).filter(|rest| rest.starts_with(':')).map(|_| stem)

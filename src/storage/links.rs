@@ -28,14 +28,18 @@ pub(super) fn follow(name: &Path) -> io::Result<Option<PathBuf>> {
     Err(io::Error::other("too many symbolic links"))
 }
 
+/// Returns the file that a link leads to, if that file is named by its own hash. Who makes a malicious link can hardly
+/// know the hash of a file of the user.
+pub fn hashed_target(name: &Path) -> Option<PathBuf> {
+    // Opening the file reports links that cannot be resolved.
+    let path = follow(name).ok()??;
+    let is_hashed = path.file_name().and_then(|own| own.to_str()).is_some_and(is_hash);
+    (path != name && is_hashed).then_some(path)
+}
+
 /// Refuses a link to a file that is named by its own hash. The file may still be changed under that name.
 pub fn refuse_hashed(name: &Path) -> Result<()> {
-    // Opening the file reports links that cannot be resolved.
-    let Ok(Some(path)) = follow(name) else { return Ok(()) };
-    let is_hashed = path.file_name().and_then(|own| own.to_str()).is_some_and(is_hash);
-    if path == name || !is_hashed {
-        return Ok(());
-    }
+    let Some(path) = hashed_target(name) else { return Ok(()) };
     let path = path.display();
     let message = format!(
         "is a link to {path}, which is named by its own hash, as in a cache of models: write a copy under another name, or name \

@@ -172,3 +172,47 @@ fn items_in_missing_files() {
     assert_eq!(folder.get("here.bin"), [5, 9]);
     assert_eq!(folder.run(words("show m.onnx:here")).printed().as_deref(), Ok("m.onnx:here: uint8 [2]\n[5 9]\n"));
 }
+
+/// A cache of Hugging Face links the files of a model to others, which are named by their hashes.
+#[test]
+#[cfg(unix)]
+fn caches_of_links() {
+    let folder = Folder::new();
+    let entry = field(13, [field(1, "location"), field(2, "m.onnx_data")].concat());
+    let far = field(5, [&[8, 2, 16, 2][..], &field(8, "far"), &entry, &[14 << 3, 1]].concat());
+    fs::create_dir_all(folder.path("snapshots/1")).expect("a folder");
+    fs::create_dir(folder.path("blobs")).expect("a folder");
+    for (name, blob, content) in
+        [("m.onnx", "a1".repeat(20), model(&[far])), ("m.onnx_data", "b2".repeat(32), vec![5, 6])]
+    {
+        folder.put(format!("blobs/{blob}"), content);
+        std::os::unix::fs::symlink(format!("../../blobs/{blob}"), folder.path("snapshots/1").join(name))
+            .expect("a link");
+    }
+    let shown = folder.run(words("show snapshots/1/m.onnx:far")).printed();
+    assert_eq!(shown.as_deref(), Ok("snapshots/1/m.onnx:far: uint8 [2]\n[5 6]\n"));
+    let edit = "slice-scatter snapshots/1/m.onnx:far --fill 9 --at 1: -i";
+    folder.refuses(words(edit), &["which is named by its own hash"]).expect("refused");
+    // the data alone is a link
+    folder.put("m.onnx", folder.get("snapshots/1/m.onnx"));
+    fs::rename(folder.path("snapshots/1/m.onnx_data"), folder.path("blobs/link")).expect("renamed");
+    std::os::unix::fs::symlink(format!("blobs/{}", "b2".repeat(32)), folder.path("m.onnx_data")).expect("a link");
+    assert_eq!(folder.run(words("show m.onnx:far")).printed().as_deref(), Ok("m.onnx:far: uint8 [2]\n[5 6]\n"));
+    let edit = "slice-scatter m.onnx:far --fill 9 --at 1: -i";
+    folder.refuses(words(edit), &["m.onnx:far: ", "which is named by its own hash"]).expect("refused");
+    assert_eq!(folder.get(format!("blobs/{}", "b2".repeat(32))), [5, 6]);
+}
+
+/// A folder counts the small constants of its models as their files do.
+#[test]
+fn constants_in_a_folder() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("models")).expect("a folder");
+    let weight = field(5, tensor("w", 2, &[1, 2, 3]));
+    for name in ["models/a.onnx", "models/b.onnx"] {
+        folder.put(name, model(&[weight.clone(), constant("c", &[1]), constant("d", &[1, 2])]));
+    }
+    let printed = folder.run(words("info models")).printed().expect("a list");
+    assert!(printed.contains("models: 4 constants of at most 16 items: --members lists them\n"), "{printed}");
+    assert!(printed.contains("  a:w ") && !printed.contains("  a:c "), "{printed}");
+}

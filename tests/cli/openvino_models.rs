@@ -72,3 +72,18 @@ fn what_is_said() {
     let run = folder.run_with(words("info -"), None, Some(&folder.get("1.xml")));
     assert!(run.stderr.contains("there is no folder to find it in"), "{run:?}");
 }
+
+/// A cache of Hugging Face links the files of a model to others, which are named by their hashes.
+#[test]
+#[cfg(unix)]
+fn a_cache_of_links() {
+    let folder = folder();
+    let blob = "c3".repeat(32);
+    fs::rename(folder.path("3.bin"), folder.path(&blob)).expect("renamed");
+    std::os::unix::fs::symlink(&blob, folder.path("3.bin")).expect("a link");
+    folder.run(words("slice 3.xml:chosen/then_body/inner --at : --to csv")).printed().expect("read");
+    let before = folder.get(&blob);
+    let edit = "slice-scatter 3.xml:chosen/then_body/inner [7,8] --at : -i";
+    folder.refuses(words(edit), &["3.bin: is a link to ", "which is named by its own hash"]).expect("refused");
+    assert_eq!(folder.get(&blob), before);
+}

@@ -12,6 +12,7 @@ use crate::format::beside::{is_plain_name, join, open_beside};
 use crate::item::meta::Meta;
 use crate::item::python;
 use crate::parallel::locked;
+use crate::storage::links::{hashed_target, refuse_hashed};
 use crate::storage::platform::same_file;
 use crate::storage::read_at::{ReadAt, ReopenedFile};
 use crate::storage::requests::{RequestOptions, as_address};
@@ -109,11 +110,10 @@ impl ExternalFiles {
 
     fn file(&self, folder: &Path, location: &str, stays_open: bool) -> Result<Arc<dyn ReadAt>> {
         let quoted = || format!("the items are in {}", python::repr_str(location));
-        let path = join(folder, location);
         if as_address(folder).is_some() {
-            return open_beside(&path, self.requests).with_context(quoted);
+            return open_beside(&join(folder, location), self.requests).with_context(quoted);
         }
-        let found = regular_file(folder, location)?;
+        let (path, found) = regular_file(folder, location)?;
         let file = File::open(&path).with_context(quoted)?;
         let is_same = same_file(&found, &file.metadata()?);
         ensure!(is_same, "{}, which changed while it was opened", quoted());
@@ -131,8 +131,9 @@ impl ExternalFiles {
             return Ok(());
         };
         let quoted = || format!("the items are in {}", python::repr_str(location));
-        let found = regular_file(folder, location)?;
-        let file = File::options().read(true).write(true).open(folder.join(location)).with_context(quoted)?;
+        refuse_hashed(&folder.join(location)).with_context(quoted)?;
+        let (path, found) = regular_file(folder, location)?;
+        let file = File::options().read(true).write(true).open(path).with_context(quoted)?;
         file.lock().with_context(quoted)?;
         let is_same = same_file(&found, &file.metadata()?);
         ensure!(is_same, "{}, which changed while it was opened", quoted());
@@ -141,12 +142,14 @@ impl ExternalFiles {
     }
 }
 
-/// The author of the name may be malicious, so the path has no links and no `..`.
+/// The author of the name may be malicious, so the path has no `..`.
 fn is_inside(location: &str) -> bool {
     location.split('/').all(is_plain_name)
 }
 
-fn regular_file(folder: &Path, location: &str) -> Result<Metadata> {
+/// The author may have made links, too. Only those to files named by their own hashes are followed, as download caches
+/// link the files of a model.
+fn regular_file(folder: &Path, location: &str) -> Result<(PathBuf, Metadata)> {
     let quoted = || format!("the items are in {}", python::repr_str(location));
     let mut path = folder.to_owned();
     let (folders, name) = location.rsplit_once('/').unwrap_or(("", location));
@@ -155,7 +158,9 @@ fn regular_file(folder: &Path, location: &str) -> Result<Metadata> {
         let found = path.symlink_metadata().with_context(quoted)?;
         ensure!(found.is_dir(), "{}, expected folders, not links, before its name", quoted());
     }
-    let found = path.join(name).symlink_metadata().with_context(quoted)?;
+    path.push(name);
+    let path = hashed_target(&path).unwrap_or(path);
+    let found = path.symlink_metadata().with_context(quoted)?;
     ensure!(found.is_file(), "{}, expected a regular file, not a link", quoted());
-    Ok(found)
+    Ok((path, found))
 }

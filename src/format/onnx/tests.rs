@@ -363,6 +363,11 @@ fn items_in_another_file() {
     {
         std::os::unix::fs::symlink("data", inner.join("link")).unwrap();
         rows.push((one(&place("link", "1", "4")), "the items are in 'link', expected a regular file, not a link"));
+        // as in a cache of models
+        let hash = folder.path().join("5d".repeat(32));
+        std::fs::write(&hash, [9, 1, 2, 3, 4, 5]).unwrap();
+        std::os::unix::fs::symlink(&hash, inner.join("cached")).unwrap();
+        assert_eq!(read(&place("cached", "1", "4"), 2, &[4]).unwrap(), [1, 2, 3, 4]);
     }
     refused(rows, Some(&inner));
     let nowhere = "the items are in another file, 'data', and there is no folder to find it in";
