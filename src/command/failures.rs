@@ -26,6 +26,10 @@ impl Failures {
         self.0.extend(others.0);
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, String)> {
         self.0.iter().map(|(Member { n, label, .. }, error)| (*n, reason(error, label)))
     }

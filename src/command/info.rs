@@ -110,7 +110,7 @@ Examples:
   tensorop info model.safetensors --only 'layers.0.*' --exclude '*.bias'
   tensorop info *.npy --json | jq '.[].shape'
 
-With --json each object has file, member, format (npy, npz, safetensors, index, onnx, zarr, gguf, json, csv, tsv, raw), dtype \
+With --json each object has file, member, format (npy, npz, safetensors, index, pytorch, onnx, onnx-model, openvino, zarr, gguf, json, csv, tsv, raw), dtype \
 (as --dtype takes it; fields as NumPy's descr), shape, order (C or F), byte_order (little, big, or null), items, bytes (as \
 stored, before compression) and offset (of the items in the file, or null). --stats adds stats: min and max with their index, \
 mean, std, nan, inf, zero, first_nan (its index, or null) and quantiles (at 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 and \
@@ -249,9 +249,6 @@ impl Info {
         if self.members {
             self.sort_members(&input, &mut selected);
         }
-        if !self.members && input.member().is_none() {
-            self.count_small_constants(&input, &file, &mut selected, &mut found.lines);
-        }
         if !self.members && !self.json && input.member().is_none() && self.input.dequantize.is_none() {
             // what lies beside the file and cannot be read is no fault of it
             for count in input.quantized(located, reader.run.requests).unwrap_or_default() {
@@ -277,6 +274,7 @@ impl Info {
         if !self.members {
             found.infos.reserve(selected.len());
         }
+        let (counts_constants, mut small) = (self.counts_constants(&input), Vec::new());
         for n in selected {
             let member = Member::new(&input, n);
             if self.members {
@@ -295,6 +293,10 @@ impl Info {
                     continue;
                 }
             };
+            if counts_constants && info.items() <= SMALL_CONSTANT && input.reader().is_constant(n) {
+                small.push(info);
+                continue;
+            }
             if self.reads_items() {
                 let source = member.source(asked.of(member.name()));
                 let read = source.and_then(|source| match self.explain {
@@ -315,6 +317,13 @@ impl Info {
             }
             found.infos.push(info);
         }
+        if found.infos.len() == described && unread.is_empty() {
+            found.infos.append(&mut small);
+        } else if !small.is_empty() {
+            let (file, count) = (printable(&file), counted(small.len(), "constant", "constants"));
+            let line = format!("{file}: {count} of at most {SMALL_CONSTANT} items: --members lists them\n");
+            found.lines.push_str(&line);
+        }
         let faults = input.reader().index_faults().taken_by(self.taken.filter());
         if let Some(message) = faults.message() {
             note(&reader.run.io.stderr, &format!("{}: {message}", input.label()))?;
@@ -331,18 +340,10 @@ impl Info {
         Ok(if outcome == Outcome::Done { failed } else { outcome })
     }
 
-    /// Counts small constants in one line in place of listing them, if other tensors are listed and no option reads more.
-    fn count_small_constants(&self, input: &Input, file: &str, selected: &mut Vec<usize>, lines: &mut String) {
-        if self.json || self.tree || self.explain || self.reads_items() || !self.taken.filter().only.is_empty() {
-            return;
-        }
-        let (small, others): (Vec<_>, Vec<_>) = selected.iter().partition(|n| input.reader().is_small_constant(**n));
-        if small.is_empty() || others.iter().all(|n| input.reader().is_passed_over(*n)) {
-            return;
-        }
-        let (file, count) = (printable(file), counted(small.len(), "constant", "constants"));
-        lines.push_str(&format!("{file}: {count} of at most {SMALL_CONSTANT} items: --members lists them\n"));
-        *selected = others;
+    /// Whether small constants are counted in one line in place of being listed.
+    fn counts_constants(&self, input: &Input) -> bool {
+        let is_list = !(self.members || self.json || self.tree || self.explain || self.reads_items());
+        is_list && input.member().is_none() && self.taken.filter().only.is_empty()
     }
 
     fn sort_members(&self, input: &Input, members: &mut [usize]) {

@@ -41,7 +41,7 @@ impl FirstDifferent {
         };
         Ok(match &self.found {
             NamedResult::Unreadable(why) => ("unreadable", printable(why).into_owned()),
-            NamedResult::SameFile => ("same", "both files have the same bytes".to_owned()),
+            NamedResult::SameBytes => ("same", "both have the same bytes".to_owned()),
             NamedResult::Missing(one) => ("different", lone(one, "EXPECTED")),
             NamedResult::Extra(one) => ("different", lone(one, "ACTUAL")),
             NamedResult::Both(found) => {

@@ -70,7 +70,7 @@ impl ReportLine {
             NamedResult::Missing(one) => Self::new(TensorVerdict::Missing, lone(one, "to")),
             NamedResult::Extra(one) => Self::new(TensorVerdict::Extra, lone(one, "from")),
             NamedResult::Unreadable(why) => Self::new(TensorVerdict::Unreadable, format!("{name}: {}", printable(why))),
-            NamedResult::SameFile => Self::new(TensorVerdict::Same, name.into_owned()),
+            NamedResult::SameBytes => Self::new(TensorVerdict::Same, name.into_owned()),
         }
     }
 

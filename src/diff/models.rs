@@ -302,7 +302,7 @@ pub(crate) fn add_to_junit(junit: &mut JunitReport, name: &str, found: &NamedRes
     let verdict = found.verdict();
     let text;
     let result = match found {
-        NamedResult::SameFile => JunitResult::Passed,
+        NamedResult::SameBytes => JunitResult::Passed,
         NamedResult::Both(_) if verdict.passes() => JunitResult::Passed,
         NamedResult::Unreadable(why) => JunitResult::Error { message: why },
         NamedResult::Both(found) => {
@@ -336,7 +336,7 @@ fn object(name: &str, found: &NamedResult) -> String {
             members.push(("error", text(why)));
             members.extend(json_members(None, None, None));
         }
-        NamedResult::SameFile => {
+        NamedResult::SameBytes => {
             // The content is not known.
             let equal =
                 |(key, value): (&'static str, String)| (key, if key == "equal" { "true".to_owned() } else { value });
@@ -349,7 +349,7 @@ fn object(name: &str, found: &NamedResult) -> String {
 /// Omits the verdict if the numbers imply it.
 fn result_line(found: &NamedResult, style: Style) -> String {
     match found {
-        NamedResult::Missing(_) | NamedResult::Extra(_) | NamedResult::Unreadable(_) | NamedResult::SameFile => {
+        NamedResult::Missing(_) | NamedResult::Extra(_) | NamedResult::Unreadable(_) | NamedResult::SameBytes => {
             found.verdict().name().to_owned()
         }
         NamedResult::Both(found) => {

@@ -59,8 +59,8 @@ pub enum NamedResult {
     Extra(LoneTensor),
     /// Why it cannot be read.
     Unreadable(String),
-    /// An unread file on both sides with the same bytes.
-    SameFile,
+    /// A file or member on both sides that is not read, with the same bytes.
+    SameBytes,
 }
 
 impl NamedResult {
@@ -72,7 +72,7 @@ impl NamedResult {
             NamedResult::Unreadable(_) => TensorVerdict::Unreadable,
             NamedResult::Both(found) if !found.equal() => TensorVerdict::Different,
             NamedResult::Both(found) if found.differing() > Some(0) => TensorVerdict::Within,
-            NamedResult::Both(_) | NamedResult::SameFile => TensorVerdict::Same,
+            NamedResult::Both(_) | NamedResult::SameBytes => TensorVerdict::Same,
         }
     }
 }

@@ -83,8 +83,8 @@ impl Reader for FolderReader {
         self.find(n).is_ok_and(|(input, number)| input.reader().is_passed_over(number))
     }
 
-    fn is_small_constant(&self, n: usize) -> bool {
-        self.find(n).is_ok_and(|(input, number)| input.reader().is_small_constant(number))
+    fn is_constant(&self, n: usize) -> bool {
+        self.find(n).is_ok_and(|(input, number)| input.reader().is_constant(number))
     }
 
     fn file_stem(&self, n: usize) -> Option<&str> {

@@ -126,6 +126,12 @@ pub trait Reader: Debug + Send + Sync {
         None
     }
 
+    /// The stored bytes of member `n`, which is [passed over](Self::is_passed_over), and all that the file says of it. Two
+    /// members of a format are equal if these bytes are. `None` if the reader does not know them.
+    fn whole(&self, _: usize) -> Option<Box<dyn Read>> {
+        None
+    }
+
     /// Returns an array of a store for an unread copy, if it cannot be read because of an unknown dtype, codec or the
     /// like.
     ///
@@ -141,8 +147,9 @@ pub trait Reader: Debug + Send + Sync {
         false
     }
 
-    /// Whether member `n` is a constant of at most [`SMALL_CONSTANT`] items. A model has hundreds, which lists count.
-    fn is_small_constant(&self, _: usize) -> bool {
+    /// Whether member `n` is a constant of a model. Lists count those of at most [`SMALL_CONSTANT`] items, because a model
+    /// has hundreds.
+    fn is_constant(&self, _: usize) -> bool {
         false
     }
 

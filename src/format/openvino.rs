@@ -13,7 +13,7 @@ use quick_xml::{Reader as XmlReader, XmlVersion};
 
 use super::beside::open_beside;
 use super::content::{Content, Description, MemberFile};
-use super::interface::{Confidence, Reader, SMALL_CONSTANT};
+use super::interface::{Confidence, Reader};
 use super::json_object::one_line;
 use super::narrow_view;
 use super::packed::bytes_of_items;
@@ -308,8 +308,8 @@ impl Reader for IrReader {
         self.constants[n].as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported)
     }
 
-    fn is_small_constant(&self, n: usize) -> bool {
-        self.constants[n].as_ref().is_ok_and(|items| items.meta.items() <= SMALL_CONSTANT)
+    fn is_constant(&self, _: usize) -> bool {
+        true
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {

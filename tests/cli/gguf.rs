@@ -124,6 +124,7 @@ fn tensors_that_are_not_read() {
         ("info unknown.gguf", 0, "not read: type 156 is not known", ""),
         ("info unknown.gguf --members", 0, "a\nb\nc\n", ""),
         ("info unknown.gguf --json", 0, "\"c\"", ""),
+        ("diff unknown.gguf unknown.gguf", 0, "equal: 3 same, ", ""),
         ("info unknown.gguf:b", 2, "", "unknown.gguf:b: type 156 is not known"),
         ("show unknown.gguf:b", 2, "", "type 156 is not known"),
         ("convert unknown.gguf -o u.npz", 0, "", "unknown.gguf:b: type 156 is not known: not read, left out"),

@@ -173,6 +173,32 @@ fn items_in_missing_files() {
     assert_eq!(folder.run(words("show m.onnx:here")).printed().as_deref(), Ok("m.onnx:here: uint8 [2]\n[5 9]\n"));
 }
 
+/// Members that are passed over are equal if their stored bytes are, and these are all of them.
+#[test]
+fn comparing_what_is_not_read() {
+    let folder = Folder::new();
+    let sparse =
+        |item: u8| field(15, [field(1, tensor("sparse", 2, &[item])), field(2, tensor("", 7, &[0; 8]))].concat());
+    let later = |data_type: u8| field(5, tensor("later", data_type, &[1]));
+    let weight = || field(5, tensor("w", 2, &[1, 2, 3]));
+    let far = |data_type: u8| {
+        let place = field(13, [field(1, "location"), field(2, "far.bin")].concat());
+        field(5, [&[8, 2, 16, data_type][..], &field(8, "far"), &place, &[14 << 3, 1]].concat())
+    };
+    folder
+        .put("a.onnx", model(&[weight(), later(99), sparse(7)]))
+        .put("b.onnx", model(&[weight(), sparse(7), later(99)]));
+    folder.put("c.onnx", model(&[weight(), later(98), sparse(8)]));
+    folder.put("far.onnx", model(&[weight(), far(99)]));
+    let same = "equal: 3 same, 0 within, 0 different, 0 missing, 0 extra\n";
+    assert_eq!(folder.run(words("diff a.onnx b.onnx")).printed().as_deref(), Ok(same));
+    let run = folder.run(words("diff a.onnx c.onnx"));
+    assert!(run.status == Some(2) && run.stderr.contains("2 of 3 tensors cannot be read"), "{run:?}");
+    // the items of the other file were not seen
+    let run = folder.run(words("diff far.onnx far.onnx"));
+    assert!(run.status == Some(2) && run.stderr.contains("1 of 2 tensors cannot be read"), "{run:?}");
+}
+
 /// A cache of Hugging Face links the files of a model to others, which are named by their hashes.
 #[test]
 #[cfg(unix)]

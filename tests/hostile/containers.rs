@@ -231,6 +231,81 @@ fn onnx() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// ONNX models, none of whose tensors can be read.
+fn onnx_models() -> Vec<(&'static str, Vec<u8>)> {
+    fn field(number: u8, value: impl AsRef<[u8]>) -> Vec<u8> {
+        let (value, mut length) = (value.as_ref(), value.as_ref().len());
+        let mut out = vec![number << 3 | 2];
+        while length > 0x7f {
+            out.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        [&[&out[..], &[length as u8]].concat(), value].concat()
+    }
+    let model = |graph: &[u8]| [&b"\x08\x08"[..], &field(7, graph)].concat();
+    let initializer = |tensor: &[u8]| model(&field(5, tensor));
+    let external = |location: &str| {
+        let entry = field(13, [field(1, "location"), field(2, location)].concat());
+        initializer(&[b"\x08\x04\x10\x02", &field(8, "a")[..], &entry, b"\x70\x01"].concat())
+    };
+    let branch = |graph: Vec<u8>| field(1, field(5, field(6, graph)));
+    let deep = (0..5000).fold(field(5, b"\x10\x02"), |graph, _| branch(graph));
+    let list = |name: &str, values: &[u8]| {
+        model(&field(1, [field(4, "Constant"), field(5, [&field(1, name)[..], values].concat())].concat()))
+    };
+    vec![
+        ("om-cut", model(&field(5, b"\x08\x04\x10\x02\x4a\x04"))),
+        ("om-beyond", b"\x08\x08\x3a\xff\xff\xff\xff\x07\x2a\x00".to_vec()),
+        ("om-64-bits", b"\x08\x08\x3a\xff\xff\xff\xff\xff\xff\xff\xff\x7f".to_vec()),
+        ("om-varint-endless", [b"\x08\x08\x3a".to_vec(), vec![0xff; 1_000_000]].concat()),
+        ("om-groups", model(&vec![0x0b; 100_000])),
+        ("om-deep", model(&deep)),
+        ("om-name-not-utf-8", initializer(&[&b"\x10\x02"[..], &field(8, b"\xff")].concat())),
+        ("om-name-long", initializer(&[&b"\x10\x02"[..], &field(8, vec![b'a'; 1 << 20])].concat())),
+        ("om-million", model(&field(5, b"").repeat((1 << 20) + 1))),
+        (
+            "om-names-product",
+            model(&field(1, [field(3, vec![b'n'; 60_000]), field(5, field(10, b"").repeat(2000))].concat())),
+        ),
+        ("om-raw-short", initializer(b"\x08\x02\x10\x01\x4a\x04\0\0\0\0")),
+        ("om-dim-huge", initializer(b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x10\x01")),
+        ("om-no-graph", b"\x08\x08\x42\x02\x10\x11".to_vec()),
+        ("om-empty", model(b"")),
+        ("om-list-other", list("value_floats", b"\x3a\x03\0\0\0")),
+        ("om-list-endless", list("value_ints", &[&b"\x42\x05"[..], &[0xff; 5]].concat())),
+        ("om-one-of-none", list("value_int", b"")),
+        ("om-external-above", external("../data.npy")),
+        ("om-external-root", external("/etc/hostname")),
+        ("om-external-device", external("/dev/zero")),
+        ("om-external-missing", external("missing.bin")),
+        ("om-external-itself", external("om-external-itself")),
+    ]
+}
+
+/// IR of OpenVINO, none of whose constants can be read: no `.bin` lies beside them.
+fn openvino() -> Vec<(&'static str, Vec<u8>)> {
+    let net = |inner: &str| format!("<?xml version=\"1.0\"?><net name=\"n\">{inner}</net>").into_bytes();
+    let of = |name: &str, data: &str| net(&format!("<layer name=\"{name}\" type=\"Const\"><data {data}/></layer>"));
+    let good = "element_type=\"u8\" shape=\"1\" offset=\"0\" size=\"1\"";
+    let attributes: String = (0..200_000).map(|n| format!(" a{n}=\"\"")).collect();
+    vec![
+        ("ir-no-bin", of("a", good)),
+        ("ir-above", of("../data", good)),
+        ("ir-entity", [&b"<?xml version=\"1.0\"?><net name=\"&a;\"/>"[..]].concat()),
+        ("ir-file-entity", b"<net ><!DOCTYPE net [<!ENTITY a SYSTEM \"/etc/hostname\">]></net>".to_vec()),
+        ("ir-laughs", net(&"&lol;".repeat(1000))),
+        ("ir-deep", net(&"<a>".repeat(1_000_000))),
+        ("ir-bodies", net(&"<layer name=\"aaaaaaaaaaaaaaaa\"><body>".repeat(500_000))),
+        ("ir-attributes", net(&format!("<a{attributes}/><layer type=\"Const\"><data/></layer>"))),
+        ("ir-million", net(&"<layer type=\"Const\"/>".repeat((1 << 20) + 1))),
+        ("ir-long-name", net(&format!("<{}", "a".repeat(1 << 20)))),
+        ("ir-lines", net("<a\n></b\n>")),
+        ("ir-cut", b"<net name=\"n\"><layers><layer name=\"".to_vec()),
+        ("ir-not-utf-8", b"<net name=\"\xff\"></net>".to_vec()),
+        ("ir-nothing", net("")),
+    ]
+}
+
 fn kserve() -> Vec<(&'static str, Vec<u8>)> {
     let of = |shape: &str, datatype: &str, data: &str| {
         format!(r#"{{"name":"a","shape":{shape},"datatype":"{datatype}","data":{data}}}"#).into_bytes()
@@ -283,5 +358,5 @@ fn indexes() -> Vec<(&'static str, Vec<u8>)> {
 
 /// Their names and contents.
 pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
-    [npz(), safetensors(), onnx(), kserve(), indexes()].concat()
+    [npz(), safetensors(), onnx(), onnx_models(), openvino(), kserve(), indexes()].concat()
 }

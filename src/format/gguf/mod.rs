@@ -10,7 +10,7 @@ mod parts;
 mod types;
 
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -106,6 +106,12 @@ impl Reader for GgufReader {
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
         let StoredTensor { start, bytes, .. } = self.tensors[n];
         Some(Box::new(Section::new(Arc::clone(&self.file), start, bytes)))
+    }
+
+    fn whole(&self, n: usize) -> Option<Box<dyn Read>> {
+        let StoredTensor { number_of_type, shape, .. } = &self.tensors[n];
+        let said = format!("{number_of_type} {shape:?} {}\n", self.is_big_endian);
+        Some(Box::new(Cursor::new(said).chain(self.raw(n)?)))
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {

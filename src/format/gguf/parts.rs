@@ -94,6 +94,11 @@ impl Reader for PartsReader {
         reader.raw(there)
     }
 
+    fn whole(&self, n: usize) -> Option<Box<dyn Read>> {
+        let (reader, there) = self.find(n).ok()?;
+        reader.whole(there)
+    }
+
     fn describe(&self, n: usize) -> Result<Description> {
         let (reader, there) = self.find(n)?;
         reader.describe(there)

@@ -11,7 +11,7 @@ use super::proto::Proto;
 use super::wire::WireField;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::content::{Content, Description, MemberFile};
-use crate::format::interface::{Confidence, Reader, SMALL_CONSTANT};
+use crate::format::interface::{Confidence, Reader};
 use crate::format::repeated_names::numbered;
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::{Container, Metadata, Source};
@@ -72,7 +72,7 @@ impl ModelReader {
         match &self.members[n].0 {
             MemberPlace::Tensor(place) => Proto::read_at(&*self.file, place.clone()).map(ModelTensor::Proto),
             MemberPlace::Value(place) => constant::read(&*self.file, place.clone()).map(ModelTensor::Value),
-            MemberPlace::Sparse => Err(Error::from_kind(ErrorKind::Unsupported, "a sparse tensor")),
+            MemberPlace::Sparse(_) => Err(Error::from_kind(ErrorKind::Unsupported, "a sparse tensor")),
         }
     }
 }
@@ -112,8 +112,8 @@ impl Reader for ModelReader {
         self.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported)
     }
 
-    fn is_small_constant(&self, n: usize) -> bool {
-        self.members[n].1 && self.describe(n).is_ok_and(|found| found.meta.items() <= SMALL_CONSTANT)
+    fn is_constant(&self, n: usize) -> bool {
+        self.members[n].1
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
@@ -128,8 +128,12 @@ impl Reader for ModelReader {
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        let MemberPlace::Tensor(place) = &self.members[n].0 else { return None };
+        let place = self.members[n].0.message();
         Some(Box::new(Section::new(Arc::clone(&self.file), place.start, place.end - place.start)))
+    }
+
+    fn whole(&self, n: usize) -> Option<Box<dyn Read>> {
+        self.members[n].0.is_whole(&*self.file).ok()?.then(|| self.raw(n))?
     }
 
     fn lock(&self, n: usize, _: bool) -> Result<()> {

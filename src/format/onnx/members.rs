@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::model_fields::field;
 use super::window::{FileWindow, PlacedField};
+use super::wire::field::EXTERNAL_DATA;
 use crate::error::{Context, Result, ensure};
 use crate::storage::read_at::ReadAt;
 use prost::encoding::WireType;
@@ -35,7 +36,31 @@ pub(super) enum MemberPlace {
     Tensor(Range<u64>),
     /// An AttributeProto of a Constant: a number or a text, or a list of them.
     Value(Range<u64>),
-    Sparse,
+    /// A SparseTensorProto.
+    Sparse(Range<u64>),
+}
+
+impl MemberPlace {
+    pub(super) fn message(&self) -> &Range<u64> {
+        let (Self::Tensor(place) | Self::Value(place) | Self::Sparse(place)) = self;
+        place
+    }
+
+    /// Whether the message has all items. A SparseTensorProto has two TensorProtos, of which each may be elsewhere.
+    pub(super) fn is_whole(&self, file: &dyn ReadAt) -> Result<bool> {
+        let mut pending = vec![(self.message().clone(), matches!(self, Self::Sparse(_)))];
+        let mut window = FileWindow::new(file, file.size()?);
+        while let Some((mut rest, is_sparse)) = pending.pop() {
+            while let Some(PlacedField { number, value, .. }) = window.next(&mut rest)? {
+                match number {
+                    field::sparse::VALUES | field::sparse::INDICES if is_sparse => pending.push((value, false)),
+                    EXTERNAL_DATA if !is_sparse => return Ok(false),
+                    _ => {}
+                }
+            }
+        }
+        Ok(true)
+    }
 }
 
 /// What a walk finds.
@@ -147,9 +172,9 @@ impl ModelWalk<'_> {
                     tensors += 1;
                 }
                 field::graph::SPARSE_INITIALIZER => {
-                    let name = self.sparse_name(value)?;
+                    let name = self.sparse_name(value.clone())?;
                     let own = if name.is_empty() { "sparse_initializer".to_owned() } else { name };
-                    self.add(format!("{prefix}{own}"), MemberPlace::Sparse, false)?;
+                    self.add(format!("{prefix}{own}"), MemberPlace::Sparse(value), false)?;
                 }
                 field::graph::INPUT if is_main => self.found.inputs.push(value),
                 field::graph::OUTPUT if is_main => self.found.outputs.push(value),
@@ -251,12 +276,12 @@ impl ModelWalk<'_> {
             let own = || constant.map_or_else(|| format!("{node}/{name}"), str::to_owned);
             match number {
                 field::attribute::TENSOR => self.add(own(), MemberPlace::Tensor(value), true)?,
-                field::attribute::SPARSE_TENSOR => self.add(own(), MemberPlace::Sparse, true)?,
+                field::attribute::SPARSE_TENSOR => self.add(own(), MemberPlace::Sparse(value), true)?,
                 field::attribute::TENSORS => {
                     self.add(format!("{node}/{name}/{n}"), MemberPlace::Tensor(value), true)?;
                 }
                 field::attribute::SPARSE_TENSORS => {
-                    self.add(format!("{node}/{name}/{n}"), MemberPlace::Sparse, true)?;
+                    self.add(format!("{node}/{name}/{n}"), MemberPlace::Sparse(value), true)?;
                 }
                 field::attribute::GRAPH => self.graph(value, &format!("{node}/{name}/"), depth + 1)?,
                 _ => self.graph(value, &format!("{node}/{name}/{n}/"), depth + 1)?,

@@ -23,6 +23,7 @@ pub(super) mod field {
     }
     pub(in crate::format::onnx) mod sparse {
         pub(in crate::format::onnx) const VALUES: u32 = 1;
+        pub(in crate::format::onnx) const INDICES: u32 = 2;
     }
     pub(in crate::format::onnx) mod opset {
         pub(in crate::format::onnx) const DOMAIN: u32 = 1;
