@@ -4,7 +4,8 @@ use std::path::{Component, Path};
 use std::{fs::File, path::PathBuf, sync::Arc};
 
 use crate::error::{Result, ensure};
-use crate::storage::read_at::ReadAt;
+use crate::storage::links::refuse_hashed;
+use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::requests::{RequestOptions, as_address};
 
 pub(super) fn is_plain_name(location: &str) -> bool {
@@ -29,6 +30,16 @@ pub(super) fn open_beside(path: &Path, requests: RequestOptions) -> Result<Arc<d
     // elsewhere.
     ensure!(std::fs::metadata(path)?.is_file(), "expected a regular file");
     Ok(Arc::new(File::open(path)?))
+}
+
+/// Opens a file for changes in place, and locks it. The lock on `own`, the file that names it, exists already.
+pub(super) fn lock_beside(path: &Path, own: Identity) -> Result<File> {
+    refuse_hashed(path)?;
+    let file = File::options().read(true).write(true).open(path)?;
+    ensure!(file.metadata()?.is_file(), "expected a regular file");
+    ensure!(file.identity()? != own, "expected another file than this one");
+    file.lock()?;
+    Ok(file)
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -11,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader as XmlReader, XmlVersion};
 
-use super::beside::open_beside;
+use super::beside::{lock_beside, open_beside};
 use super::content::{Content, Description, MemberFile};
 use super::interface::{Confidence, Reader};
 use super::json_object::one_line;
@@ -23,7 +22,6 @@ use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::Meta;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::parallel::made_once;
-use crate::storage::links::refuse_hashed;
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::requests::{RequestOptions, as_address};
 use crate::storage::source::{Container, Metadata, Source, wrong_length};
@@ -241,6 +239,7 @@ impl PlacedItems {
     /// Reads the attributes of `<data>`.
     fn read(data: &Attributes) -> Result<Self> {
         let [element_type, shape] = ["element_type", "shape"].map(|key| text(data, key));
+        ensure!(!element_type.is_empty(), "a Const without an element_type");
         let Some(dtype) = known_dtype(element_type) else {
             let message = format!("element_type {element_type:?} is not known");
             return Err(Error::from_kind(ErrorKind::Unsupported, message));
@@ -325,10 +324,7 @@ impl Reader for IrReader {
 
     fn lock(&self, _: usize, _: bool) -> Result<()> {
         let Some(path) = self.path.as_deref().filter(|path| as_address(path).is_none()) else { return Ok(()) };
-        refuse_hashed(path).with_context(|| name_of(path))?;
-        let file = File::options().read(true).write(true).open(path).with_context(|| name_of(path))?;
-        ensure!(file.metadata()?.is_file(), "{}: expected a regular file", name_of(path));
-        file.lock().with_context(|| name_of(path))?;
+        let file = lock_beside(path, self.container.file).with_context(|| name_of(path))?;
         // nobody has opened it before
         _ = self.opened.set(Arc::new(file));
         Ok(())

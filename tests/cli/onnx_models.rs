@@ -163,11 +163,18 @@ fn items_in_missing_files() {
     };
     folder.put(
         "m.onnx",
-        model(&[external("gone", "gone.bin"), external("here", "here.bin"), external("out", "../here.bin")]),
+        model(&[
+            external("gone", "gone.bin"),
+            external("here", "here.bin"),
+            external("out", "../here.bin"),
+            external("own", "m.onnx"),
+        ]),
     );
     folder.put("here.bin", [5, 6]);
     let run = folder.run(words("info m.onnx"));
     assert!(run.status == Some(2) && run.stderr.contains("2 tensors cannot be read (\"gone\", \"out\")"), "{run:?}");
+    let edit = "slice-scatter m.onnx:own --fill 9 --at 1: -i";
+    folder.refuses(words(edit), &["in 'm.onnx': expected another file than this one"]).expect("refused");
     folder.run(words("slice-scatter m.onnx:here --fill 9 --at 1: -i")).printed().expect("changed");
     assert_eq!(folder.get("here.bin"), [5, 9]);
     assert_eq!(folder.run(words("show m.onnx:here")).printed().as_deref(), Ok("m.onnx:here: uint8 [2]\n[5 9]\n"));

@@ -69,6 +69,10 @@ fn what_is_said() {
     folder
         .refuses(words("convert 1.xml -o out.xml"), &["out.xml: OpenVINO IR can be read, not written: end the name in"])
         .expect("refused");
+    // the model is called like the file of its items
+    folder.put("self.bin", folder.get("3.xml"));
+    let edit = "slice-scatter self.bin:chosen/then_body/inner [7,8] --at : -i";
+    folder.refuses(words(edit), &["self.bin: expected another file than this one"]).expect("refused");
     let run = folder.run_with(words("info -"), None, Some(&folder.get("1.xml")));
     assert!(run.stderr.contains("there is no folder to find it in"), "{run:?}");
 }

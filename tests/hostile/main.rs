@@ -244,6 +244,22 @@ fn every_container_in_every_place() {
     );
 }
 
+/// Models of more tensors than are listed, each in a few bytes.
+#[test]
+fn models_of_many_tensors() {
+    const COUNT: usize = (1 << 20) + 1;
+    let folder = Folder::new();
+    let length =
+        |bytes: usize| (0..4).map(|n| (bytes >> (7 * n)) as u8 & 0x7f | if n < 3 { 0x80 } else { 0 }).collect();
+    let (initializers, head): (_, Vec<u8>) = (b"\x2a\x00".repeat(COUNT), length(2 * COUNT));
+    folder.put("m.onnx", [&b"\x08\x08\x3a"[..], &head, &initializers].concat());
+    folder.put("m.xml", format!("<net version=\"11\">{}</net>", "<layer type=\"Const\"/>".repeat(COUNT)));
+    for file in ["m.onnx", "m.xml"] {
+        let outcome = run_in(MEMORY, &folder, &format!("info {file}"));
+        assert!(outcome.is_refusal() && outcome.said.contains("more than 1048576 tensors"), "{file}: {outcome:?}");
+    }
+}
+
 /// What grows with the input ends in an error where there is no memory for it.
 #[test]
 fn large_files_in_little_memory() {

@@ -138,6 +138,6 @@ impl Reader for ModelReader {
 
     fn lock(&self, n: usize, _: bool) -> Result<()> {
         let ModelTensor::Proto(proto) = self.tensor(n)? else { return Ok(()) };
-        proto.elsewhere().map_or(Ok(()), |elsewhere| self.external.lock(elsewhere))
+        proto.elsewhere().map_or(Ok(()), |elsewhere| self.external.lock(elsewhere, self.container.file))
     }
 }

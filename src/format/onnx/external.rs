@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex};
 use super::message::Message;
 use super::wire::field;
 use crate::error::{Context, Error, Result, bail, ensure};
-use crate::format::beside::{is_plain_name, join, open_beside};
+use crate::format::beside::{is_plain_name, join, lock_beside, open_beside};
 use crate::item::meta::Meta;
 use crate::item::python;
 use crate::parallel::locked;
 use crate::storage::links::{hashed_target, refuse_hashed};
 use crate::storage::platform::same_file;
-use crate::storage::read_at::{ReadAt, ReopenedFile};
+use crate::storage::read_at::{Identity, ReadAt, ReopenedFile};
 use crate::storage::requests::{RequestOptions, as_address};
 use crate::storage::source::wrong_length;
 
@@ -123,8 +123,8 @@ impl ExternalFiles {
         })
     }
 
-    /// Opens the file of a tensor for changes in place, and locks it.
-    pub(super) fn lock(&self, items: &Elsewhere) -> Result<()> {
+    /// Opens the file of a tensor for changes in place, and locks it. `own` is the file of the model.
+    pub(super) fn lock(&self, items: &Elsewhere, own: Identity) -> Result<()> {
         let location = &items.location;
         let Some(folder) = self.folder.as_ref().filter(|folder| is_inside(location) && as_address(folder).is_none())
         else {
@@ -133,8 +133,7 @@ impl ExternalFiles {
         let quoted = || format!("the items are in {}", python::repr_str(location));
         refuse_hashed(&folder.join(location)).with_context(quoted)?;
         let (path, found) = regular_file(folder, location)?;
-        let file = File::options().read(true).write(true).open(path).with_context(quoted)?;
-        file.lock().with_context(quoted)?;
+        let file = lock_beside(&path, own).with_context(quoted)?;
         let is_same = same_file(&found, &file.metadata()?);
         ensure!(is_same, "{}, which changed while it was opened", quoted());
         locked(&self.opened).insert(location.clone(), Arc::new(file));
