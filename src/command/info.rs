@@ -33,8 +33,8 @@ use crate::storage::source::Source;
 /// Only headers are read, so this is instant for a file of any size. A .npz or .safetensors file without the name of a
 /// member lists all members; a * in the name matches any characters. A folder is a container of the tensors in its files. A
 /// member that cannot be read is listed with the reason, and each file with such members gets a line on standard error.
-/// --stats, --by-axis, --histogram and --hash read the items, too. Lines mention Fortran order and big-endian items, and for
-/// Zarr the chunks, the shards, the codec, the fill value, the dimension names and the version.
+/// --stats, --by-axis, --histogram and --hash read the items, too. Lines mention Fortran order and big-endian items, another
+/// tensor with the same bytes (= NAME) or some of them, and for Zarr the chunks, the shards, the codec, the fill value, the dimension names and the version.
 #[derive(Args)]
 #[command(override_usage = "tensorop info [OPTIONS] <FILE>...", after_long_help = EXAMPLES)]
 #[command(mut_arg("dtype", InputOptions::dtype_by_name))]
@@ -114,7 +114,8 @@ With --json each object has file, member, format (npy, npz, safetensors, index, 
 (as --dtype takes it; fields as NumPy's descr), shape, order (C or F), byte_order (little, big, or null), items, bytes (as \
 stored, before compression) and offset (of the items in the file, or null). --stats adds stats: min and max with their index, \
 mean, std, nan, inf, zero, first_nan (its index, or null) and quantiles (at 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 and \
-0.999). --by-axis adds by_axis (the same keys for each place), and --hash adds hash. Zarr adds chunks, shards, codecs, fill_value, \
+0.999). --by-axis adds by_axis (the same keys for each place), and --hash adds hash. shares is the name of another tensor with these bytes or some of \
+them. Zarr adds chunks, shards, codecs, fill_value, \
 dimension_names, attributes and zarr_format, and a file with metadata adds metadata. unlisted has the names of tensors in the \
 shards of an index that it does not name. A file without tensors has no object.
 
@@ -330,6 +331,7 @@ impl Info {
             let unlisted: Arc<[String]> = faults.names().into();
             found.infos[described..].iter_mut().for_each(|info| info.unlisted = Arc::clone(&unlisted));
         }
+        info::mark_shared(&mut found.infos[described..]);
         // if no member can be read, the file is at fault
         let are_listed = found.infos.len() > described;
         let all = passed.iter().chain(unread.iter().filter(|_| are_listed));
@@ -363,7 +365,8 @@ impl Info {
         let is_text = !input.format().is_binary() && input.name(*n).is_none();
         let blocks = if asked.is_bytes() { input.blocks(*n, label.clone())? } else { None };
         let mut stored = if let Some(blocks) = blocks {
-            Description { offset: input.describe(*n)?.offset, ..Description::from_source(&blocks) }
+            let Description { offset, elsewhere, .. } = input.describe(*n)?;
+            Description { offset, elsewhere, ..Description::from_source(&blocks) }
         } else if is_text && asked.is_asked() {
             Description::from_source(&member.source(asked)?)
         } else {
@@ -395,6 +398,8 @@ impl Info {
             metadata: lies_in.metadata,
             content: Arc::default(),
             unlisted: Arc::default(),
+            file_number: member.input.reader().file_number(member.n),
+            shared: None,
         })
     }
 }

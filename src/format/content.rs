@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -173,12 +174,32 @@ pub struct Description {
     pub offset: Option<u64>,
     pub chunks: Option<ChunkDescription>,
     pub blocks: Option<BlockDescription>,
+    /// The place of the items if it is not at `offset`.
+    pub elsewhere: Option<StoredRange>,
+}
+
+/// Bytes that several tensors may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRange {
+    /// The other file or the compressed one that the offsets are counted in; `None` for the file of the tensor.
+    pub holder: Option<Arc<str>>,
+    /// All of the tensor's; those of its first item if there are gaps between the items.
+    pub bytes: Range<u64>,
 }
 
 impl Description {
     /// Describes a tensor without chunks.
     pub fn new(meta: Meta, bytes: u64, offset: Option<u64>) -> Self {
-        Self { meta, bytes, offset, chunks: None, blocks: None }
+        Self { meta, bytes, offset, chunks: None, blocks: None, elsewhere: None }
+    }
+
+    /// The place of the items, as far as it is known.
+    pub fn range(&self) -> Option<StoredRange> {
+        let at_offset = || {
+            let start = self.offset?;
+            Some(StoredRange { holder: None, bytes: start..start.checked_add(self.bytes)? })
+        };
+        self.elsewhere.clone().or_else(at_offset)
     }
 
     pub fn from_source(source: &Source) -> Self {

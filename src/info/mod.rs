@@ -24,6 +24,7 @@ mod histogram;
 mod items;
 mod part;
 mod planned;
+mod shared;
 mod stats;
 mod tree;
 
@@ -39,6 +40,7 @@ pub use self::figures::{AxisStats, write_figures};
 pub use self::hash::{hash, hash_bytes};
 pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
 pub use self::planned::explain_stats;
+pub use self::shared::{Shared, mark_shared};
 pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats, stats_without_quantiles};
 pub use self::tree::{write_tree, write_tree_json};
 use crate::format::Format;
@@ -71,6 +73,9 @@ pub struct Info {
     pub content: Arc<[String]>,
     /// Names of tensors that the index does not name.
     pub unlisted: Arc<[String]>,
+    /// A number for the file of the container that holds the tensor.
+    pub file_number: usize,
+    pub shared: Option<Shared>,
 }
 
 /// A tensor of a container that cannot be read.
@@ -234,6 +239,9 @@ fn object(info: &Info) -> String {
             ("zarr_format", chunks.version.to_string()),
         ]);
     }
+    if let Some(shared) = &info.shared {
+        members.push(("shares", quoted(&shared.member)));
+    }
     if let Some(stats) = &info.stats {
         members.push(("stats", figures::object(stats.as_ref())));
     }
@@ -371,7 +379,10 @@ fn cells(name: String, info: &Info) -> Vec<Cow<'static, str>> {
     let fortran = (meta.order == Order::Fortran).then_some("Fortran order");
     let big = (info.byte_order() == Some("big")).then_some("big-endian");
     let usual = fortran.into_iter().chain(big).map(str::to_owned);
-    let storage: Vec<_> = usual.chain(chunks.as_ref().map(ChunkDescription::to_string)).collect();
+    let shared = info.shared.as_ref().map(|Shared { member, has_all }| {
+        format!("{} {}", if *has_all { "=" } else { "shares bytes of" }, printable(member))
+    });
+    let storage: Vec<_> = usual.chain(chunks.as_ref().map(ChunkDescription::to_string)).chain(shared).collect();
     vec![
         name.into(),
         printable(&info.dtype()).into_owned().into(),

@@ -39,6 +39,8 @@ fn info(tensor: Tensor) -> Info {
         metadata: None,
         content: Arc::default(),
         unlisted: std::sync::Arc::default(),
+        file_number: 0,
+        shared: None,
     }
 }
 
@@ -501,6 +503,8 @@ fn several() -> Vec<Info> {
         metadata: None,
         content: Arc::new(["meta.json".to_owned(), "b".to_owned()]),
         unlisted: std::sync::Arc::default(),
+        file_number: 0,
+        shared: None,
     });
     infos
 }

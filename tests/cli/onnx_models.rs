@@ -175,6 +175,9 @@ fn items_in_missing_files() {
     assert!(run.status == Some(2) && run.stderr.contains("2 tensors cannot be read (\"gone\", \"out\")"), "{run:?}");
     let edit = "slice-scatter m.onnx:own --fill 9 --at 1: -i";
     folder.refuses(words(edit), &["in 'm.onnx': expected another file than this one"]).expect("refused");
+    folder.put("tied.onnx", model(&[external("a", "here.bin"), external("b", "./here.bin"), external("c", "m.onnx")]));
+    let tied = folder.run(words("info tied.onnx --json")).printed().expect("JSON");
+    assert_eq!(tied.matches("\"shares\": \"a\"").count(), 1, "{tied}");
     folder.run(words("slice-scatter m.onnx:here --fill 9 --at 1: -i")).printed().expect("changed");
     assert_eq!(folder.get("here.bin"), [5, 9]);
     assert_eq!(folder.run(words("show m.onnx:here")).printed().as_deref(), Ok("m.onnx:here: uint8 [2]\n[5 9]\n"));

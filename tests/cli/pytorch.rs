@@ -60,6 +60,38 @@ fn what_is_not_read_is_listed() {
 }
 
 #[test]
+fn shared_bytes_are_told() {
+    let folder = Folder::new();
+    let storages = [deflated("x/data.pkl", &weights()), deflated("x/data/0", &items())];
+    folder.put("m.pt", archive()).put("old.pth", stream()).put("squeezed.pt", zip(&storages));
+    let rows = [
+        ("info m.pt", "  24 B  Fortran order, = model.w\n"),
+        ("info old.pth", "  16 B  shares bytes of model.w\n"),
+        ("info squeezed.pt", "  24 B  Fortran order, = model.w\n"),
+        ("info squeezed.pt", "not read: it is deflated and its items are not contiguous"),
+        ("info m.pt --json", "\"member\": \"model.s\", \"format\": \"pytorch\""),
+        ("info m.pt --json", "\"offset\": null, \"shares\": \"model.w\""),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let run = folder.run(words(args));
+            let printed = String::from_utf8(run.stdout.clone()).expect("text");
+            if run.status == Some(0) && printed.contains(expected) { Ok(()) } else { Err(format!("{run:?} {printed}")) }
+        },
+    );
+    let alone = folder.run(words("info m.pt:model.t")).printed().expect("a line");
+    assert!(!alone.contains("model.w"), "{alone}");
+    // tensors that are not read have no object
+    let json = folder.run(words("info m.pt --json")).printed().expect("JSON");
+    let objects: Vec<serde_json::Value> = serde_json::from_str(&json).expect("JSON");
+    let told: Vec<_> = objects.iter().map(|object| (object["member"].as_str(), object["shares"].as_str())).collect();
+    let tied = Some("model.w");
+    assert_eq!(told, [(tied, None), (Some("model.t"), tied), (Some("model.s"), tied)]);
+}
+
+#[test]
 fn damage_is_named() {
     let folder = Folder::new();
     folder.put("cut.pt", &stream()[..stream().len() - 4]);

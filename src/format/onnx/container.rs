@@ -10,7 +10,7 @@ use super::model_fields::field::model;
 use super::proto::Proto;
 use super::wire::WireField;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::content::{Content, Description, MemberFile};
+use crate::format::content::{Content, Description, MemberFile, StoredRange};
 use crate::format::interface::{Confidence, Reader};
 use crate::format::repeated_names::numbered;
 use crate::storage::read_at::{ReadAt, Section};
@@ -93,10 +93,12 @@ impl Reader for ModelReader {
     fn describe(&self, n: usize) -> Result<Description> {
         Ok(match self.tensor(n)? {
             ModelTensor::Proto(proto) => {
-                if let Some(elsewhere) = proto.elsewhere() {
-                    self.external.open(elsewhere, proto.bytes, &proto.meta)?;
-                }
-                Description::new(proto.meta, proto.bytes, proto.offset)
+                let range = proto.elsewhere().map(|items| {
+                    let (_, start) = self.external.open(items, proto.bytes, &proto.meta)?;
+                    Ok::<_, Error>(StoredRange { holder: Some(items.location()), bytes: start..start + proto.bytes })
+                });
+                let elsewhere = range.transpose()?;
+                Description { elsewhere, ..Description::new(proto.meta, proto.bytes, proto.offset) }
             }
             ModelTensor::Value(ConstantValue::Stored(meta, at)) => {
                 let bytes = meta.bytes() as u64;

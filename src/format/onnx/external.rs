@@ -26,6 +26,12 @@ pub(super) struct Elsewhere {
     length: Option<u64>,
 }
 
+impl Elsewhere {
+    pub(super) fn location(&self) -> Arc<str> {
+        self.location.as_str().into()
+    }
+}
+
 impl Message {
     pub(super) fn external(&self) -> Result<Option<Elsewhere>> {
         // protobuf omits default values

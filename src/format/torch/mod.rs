@@ -19,7 +19,7 @@ use self::objects::{StridedTensor, unsupported};
 use self::strided::StridedItems;
 use self::walk::Found;
 use self::zipped::{InflatedItems, ZippedStorages};
-use super::content::{Content, Description, MemberFile};
+use super::content::{Content, Description, MemberFile, StoredRange};
 use super::interface::{Confidence, Reader};
 use super::npz;
 use super::repeated_names::numbered;
@@ -109,6 +109,9 @@ impl TorchReader {
             view if view.with_axes(&reversed).is_c_order() => Layout::Run(Order::Fortran),
             _ => Layout::Strided,
         };
+        if place.deflated.is_some() && layout == Layout::Strided {
+            return Err(unsupported("it is deflated and its items are not contiguous, which is not read"));
+        }
         let order = if let Layout::Run(order) = layout { order } else { Order::C };
         Ok((tensor, place, Meta::new(dtype, shape).in_order(order), layout))
     }
@@ -135,9 +138,14 @@ impl Reader for TorchReader {
 
     fn describe(&self, n: usize) -> Result<Description> {
         let (tensor, place, meta, layout) = self.tensor(n)?;
-        let is_run = place.deflated.is_none() && matches!(layout, Layout::Run(_));
         let bytes = meta.bytes() as u64;
-        Ok(Description::new(meta, bytes, is_run.then_some(place.at + tensor.start)))
+        let at = |holder, start: u64, own: u64| Some(StoredRange { holder, bytes: start..start + own });
+        let (offset, elsewhere) = match (place.deflated, layout) {
+            (None, Layout::Run(_)) => (Some(place.at + tensor.start), None),
+            (None, Layout::Strided) => (None, at(None, place.at + tensor.start, meta.dtype.itemsize() as u64)),
+            (Some(_), _) => (None, at(Some(tensor.storage.as_str().into()), tensor.start, bytes)),
+        };
+        Ok(Description { elsewhere, ..Description::new(meta, bytes, offset) })
     }
 
     fn is_passed_over(&self, n: usize) -> bool {
@@ -152,13 +160,10 @@ impl Reader for TorchReader {
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let (tensor, place, meta, layout) = self.tensor(n)?;
         let source = match (place.deflated, layout) {
-            (Some(place), Layout::Run(_)) => {
+            (Some(place), _) => {
                 let bytes = meta.bytes() as u64;
                 let items = InflatedItems::new(&self.file, place, tensor.start, bytes);
                 Source::stream(meta, Box::new(items), bytes, label)
-            }
-            (Some(_), Layout::Strided) => {
-                return Err(unsupported("it is deflated and its items are not contiguous, which is not read"));
             }
             (None, Layout::Run(_)) => Source::stored(meta, Arc::clone(&self.file), place.at + tensor.start, label)?,
             (None, Layout::Strided) => {

@@ -163,7 +163,7 @@ impl Reader for ZarrReader {
     fn describe(&self, n: usize) -> Result<Description> {
         let array = self.array(n)?;
         let (bytes, chunks) = (array.meta.bytes() as u64, Some(array.description()));
-        Ok(Description { meta: array.meta, bytes, offset: None, chunks, blocks: None })
+        Ok(Description { chunks, ..Description::new(array.meta, bytes, None) })
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
