@@ -3,7 +3,7 @@
 use std::array;
 
 use super::grids;
-use super::kernels::{LONG, half_at};
+use super::kernels::{LONG, half_at, set};
 
 /// The items of an entry, 8 or 4.
 type Grid<const ENTRIES: usize, const ITEMS: usize> = [[i8; ITEMS]; ENTRIES];
@@ -151,7 +151,7 @@ pub(super) fn iq1_m(block: &[u8; 56], out: &mut [f32; LONG]) {
 
 pub(super) fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
     let d = half_at(block, 0);
-    *out = array::from_fn(|n| d * IQ4[usize::from(block[2 + n % 16] >> (n / 16 * 4) & 15)]);
+    set(out, |n| d * IQ4[usize::from(block[2 + n % 16] >> (n / 16 * 4) & 15)]);
 }
 
 pub(super) fn iq4_xs(block: &[u8; 136], out: &mut [f32; LONG]) {
@@ -159,6 +159,6 @@ pub(super) fn iq4_xs(block: &[u8; 136], out: &mut [f32; LONG]) {
     for (group, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
         let scale = nibble(low, group) | ((high >> (2 * group)) as u8 & 3) << 4;
         let scale = d * f32::from(scale as i8 - 32);
-        *out = array::from_fn(|n| scale * IQ4[usize::from(codes[group * 16 + n % 16] >> (n / 16 * 4) & 15)]);
+        set(out, |n| scale * IQ4[usize::from(codes[group * 16 + n % 16] >> (n / 16 * 4) & 15)]);
     }
 }

@@ -31,6 +31,13 @@ pub(super) fn each<const BYTES: usize, const ITEMS: usize>(
     }
 }
 
+/// Sets each item by its number, in a loop that becomes vector instructions. `array::from_fn` would be a call for each item: the
+/// standard library does not mark it to be inlined.
+#[inline]
+pub(super) fn set<const ITEMS: usize>(out: &mut [f32; ITEMS], item: impl Fn(usize) -> f32) {
+    out.iter_mut().enumerate().for_each(|(n, out)| *out = item(n));
+}
+
 /// Passes the nibbles of bytes: all low ones, then all high ones. Two loops become vector instructions, and one does not.
 fn split_nibbles(bytes: &[u8], out: &mut [f32], item: impl Fn(usize, u8) -> f32) {
     let (low, high) = out.split_at_mut(bytes.len());
@@ -48,7 +55,7 @@ pub(super) fn q1_0(block: &[u8; 18], out: &mut [f32; 128]) {
 pub(super) fn q2_0(block: &[u8; 18], out: &mut [f32; 64]) {
     let d = half_at(block, 0);
     for (byte, out) in block[2..].iter().zip(out.as_chunks_mut::<4>().0) {
-        *out = array::from_fn(|n| d * f32::from((byte >> (2 * n) & 3) as i8 - 1));
+        set(out, |n| d * f32::from((byte >> (2 * n) & 3) as i8 - 1));
     }
 }
 
@@ -80,20 +87,20 @@ pub(super) fn q5_1(block: &[u8; 24], out: &mut [f32; 32]) {
 
 pub(super) fn q8_0(block: &[u8; 34], out: &mut [f32; 32]) {
     let d = half_at(block, 0);
-    *out = array::from_fn(|n| f32::from(block[2 + n] as i8) * d);
+    set(out, |n| f32::from(block[2 + n] as i8) * d);
 }
 
 /// Here `d` is a float32; sums of items follow these.
 pub(super) fn q8_k(block: &[u8; 292], out: &mut [f32; LONG]) {
     let d = f32::from_le_bytes(array::from_fn(|n| block[n]));
-    *out = array::from_fn(|n| d * f32::from(block[4 + n] as i8));
+    set(out, |n| d * f32::from(block[4 + n] as i8));
 }
 
 /// The bits of the 16 items of a group among codes of 2 bits: a byte has those of 4 items that lie 32 apart.
-fn two_bits(codes: &[u8], group: usize) -> [u8; 16] {
-    let bytes = &codes[group / 8 * 32 + group % 2 * 16..][..16];
+fn two_bits(codes: &[u8], group: usize) -> impl Fn(usize) -> u8 {
+    let bytes: &[u8; 16] = codes[group / 8 * 32 + group % 2 * 16..].first_chunk().expect("16 bytes for each group");
     let shift = group / 2 % 4 * 2;
-    array::from_fn(|n| bytes[n] >> shift & 3)
+    move |n| bytes[n] >> shift & 3
 }
 
 pub(super) fn q2_k(block: &[u8; 84], out: &mut [f32; LONG]) {
@@ -102,7 +109,7 @@ pub(super) fn q2_k(block: &[u8; 84], out: &mut [f32; LONG]) {
     for (group, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
         let (scale, min) = (d * f32::from(scales[group] & 15), dmin * f32::from(scales[group] >> 4));
         let codes = two_bits(codes, group);
-        *out = array::from_fn(|n| scale * f32::from(codes[n]) - min);
+        set(out, |n| scale * f32::from(codes(n)) - min);
     }
 }
 
@@ -115,7 +122,7 @@ pub(super) fn q3_k(block: &[u8; 110], out: &mut [f32; LONG]) {
         let high = scales[8 + group % 4] >> (group / 4 * 2) & 3;
         let scale = d * f32::from((low | high << 4) as i8 - 32);
         let (codes, mask) = (two_bits(codes, group), &mask[group % 2 * 16..][..16]);
-        *out = array::from_fn(|n| scale * f32::from((codes[n] | (mask[n] >> (group / 2) & 1) << 2) as i8 - 4));
+        set(out, |n| scale * f32::from((codes(n) | (mask[n] >> (group / 2) & 1) << 2) as i8 - 4));
     }
 }
 
@@ -139,7 +146,7 @@ pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; LONG]) {
         let (scale, min) = scale_and_min(scales, group);
         let (scale, min) = (d * scale, dmin * min);
         let (codes, shift) = (&codes[group / 2 * 32..][..32], group % 2 * 4);
-        *out = array::from_fn(|n| scale * f32::from(codes[n] >> shift & 15) - min);
+        set(out, |n| scale * f32::from(codes[n] >> shift & 15) - min);
     }
 }
 
@@ -150,7 +157,7 @@ pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; LONG]) {
         let (scale, min) = scale_and_min(scales, group);
         let (scale, min) = (d * scale, dmin * min);
         let (codes, shift) = (&codes[group / 2 * 32..][..32], group % 2 * 4);
-        *out = array::from_fn(|n| {
+        set(out, |n| {
             let q = codes[n] >> shift & 15 | (fifth[n] >> group & 1) << 4;
             scale * f32::from(q) - min
         });
@@ -164,7 +171,7 @@ pub(super) fn q6_k(block: &[u8; 210], out: &mut [f32; LONG]) {
         let scale = d * f32::from(scales[group] as i8);
         let (low, shift) = (&low[group / 8 * 64 + group % 4 * 16..][..16], group / 4 % 2 * 4);
         let high = two_bits(high, group);
-        *out = array::from_fn(|n| scale * f32::from((low[n] >> shift & 15 | high[n] << 4) as i8 - 32));
+        set(out, |n| scale * f32::from((low[n] >> shift & 15 | high(n) << 4) as i8 - 32));
     }
 }
 
@@ -186,7 +193,8 @@ pub(super) fn tq1_0(block: &[u8; 54], out: &mut [f32; LONG]) {
 pub(super) fn tq2_0(block: &[u8; 66], out: &mut [f32; LONG]) {
     let (codes, d) = (&block[..64], half_at(block, 64));
     for (group, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-        *out = two_bits(codes, group).map(|code| d * f32::from(code as i8 - 1));
+        let codes = two_bits(codes, group);
+        set(out, |n| d * f32::from(codes(n) as i8 - 1));
     }
 }
 
