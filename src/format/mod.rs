@@ -66,6 +66,7 @@ mod safetensors_entries;
 pub mod shards;
 pub mod sides;
 pub mod stored_dtype;
+mod swapped;
 mod table;
 pub mod text;
 mod torch;

@@ -52,6 +52,27 @@ fn model(tensors: &[(&str, u32, u64)], bytes: usize) -> Vec<u8> {
 }
 
 #[test]
+fn big_endian_bfloat16() {
+    let folder = folder();
+    let mut file = b"GGUF\0\0\0\x03".to_vec();
+    file.extend([1_u64, 0, 1].map(u64::to_be_bytes).concat());
+    file.push(b'w');
+    file.extend(1_u32.to_be_bytes());
+    file.extend(2_u64.to_be_bytes());
+    file.extend(30_u32.to_be_bytes());
+    file.extend(0_u64.to_be_bytes());
+    file.resize(file.len().next_multiple_of(32), 0);
+    file.extend([0x3f, 0x80, 0xc0, 0x40]);
+    folder.put("big.gguf", file);
+    let rows: &[(&str, i32, &str, &str)] = &[
+        ("show big.gguf:w", 0, "bfloat16 [2]\n[ 1. -3.]\n", ""),
+        ("info big.gguf --json", 0, "\"offset\": null", ""),
+        ("slice-scatter big.gguf:w --fill 0 --at : --in-place", 2, "", "big.gguf:w: "),
+    ];
+    says(&folder, rows);
+}
+
+#[test]
 fn what_is_printed() {
     let folder = folder();
     let rows: &[(&str, i32, &str, &str)] = &[

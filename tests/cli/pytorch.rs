@@ -92,6 +92,27 @@ fn shared_bytes_are_told() {
 }
 
 #[test]
+fn big_endian_bfloat16() {
+    let folder = Folder::new();
+    // a character for each byte
+    let text: String = weights().into_iter().map(char::from).collect();
+    let text = text.replace("FloatStorage", "BFloat16Storage");
+    let pickle: Vec<u8> = text.chars().map(|c| u8::try_from(c).expect("a byte")).collect();
+    let items: Vec<u8> = (0..6_u8).flat_map(|n| f32::from(n).to_be_bytes()[..2].to_vec()).collect();
+    folder
+        .put("m.pt", zip(&[stored("x/data.pkl", &pickle), stored("x/byteorder", b"big"), stored("x/data/0", &items)]));
+    for (args, expected) in [
+        ("slice m.pt:model.w --at : --to csv", "0.0,1.0,2.0\n3.0,4.0,5.0\n"),
+        ("slice m.pt:model.s --at 1: --to csv", "3.0,5.0\n"),
+    ] {
+        assert_eq!(folder.run(words(args)).printed().as_deref(), Ok(expected), "{args}");
+    }
+    let info = folder.run(words("info m.pt --json")).printed().expect("JSON");
+    assert!(info.contains("\"byte_order\": \"little\"") && !info.contains("\"byte_order\": \"big\""), "{info}");
+    assert!(info.contains("\"offset\": null, \"shares\": \"model.w\""), "{info}");
+}
+
+#[test]
 fn damage_is_named() {
     let folder = Folder::new();
     folder.put("cut.pt", &stream()[..stream().len() - 4]);

@@ -22,6 +22,7 @@ use self::parts::PartsReader;
 use self::types::{ItemType, Rule};
 use super::content::{BlockDescription, Content, Description, MemberFile};
 use super::interface::{Confidence, Reader};
+use super::swapped::{SwappedWords, needs_swap};
 use crate::error::{ErrorKind, Result};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
@@ -64,6 +65,10 @@ impl GgufReader {
         Ok(Self { file, is_big_endian, tensors, metadata: metadata.into(), container, files })
     }
 
+    fn is_swapped(&self, meta: &Meta) -> bool {
+        self.is_big_endian && needs_swap(&meta.dtype)
+    }
+
     /// The tensor as it is read, and its type.
     fn tensor(&self, n: usize) -> Result<(&StoredTensor, &'static ItemType, Meta)> {
         let tensor = &self.tensors[n];
@@ -96,7 +101,8 @@ impl Reader for GgufReader {
     fn describe(&self, n: usize) -> Result<Description> {
         let (tensor, known, meta) = self.tensor(n)?;
         let blocks = matches!(known.rule, Rule::Blocks(_)).then_some(BlockDescription { name: known.name });
-        Ok(Description { blocks, ..Description::new(meta, tensor.bytes, Some(tensor.start)) })
+        let offset = Some(tensor.start).filter(|_| !self.is_swapped(&meta));
+        Ok(Description { blocks, ..Description::new(meta, tensor.bytes, offset) })
     }
 
     fn is_passed_over(&self, n: usize) -> bool {
@@ -129,6 +135,9 @@ impl Reader for GgufReader {
                     swapped,
                 };
                 Source::stored(meta, Arc::new(items), 0, label)?
+            }
+            Rule::Plain(_) if self.is_swapped(&meta) => {
+                Source::stored(meta, Arc::new(SwappedWords { bytes, start: tensor.start }), 0, label)?
             }
             Rule::Plain(_) | Rule::Unspecified => Source::stored(meta, bytes, tensor.start, label)?,
         };

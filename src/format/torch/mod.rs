@@ -23,6 +23,7 @@ use super::content::{Content, Description, MemberFile, StoredRange};
 use super::interface::{Confidence, Reader};
 use super::npz;
 use super::repeated_names::numbered;
+use super::swapped::{SwappedWords, needs_swap};
 use crate::error::{ErrorKind, Result, ensure};
 use crate::item::meta::{Meta, Order};
 use crate::storage::read_at::{ReadAt, Section};
@@ -97,6 +98,10 @@ struct TorchReader {
 }
 
 impl TorchReader {
+    fn is_swapped(&self, tensor: &StridedTensor) -> bool {
+        self.storages.is_big_endian() && needs_swap(&tensor.meta.dtype)
+    }
+
     fn tensor(&self, n: usize) -> Result<(&StridedTensor, StoragePlace, Meta, Layout)> {
         let tensor = self.tensors[n].as_ref().map_err(Clone::clone)?;
         let place = self.storages.place(tensor)?;
@@ -111,6 +116,9 @@ impl TorchReader {
         };
         if place.deflated.is_some() && layout == Layout::Strided {
             return Err(unsupported("it is deflated and its items are not contiguous, which is not read"));
+        }
+        if place.deflated.is_some() && self.is_swapped(tensor) {
+            return Err(unsupported("it is deflated and has big-endian items of bfloat16, which is not read"));
         }
         let order = if let Layout::Run(order) = layout { order } else { Order::C };
         Ok((tensor, place, Meta::new(dtype, shape).in_order(order), layout))
@@ -141,6 +149,7 @@ impl Reader for TorchReader {
         let bytes = meta.bytes() as u64;
         let at = |holder, start: u64, own: u64| Some(StoredRange { holder, bytes: start..start + own });
         let (offset, elsewhere) = match (place.deflated, layout) {
+            (None, Layout::Run(_)) if self.is_swapped(tensor) => (None, at(None, place.at + tensor.start, bytes)),
             (None, Layout::Run(_)) => (Some(place.at + tensor.start), None),
             (None, Layout::Strided) => (None, at(None, place.at + tensor.start, meta.dtype.itemsize() as u64)),
             (Some(_), _) => (None, at(Some(tensor.storage.as_str().into()), tensor.start, bytes)),
@@ -159,15 +168,18 @@ impl Reader for TorchReader {
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let (tensor, place, meta, layout) = self.tensor(n)?;
+        let (bytes, start): (Arc<dyn ReadAt>, _) = match self.is_swapped(tensor) {
+            true => (Arc::new(SwappedWords { bytes: Arc::clone(&self.file), start: place.at }), tensor.start),
+            false => (Arc::clone(&self.file), place.at + tensor.start),
+        };
         let source = match (place.deflated, layout) {
             (Some(place), _) => {
                 let bytes = meta.bytes() as u64;
                 let items = InflatedItems::new(&self.file, place, tensor.start, bytes);
                 Source::stream(meta, Box::new(items), bytes, label)
             }
-            (None, Layout::Run(_)) => Source::stored(meta, Arc::clone(&self.file), place.at + tensor.start, label)?,
+            (None, Layout::Run(_)) => Source::stored(meta, bytes, start, label)?,
             (None, Layout::Strided) => {
-                let (bytes, start) = (Arc::clone(&self.file), place.at + tensor.start);
                 let itemsize = meta.dtype.itemsize();
                 let items = StridedItems { bytes, start, view: tensor.view.clone(), itemsize };
                 Source::stored(meta, Arc::new(items), 0, label)?
