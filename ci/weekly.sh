@@ -64,6 +64,9 @@ if [ "$part" != rust ]; then
     oracle onnx_node_tests
     check "$interpreter" tests/oracle/onnx_models.py check "$program" 500
     check "$interpreter" tests/oracle/openvino_models.py check "$program" 200
+    check "$interpreter" tests/oracle/gguf_blocks.py "$program" 1000 "$seed"
+    check "$interpreter" tests/oracle/torch_files.py random "$program" 300 "$seed"
+    check "$interpreter" tests/oracle/torch_files.py mutants "$program" 2000 "$seed"
     check "$interpreter" tests/oracle/vectors.py --tensorop "$program"
     # what parts read and write is counted by strace
     if command -v strace >/dev/null; then
