@@ -359,9 +359,12 @@ impl Comparison<'_> {
         }
     }
 
-    /// Whether tensors stored in the same order other than C have the same bytes. A comparison in C order would
-    /// transpose both.
+    /// Whether tensors stored in the same order other than C, or computed by the same rule, have the same bytes. A
+    /// comparison in C order would transpose or compute both.
     fn are_equal_as_stored(&mut self) -> Result<bool> {
+        if let Some([expected, actual]) = encoded([self.expected, self.actual], &self.axes) {
+            return same_bytes(&expected, &actual, self.effort.limits, self.progress);
+        }
         if !may_be_equal_as_stored([self.expected, self.actual], &self.axes) {
             return Ok(false);
         }
@@ -380,6 +383,13 @@ impl Comparison<'_> {
         self.plan = Some(planned.plan().clone());
         Ok(planned)
     }
+}
+
+/// The bytes from which one rule computes the items of both.
+pub(super) fn encoded(sources: [&Source; 2], axes: &ActualAxes) -> Option<[Source; 2]> {
+    let [(expected, rule), (actual, other)] = [sources[0].encoded()?, sources[1].encoded()?];
+    let is_one_rule = rule == other && sources[0].meta() == sources[1].meta() && axes.are_own();
+    (is_one_rule && !sources.iter().any(|source| source.costs_requests())).then_some([expected, actual])
 }
 
 pub(super) fn may_be_equal_as_stored(sources: [&Source; 2], axes: &ActualAxes) -> bool {

@@ -1,6 +1,6 @@
 //! How a comparison would read both tensors.
 
-use super::compare::{BegunComparison, PASSES, is_read_once, may_be_equal_as_stored};
+use super::compare::{BegunComparison, PASSES, encoded, is_read_once, may_be_equal_as_stored};
 use super::difference::Difference;
 use super::options::Options;
 use super::reading::Comparability;
@@ -48,7 +48,15 @@ pub fn explain_sources(
     let (mut plan, again) = explain_scan(&parts, limits, ShownAs::Boxes, 1..=PASSES);
     let Comparability::Numbers(reading) = &how else { return Ok(PlannedComparison::Read(Box::new(plan))) };
     let are_resident = plan.plan.before.len() == parts.len();
-    if walk.is_c_order() && may_be_equal_as_stored(sources, &axes) && !are_resident {
+    let encoded = encoded(sources, &axes);
+    let as_stored = match &encoded {
+        Some([expected, actual]) => Some([expected, actual]),
+        None => may_be_equal_as_stored(sources, &axes).then_some(sources),
+    };
+    if walk.is_c_order()
+        && !are_resident
+        && let Some(sources) = as_stored
+    {
         let stored = sources.map(|source| ScannedPart::new(source, source.meta().as_stored().view()));
         let cost = ways_to_scan(&stored, limits, ShownAs::Runs).swap_remove(0).cost;
         plan.notes.push(format!(

@@ -6,7 +6,7 @@
 use std::fmt::Debug;
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read};
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -37,6 +37,11 @@ pub trait ReadAt: Debug + Send + Sync {
 
     /// The local file of packed items (below 8 bits), for writing in place.
     fn as_packed_file(&self) -> Option<PackedFile<'_>> {
+        None
+    }
+
+    /// The bytes from which these are computed: from equal ones come equal ones.
+    fn as_encoded(&self) -> Option<EncodedBytes<'_>> {
         None
     }
 
@@ -85,6 +90,14 @@ pub struct PackedFile<'a> {
     pub start: u64,
     /// Bits per item, a divisor of 8.
     pub bits: u32,
+}
+
+/// Stored bytes, and the name of the rule that computes others from them.
+#[derive(Clone, Debug)]
+pub struct EncodedBytes<'a> {
+    pub bytes: &'a Arc<dyn ReadAt>,
+    pub range: Range<u64>,
+    pub rule: &'static str,
 }
 
 /// The version of some bytes.

@@ -22,8 +22,8 @@ pub use self::readings::ByteReading;
 use super::attachments::Attachments;
 use super::calls::{CallCounter, Calls};
 use super::chunked::Chunked;
-use super::read_at::{Identity, PackedFile, READ_AHEAD, ReadAt, Stamp};
-use crate::item::dtype::DType;
+use super::read_at::{EncodedBytes, Identity, PackedFile, READ_AHEAD, ReadAt, Stamp};
+use crate::item::dtype::{DType, Kind};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::gather::{GapRun, Gaps, GatherRule, calls, gather};
@@ -226,6 +226,15 @@ impl Source {
     pub fn as_local_file(&self) -> Option<(&File, u64)> {
         let Storage::Bytes { bytes, start, .. } = &self.store else { return None };
         bytes.as_file().map(|file| (file, *start))
+    }
+
+    /// The bytes from which the items are computed, as uint8, and the name of the rule.
+    pub fn encoded(&self) -> Option<(Self, &'static str)> {
+        let Storage::Bytes { bytes, stamp, .. } = &self.store else { return None };
+        let EncodedBytes { bytes, range, rule } = bytes.as_encoded()?;
+        let store = Storage::Bytes { bytes: Arc::clone(bytes), start: range.start, stamp: *stamp };
+        let meta = Meta::new(DType::from(Kind::UInt8), vec![usize::try_from(range.end - range.start).ok()?]);
+        Some((Self::new(meta, store, self.label.clone()), rule))
     }
 
     pub fn as_packed_file(&self) -> Option<PackedFile<'_>> {

@@ -82,6 +82,9 @@ fn what_is_printed() {
         ("info m.gguf", 0, "metadata test.short = [1, 2, 3]\n", ""),
         ("info m.gguf --json", 0, "\"dtype\": \"iq2_xxs\", \"shape\": [2, 256], \"order\": \"C\"", ""),
         ("diff m.gguf m.npz", 0, "equal: 33 same", ""),
+        // equal blocks are not decoded
+        ("diff m.gguf:blk.q4_k.weight m.gguf:blk.q4_k.weight --explain", 0, "compared as stored, up to the first", ""),
+        ("diff m.gguf:blk.q4_k.weight m.npz:blk.q4_k.weight --explain", 0, "2 reads of 4.00 KiB in all\n    1 thread", ""),
         ("info parts-00001-of-00003.gguf", 0, "total  8 tensors", ""),
         ("info parts-00002-of-00003.gguf", 0, "total  3 tensors", ""),
         ("diff q.gguf parts-00001-of-00003.gguf", 0, "equal: 8 same", ""),

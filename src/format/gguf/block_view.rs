@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::types::ItemType;
-use crate::storage::read_at::{Identity, READ_AHEAD, ReadAt, Stamp};
+use crate::storage::read_at::{EncodedBytes, Identity, READ_AHEAD, ReadAt, Stamp};
 
 /// The bytes of blocks that a thread holds at once, except from servers.
 const PIECE: usize = 1 << 16;
@@ -86,6 +86,12 @@ impl ReadAt for BlockItems {
 
     fn identity(&self) -> io::Result<Identity> {
         self.bytes.identity()
+    }
+
+    fn as_encoded(&self) -> Option<EncodedBytes<'_>> {
+        let (bytes, rule) = (&self.bytes, self.item_type.name);
+        let end = self.start + (self.blocks * self.item_type.bytes) as u64;
+        self.swapped.is_empty().then_some(EncodedBytes { bytes, range: self.start..end, rule })
     }
 
     fn costs_requests(&self) -> bool {
