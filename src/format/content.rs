@@ -176,6 +176,8 @@ pub struct Description {
     pub blocks: Option<BlockDescription>,
     /// The place of the items if it is not at `offset`.
     pub elsewhere: Option<StoredRange>,
+    /// The name of the tensor by which the items are not multiplied yet.
+    pub factor: Option<String>,
 }
 
 /// Bytes that several tensors may have.
@@ -190,7 +192,7 @@ pub struct StoredRange {
 impl Description {
     /// Describes a tensor without chunks.
     pub fn new(meta: Meta, bytes: u64, offset: Option<u64>) -> Self {
-        Self { meta, bytes, offset, chunks: None, blocks: None, elsewhere: None }
+        Self { meta, bytes, offset, chunks: None, blocks: None, elsewhere: None, factor: None }
     }
 
     /// The place of the items, as far as it is known.
@@ -230,7 +232,10 @@ pub struct MemberFile {
     pub member: Option<String>,
     /// Set if a folder of several formats was opened.
     pub format: Option<&'static str>,
+    /// Outputs keep it.
     pub metadata: Option<Arc<Metadata>>,
+    /// What is said of the file, if it is more than the metadata: values by their lengths alone, for example.
+    pub said: Option<Arc<Metadata>>,
 }
 
 /// Items that are stored in blocks of several, and become float32s by a rule.

@@ -382,7 +382,9 @@ fn cells(name: String, info: &Info) -> Vec<Cow<'static, str>> {
     let shared = info.shared.as_ref().map(|Shared { member, has_all }| {
         format!("{} {}", if *has_all { "=" } else { "shares bytes of" }, printable(member))
     });
-    let storage: Vec<_> = usual.chain(chunks.as_ref().map(ChunkDescription::to_string)).chain(shared).collect();
+    let factor = info.stored.factor.as_ref().map(|factor| format!("not multiplied by {}", printable(factor)));
+    let storage: Vec<_> =
+        usual.chain(chunks.as_ref().map(ChunkDescription::to_string)).chain(factor).chain(shared).collect();
     vec![
         name.into(),
         printable(&info.dtype()).into_owned().into(),

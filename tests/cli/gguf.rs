@@ -84,13 +84,35 @@ fn what_is_printed() {
         ("diff m.gguf m.npz", 0, "equal: 33 same", ""),
         // equal blocks are not decoded
         ("diff m.gguf:blk.q4_k.weight m.gguf:blk.q4_k.weight --explain", 0, "compared as stored, up to the first", ""),
-        ("diff m.gguf:blk.q4_k.weight m.npz:blk.q4_k.weight --explain", 0, "2 reads of 4.00 KiB in all\n    1 thread", ""),
         ("info parts-00001-of-00003.gguf", 0, "total  8 tensors", ""),
         ("info parts-00002-of-00003.gguf", 0, "total  3 tensors", ""),
         ("diff q.gguf parts-00001-of-00003.gguf", 0, "equal: 8 same", ""),
         ("diff m.gguf:blk.q4_0.weight m.gguf:blk.q4_0.weight --dtype uint8", 0, "uint8 [2, 18]", ""),
     ];
     says(&folder, rows);
+}
+
+#[test]
+fn factors_are_named() {
+    let folder = folder();
+    // the type nvfp4 has 36 bytes for 64 items
+    let names = ["a.weight", "a.scale", "b.weight", "b.weight.scale", "c.weight", "d"];
+    let types = [40, 0, 40, 0, 40, 40];
+    let items = [64, 16, 64, 16, 64, 64];
+    let tensors: Vec<_> = (0..6).map(|n| (names[n], types[n], items[n])).collect();
+    folder.put("n.gguf", model(&tensors, 6 * 64));
+    let listed = folder.run(words("info n.gguf")).printed().expect("a list");
+    let notes: Vec<_> = listed.lines().filter_map(|line| line.split_once("not multiplied by ")).collect();
+    let noted: Vec<_> = notes.iter().map(|(row, factor)| (row.split_whitespace().next(), *factor)).collect();
+    assert_eq!(noted, [(Some("a.weight"), "a.scale"), (Some("b.weight"), "b.weight.scale")], "{listed}");
+}
+
+#[test]
+fn values_told_by_their_lengths_are_not_kept() {
+    let folder = folder();
+    folder.run(words("convert m.gguf --only plain.f32 -o m.safetensors")).printed().expect("converted");
+    let printed = folder.run(words("info m.safetensors")).printed().expect("a list");
+    assert!(printed.contains("metadata test.short = [1, 2, 3]\n") && !printed.contains("test.tokens"), "{printed}");
 }
 
 #[test]

@@ -49,6 +49,8 @@ const PIECE: u64 = 1 << 16;
 pub(super) struct Header {
     pub is_big_endian: bool,
     pub metadata: Metadata,
+    /// Without the values of which only the length is told.
+    pub kept: Metadata,
     pub tensors: Vec<StoredTensor>,
     /// The number of files of the model.
     pub files: u32,
@@ -70,8 +72,15 @@ pub(super) struct StoredTensor {
 
 impl Header {
     pub(super) fn read(file: &dyn ReadAt) -> Result<Self> {
-        let mut bytes =
-            HeaderBytes { file, len: file.size()?, at: 0, begin: 0, read: Vec::new(), is_big_endian: false };
+        let mut bytes = HeaderBytes {
+            file,
+            len: file.size()?,
+            at: 0,
+            begin: 0,
+            read: Vec::new(),
+            is_big_endian: false,
+            elides: false,
+        };
         ensure!(bytes.array::<4>()? == MAGIC, "does not begin with GGUF");
         let version = bytes.u32()?;
         // the small number is in the lower half in the byte order of the file
@@ -84,13 +93,13 @@ impl Header {
         let (tensors, keys) = (bytes.u64()?, bytes.u64()?);
         ensure!(tensors <= MAX_TENSORS, "{tensors} tensors, expected at most {MAX_TENSORS}");
         ensure!(keys <= MAX_KEYS, "{keys} keys, expected at most {MAX_KEYS}");
-        let (metadata, numbers) = read_keys(&mut bytes, keys)?;
+        let (metadata, kept, numbers) = read_keys(&mut bytes, keys)?;
         let alignment: u64 = numbers.get(ALIGNMENT).copied().unwrap_or(32).into();
         ensure!(alignment.is_power_of_two(), "{ALIGNMENT} is {alignment}, expected a power of two");
         let tensors = (0..tensors).map(|_| read_tensor(&mut bytes)).collect::<Result<Vec<_>>>()?;
         let data = bytes.at.checked_next_multiple_of(alignment).context("a header without an end")?;
         let files = numbers.get(FILES).copied().unwrap_or(1);
-        let mut header = Self { is_big_endian: bytes.is_big_endian, metadata, tensors, files };
+        let mut header = Self { is_big_endian: bytes.is_big_endian, metadata, kept, tensors, files };
         header.place(data, bytes.len, alignment);
         let names = numbered(header.tensors.iter_mut().map(|tensor| mem::take(&mut tensor.name)).collect());
         header.tensors.iter_mut().zip(names).for_each(|(tensor, name)| tensor.name = name);
@@ -160,8 +169,8 @@ impl StoredTensor {
 type Numbers = HashMap<&'static str, u32>;
 
 /// Also returns the numbers of the keys that affect reading.
-fn read_keys(bytes: &mut HeaderBytes<'_>, keys: u64) -> Result<(Metadata, Numbers)> {
-    let (mut metadata, mut numbers) = (Metadata::new(), HashMap::new());
+fn read_keys(bytes: &mut HeaderBytes<'_>, keys: u64) -> Result<(Metadata, Metadata, Numbers)> {
+    let (mut metadata, mut kept, mut numbers) = (Metadata::new(), Metadata::new(), HashMap::new());
     for _ in 0..keys {
         let key = bytes.text(MAX_NAME).context("a key")?;
         let quoted = python::repr_str(&key);
@@ -171,9 +180,12 @@ fn read_keys(bytes: &mut HeaderBytes<'_>, keys: u64) -> Result<(Metadata, Number
             let value = value.parse().map_err(|_| malformed!("{quoted} is {value}, expected a whole number"))?;
             numbers.insert(known, value);
         }
+        if !mem::take(&mut bytes.elides) {
+            kept.insert(key.clone(), value.clone());
+        }
         ensure!(metadata.insert(key, value).is_none(), "the header has the key {quoted} twice");
     }
-    Ok((metadata, numbers))
+    Ok((metadata, kept, numbers))
 }
 
 fn read_tensor(bytes: &mut HeaderBytes<'_>) -> Result<StoredTensor> {
@@ -231,6 +243,8 @@ struct HeaderBytes<'a> {
     begin: u64,
     read: Vec<u8>,
     is_big_endian: bool,
+    /// Whether a value was told by its length alone.
+    elides: bool,
 }
 
 impl HeaderBytes<'_> {
@@ -292,6 +306,7 @@ impl HeaderBytes<'_> {
                 let length = self.u64()?;
                 if length > MAX_TEXT {
                     self.advance(length)?;
+                    self.elides = true;
                     return Ok(format!("[{length} bytes]"));
                 }
                 String::from_utf8_lossy(self.take(length)?).into_owned()
@@ -344,6 +359,7 @@ impl HeaderBytes<'_> {
                 }
             }
         }
+        self.elides = true;
         Ok(format!("[{length} {what}]"))
     }
 }

@@ -9,6 +9,7 @@ mod kernels;
 mod parts;
 mod types;
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -28,6 +29,8 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::{Container, Metadata, Source};
+
+const SCALE: &str = ".scale";
 
 pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     Confidence::certain_if(begin.starts_with(header::MAGIC))
@@ -52,6 +55,9 @@ struct GgufReader {
     is_big_endian: bool,
     tensors: Vec<StoredTensor>,
     metadata: Arc<Metadata>,
+    kept: Arc<Metadata>,
+    /// The names of tensors that may be factors.
+    scales: HashSet<String>,
     container: Arc<Container>,
     /// The number of files of the model.
     files: u32,
@@ -59,10 +65,19 @@ struct GgufReader {
 
 impl GgufReader {
     fn read(file: Arc<dyn ReadAt>) -> Result<Self> {
-        let Header { is_big_endian, metadata, tensors, files } = Header::read(&*file)?;
-        let names = tensors.iter().map(|tensor| tensor.name.clone()).collect();
+        let Header { is_big_endian, metadata, kept, tensors, files } = Header::read(&*file)?;
+        let names: Vec<_> = tensors.iter().map(|tensor| tensor.name.clone()).collect();
+        let scales = names.iter().filter(|name| name.ends_with(SCALE)).cloned().collect();
         let container = Container::new(file.identity()?, names).into();
-        Ok(Self { file, is_big_endian, tensors, metadata: metadata.into(), container, files })
+        let (metadata, kept) = (metadata.into(), kept.into());
+        Ok(Self { file, is_big_endian, tensors, metadata, kept, scales, container, files })
+    }
+
+    /// The factor of an `nvfp4` tensor `X.weight` is a tensor of its own, which converters call `X.scale` or `X.weight.scale`.
+    fn factor(&self, tensor: &StoredTensor, known: &ItemType) -> Option<String> {
+        let stem = tensor.name.strip_suffix(".weight").filter(|_| known.name == "nvfp4")?;
+        let names = [format!("{stem}{SCALE}"), format!("{}{SCALE}", tensor.name)];
+        names.into_iter().find(|name| self.scales.contains(name))
     }
 
     fn is_swapped(&self, meta: &Meta) -> bool {
@@ -95,14 +110,16 @@ impl Reader for GgufReader {
     }
 
     fn file_of(&self, _: usize) -> Result<MemberFile> {
-        Ok(MemberFile { metadata: Some(Arc::clone(&self.metadata)), ..MemberFile::default() })
+        let (metadata, said) = (Some(Arc::clone(&self.kept)), Some(Arc::clone(&self.metadata)));
+        Ok(MemberFile { metadata, said, ..MemberFile::default() })
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
         let (tensor, known, meta) = self.tensor(n)?;
         let blocks = matches!(known.rule, Rule::Blocks(_)).then_some(BlockDescription { name: known.name });
         let offset = Some(tensor.start).filter(|_| !self.is_swapped(&meta));
-        Ok(Description { blocks, ..Description::new(meta, tensor.bytes, offset) })
+        let factor = self.factor(tensor, known);
+        Ok(Description { blocks, factor, ..Description::new(meta, tensor.bytes, offset) })
     }
 
     fn is_passed_over(&self, n: usize) -> bool {

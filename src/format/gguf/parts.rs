@@ -34,12 +34,13 @@ pub(super) struct PartsReader {
     /// The file, and the number of the tensor there.
     places: Vec<(usize, usize)>,
     metadata: Arc<Metadata>,
+    kept: Arc<Metadata>,
 }
 
 impl PartsReader {
     /// A file that cannot be read is listed as one tensor with its name.
     pub(super) fn new(first: GgufReader, folder: &Path, others: &[String], requests: RequestOptions) -> Self {
-        let metadata = Arc::clone(&first.metadata);
+        let [metadata, kept] = [&first.metadata, &first.kept].map(Arc::clone);
         let paths: Vec<_> = others.iter().map(|name| join(folder, name)).collect();
         let mut files = vec![Ok(first)];
         files.extend(paths.iter().map(|path| GgufReader::read(open_beside(path, requests)?)));
@@ -53,7 +54,7 @@ impl PartsReader {
             names.extend(own.iter().cloned());
         }
         let names = numbered(names);
-        Self { files, paths, names, places, metadata }
+        Self { files, paths, names, places, metadata, kept }
     }
 
     fn find(&self, n: usize) -> Result<(&GgufReader, usize)> {
@@ -78,7 +79,8 @@ impl Reader for PartsReader {
         let (reader, there) = self.find(n)?;
         let path = self.places[n].0.checked_sub(1).map(|other| self.paths[other].clone());
         let member = path.is_some().then(|| reader.container.names[there].clone());
-        Ok(MemberFile { path, member, metadata: Some(Arc::clone(&self.metadata)), ..MemberFile::default() })
+        let (metadata, said) = (Some(Arc::clone(&self.kept)), Some(Arc::clone(&self.metadata)));
+        Ok(MemberFile { path, member, metadata, said, ..MemberFile::default() })
     }
 
     fn file_number(&self, n: usize) -> usize {

@@ -47,14 +47,15 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         true => Storages::Zipped(ZippedStorages::read(Arc::clone(&file), &mut found)?),
         false => Storages::Legacy(LegacyStorages::read(&file, &mut found)?),
     };
-    let Found { names, tensors, mut facts, classes, .. } = found;
+    let Found { names, tensors, facts, classes, .. } = found;
+    let mut said = facts.clone();
     if !classes.is_empty() {
-        facts.insert(CLASSES.to_owned(), classes.into_iter().collect::<Vec<_>>().join(", "));
+        said.insert(CLASSES.to_owned(), classes.into_iter().collect::<Vec<_>>().join(", "));
     }
-    let metadata = Arc::new(facts);
+    let (metadata, said) = (Arc::new(facts), Arc::new(said));
     let container =
         Container { metadata: Some(Arc::clone(&metadata)), ..Container::new(file.identity()?, numbered(names)) };
-    Ok(Box::new(TorchReader { file, storages, tensors, metadata, container: container.into() }))
+    Ok(Box::new(TorchReader { file, storages, tensors, metadata, said, container: container.into() }))
 }
 
 /// Where the bytes of a storage lie.
@@ -94,6 +95,7 @@ struct TorchReader {
     storages: Storages,
     tensors: Vec<Result<StridedTensor>>,
     metadata: Arc<Metadata>,
+    said: Arc<Metadata>,
     container: Arc<Container>,
 }
 
@@ -141,7 +143,8 @@ impl Reader for TorchReader {
     }
 
     fn file_of(&self, _: usize) -> Result<MemberFile> {
-        Ok(MemberFile { metadata: Some(Arc::clone(&self.metadata)), ..MemberFile::default() })
+        let (metadata, said) = (Some(Arc::clone(&self.metadata)), Some(Arc::clone(&self.said)));
+        Ok(MemberFile { metadata, said, ..MemberFile::default() })
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
