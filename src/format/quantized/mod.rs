@@ -321,7 +321,7 @@ impl Reader for QuantizedReader {
         self.delegate(n, |inner, n| inner.is_passed_over(n)).unwrap_or(false)
     }
 
-    fn is_small_constant(&self, n: usize) -> bool {
-        self.delegate(n, |inner, n| inner.is_small_constant(n)).unwrap_or(false)
+    fn is_constant(&self, n: usize) -> bool {
+        self.delegate(n, |inner, n| inner.is_constant(n)).unwrap_or(false)
     }
 }
