@@ -32,6 +32,7 @@ pub mod interface;
 pub mod json;
 mod json_object;
 pub mod located;
+mod member_list;
 pub mod name_filter;
 pub mod name_order;
 mod narrow_bytes;

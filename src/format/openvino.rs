@@ -1,7 +1,6 @@
 //! OpenVINO IR: `.xml` with layers, beside a `.bin` with the items of Const layers, little-endian and in C order.
 //! <https://docs.openvino.ai/2025/documentation/openvino-ir-format.html>
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -14,9 +13,9 @@ use super::beside::{lock_beside, open_beside};
 use super::content::{Content, Description, MemberFile};
 use super::interface::{Confidence, Reader};
 use super::json_object::one_line;
+use super::member_list::MemberList;
 use super::narrow_view;
 use super::packed::bytes_of_items;
-use super::repeated_names::numbered;
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::Meta;
@@ -28,12 +27,6 @@ use crate::storage::source::{Container, Metadata, Source, wrong_length};
 
 /// The bytes of the `.xml`, of which an element or a text may be held in memory.
 const MAX_XML: u64 = 1 << 28;
-
-/// Layers of a model.
-const MAX_MEMBERS: usize = 1 << 20;
-
-/// The bytes of all names, which repeat the layers around them.
-const MAX_NAMES: usize = 1 << 26;
 
 /// Elements inside one another.
 const MAX_DEPTH: usize = 256;
@@ -75,9 +68,8 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
             text = end.map_or(&[][..], |end| &text[end + close.len()..]).trim_ascii_start();
         }
     }
-    Confidence::certain_if(
-        text.strip_prefix(b"<net").is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_whitespace)),
-    )
+    let rest = text.strip_prefix(b"<net");
+    Confidence::certain_if(rest.and_then(|rest| rest.first()).is_some_and(u8::is_ascii_whitespace))
 }
 
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
@@ -90,8 +82,8 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     xml.config_mut().expand_empty_elements = true;
     let mut walk = LayerWalk::default();
     walk.inside(&mut xml, "", &mut OpenLayer::default(), "", 0)?;
-    let (names, constants): (Vec<_>, Vec<_>) = std::mem::take(&mut walk.constants).into_iter().unzip();
-    let container = Arc::new(Container::new(file.identity()?, numbered(names)));
+    let (names, constants) = std::mem::take(&mut walk.constants).into_parts();
+    let container = Arc::new(Container::new(file.identity()?, names));
     let path = path.map(|path| path.with_extension("bin"));
     Ok(Box::new(IrReader { constants, container, facts: walk.facts().into(), path, requests, opened: OnceLock::new() }))
 }
@@ -129,11 +121,8 @@ type Xml = XmlReader<BufReader<Section<Arc<dyn ReadAt>>>>;
 /// A walk of the elements.
 #[derive(Default)]
 struct LayerWalk {
-    constants: Vec<(String, Result<PlacedItems>)>,
-    /// The bytes of their names.
-    names: usize,
-    net: Attributes,
-    has_net: bool,
+    constants: MemberList<Result<PlacedItems>>,
+    net: Option<Attributes>,
     kinds: BTreeMap<String, usize>,
     inputs: Vec<String>,
     outputs: Vec<String>,
@@ -155,42 +144,41 @@ impl LayerWalk {
             buffer.clear();
             let at = xml.buffer_position();
             let event = xml.read_event_into(&mut buffer);
-            let started = match event.map_err(|error| malformed!("byte {at}: {}", one_line(&error)))? {
-                Event::Start(started) => started,
-                Event::Text(text) if element == "dim" => {
-                    layer.dims.push(text.trim().to_owned());
-                    continue;
+            match event.map_err(|error| malformed!("byte {at}: {}", one_line(&error)))? {
+                Event::Start(started) => {
+                    let own = attributes(&started).with_context(|| format!("byte {at}"))?;
+                    match started.name().as_ref() {
+                        "layer" => {
+                            let mut layer = OpenLayer { own, ..OpenLayer::default() };
+                            self.inside(xml, "layer", &mut layer, prefix, depth + 1)?;
+                            self.add(layer, prefix)?;
+                            continue;
+                        }
+                        // a body of TensorIterator, Loop or If
+                        body if body.ends_with("body") => {
+                            let prefix = format!("{prefix}{}/{body}/", text(&layer.own, "name"));
+                            self.inside(xml, body, layer, &prefix, depth + 1)?;
+                            continue;
+                        }
+                        "net" => self.net = Some(own),
+                        "data" => drop(layer.data.get_or_insert(own)),
+                        "port" => {
+                            layer.precision = text(&own, "precision").to_ascii_lowercase();
+                            layer.dims.clear();
+                        }
+                        _ => {}
+                    }
+                    self.inside(xml, started.name().as_ref(), layer, prefix, depth + 1)?;
                 }
+                Event::Text(text) if element == "dim" => layer.dims.push(text.trim().to_owned()),
                 Event::DocType(_) => bail!("byte {at}: a document type, expected none"),
                 Event::End(_) => return Ok(()),
                 Event::Eof => {
-                    ensure!(depth == 0 && self.has_net, "not OpenVINO IR: it has no whole <net>");
+                    ensure!(depth == 0 && self.net.is_some(), "not OpenVINO IR: it has no whole <net>");
                     return Ok(());
-                }
-                _ => continue,
-            };
-            let (name, own) = (started.name().as_ref().to_owned(), attributes(&started));
-            let own = own.with_context(|| format!("byte {at}"))?;
-            if name == "layer" {
-                let mut layer = OpenLayer { own, ..OpenLayer::default() };
-                self.inside(xml, &name, &mut layer, prefix, depth + 1)?;
-                self.add(layer, prefix)?;
-                continue;
-            }
-            let mut prefix = Cow::Borrowed(prefix);
-            match &*name {
-                // a body of TensorIterator, Loop or If
-                body if body.ends_with("body") => {
-                    prefix = format!("{prefix}{}/{body}/", text(&layer.own, "name")).into();
-                }
-                "net" => (self.net, self.has_net) = (own, true),
-                "data" => drop(layer.data.get_or_insert(own)),
-                "port" => {
-                    (layer.precision, layer.dims) = (text(&own, "precision").to_ascii_lowercase(), Vec::new());
                 }
                 _ => {}
             }
-            self.inside(xml, &name, layer, &prefix, depth + 1)?;
         }
     }
 
@@ -203,10 +191,7 @@ impl LayerWalk {
         let port = || if dtype.is_empty() { name.to_owned() } else { format!("{name} {dtype}[{}]", dims.join(",")) };
         match kind {
             "Const" => {
-                self.names += prefix.len() + name.len();
-                ensure!(self.constants.len() < MAX_MEMBERS, "more than {MAX_MEMBERS} tensors");
-                ensure!(self.names <= MAX_NAMES, "names of more than {MAX_NAMES} bytes");
-                self.constants.push((format!("{prefix}{name}"), PlacedItems::read(&data.unwrap_or_default())));
+                self.constants.add(format!("{prefix}{name}"), PlacedItems::read(&data.unwrap_or_default()))?;
             }
             "Parameter" if prefix.is_empty() => self.inputs.push(port()),
             "Result" if prefix.is_empty() => self.outputs.push(port()),
@@ -221,7 +206,7 @@ impl LayerWalk {
         kinds.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let layers: Vec<_> = kinds.into_iter().map(|(kind, count)| format!("{count} {kind}")).collect();
         let lists = [("inputs", self.inputs), ("outputs", self.outputs), ("layers", layers)];
-        let own = ["version", "name"].map(|key| (key, text(&self.net, key).to_owned()));
+        let own = ["version", "name"].map(|key| (key, self.net.as_ref().map_or("", |net| text(net, key)).to_owned()));
         let texts = own.into_iter().chain(lists.map(|(key, texts)| (key, texts.join(", "))));
         texts.filter(|(_, text)| !text.is_empty()).map(|(key, text)| (key.to_owned(), text)).collect()
     }

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use super::constant::{self, ConstantValue};
 use super::external::ExternalFiles;
-use super::members::{FoundModel, MemberPlace, ModelMember};
+use super::members::{FoundModel, MemberPlace};
 use super::model_fields::field::model;
 use super::proto::Proto;
 use super::wire::WireField;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::content::{Content, Description, MemberFile, StoredRange};
 use crate::format::interface::{Confidence, Reader};
-use crate::format::repeated_names::numbered;
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::{Container, Metadata, Source};
 use prost::encoding::WireType;
@@ -41,12 +40,10 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
 pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let requests = content.requests;
     let (file, folder) = content.into_bytes()?;
-    let mut found = FoundModel::read(&*file)?;
+    let found = FoundModel::read(&*file)?;
     let facts = Arc::new(found.facts(&*file)?);
-    let members = std::mem::take(&mut found.members);
-    let (names, members): (Vec<_>, Vec<_>) =
-        members.into_iter().map(|ModelMember { name, place, is_constant }| (name, (place, is_constant))).unzip();
-    let container = Arc::new(Container::new(file.identity()?, numbered(names)));
+    let (names, members) = found.members.into_parts();
+    let container = Arc::new(Container::new(file.identity()?, names));
     let external = ExternalFiles::new(folder.as_deref(), requests);
     Ok(Box::new(ModelReader { file, members, facts, container, external }))
 }

@@ -8,27 +8,15 @@ use super::model_fields::field;
 use super::window::{FileWindow, PlacedField};
 use super::wire::field::EXTERNAL_DATA;
 use crate::error::{Context, Result, ensure};
+use crate::format::member_list::MemberList;
 use crate::storage::read_at::ReadAt;
 use prost::encoding::WireType;
-
-/// Tensors of a model.
-const MAX_MEMBERS: usize = 1 << 20;
-
-/// The bytes of all names, which repeat the nodes around them.
-const MAX_NAMES: usize = 1 << 26;
 
 /// Graphs inside nodes of graphs.
 pub(super) const MAX_DEPTH: usize = 64;
 
 /// The bytes of a name, or of a text that is not shown.
 pub(super) const MAX_TEXT: u64 = 1 << 16;
-
-#[derive(Debug)]
-pub(super) struct ModelMember {
-    pub(super) name: String,
-    pub(super) place: MemberPlace,
-    pub(super) is_constant: bool,
-}
 
 #[derive(Clone, Debug)]
 pub(super) enum MemberPlace {
@@ -66,7 +54,8 @@ impl MemberPlace {
 /// What a walk finds.
 #[derive(Debug, Default)]
 pub(super) struct FoundModel {
-    pub(super) members: Vec<ModelMember>,
+    /// With whether a node holds the tensor.
+    pub(super) members: MemberList<(MemberPlace, bool)>,
     /// Nodes by operator, with those of subgraphs and functions.
     pub(super) operators: BTreeMap<String, usize>,
     /// Other fields of the model, in the order of the file.
@@ -83,7 +72,7 @@ const MAX_FIELDS: usize = 1 << 16;
 impl FoundModel {
     pub(super) fn read(file: &dyn ReadAt) -> Result<Self> {
         let size = file.size()?;
-        let mut walk = ModelWalk { window: FileWindow::new(file, size), found: Self::default(), name_bytes: 0 };
+        let mut walk = ModelWalk { window: FileWindow::new(file, size), found: Self::default() };
         let mut rest = 0..size;
         let mut has_graph = false;
         while let Some(placed) = walk.window.next(&mut rest).context("not an ONNX model")? {
@@ -110,7 +99,6 @@ impl FoundModel {
 struct ModelWalk<'a> {
     window: FileWindow<'a>,
     found: FoundModel,
-    name_bytes: usize,
 }
 
 /// The fields of a node that matter here.
@@ -125,12 +113,7 @@ struct WalkedNode {
 
 impl ModelWalk<'_> {
     fn add(&mut self, name: String, place: MemberPlace, is_constant: bool) -> Result<()> {
-        let members = &mut self.found.members;
-        ensure!(members.len() < MAX_MEMBERS, "more than {MAX_MEMBERS} tensors");
-        self.name_bytes += name.len();
-        ensure!(self.name_bytes <= MAX_NAMES, "names of more than {MAX_NAMES} bytes");
-        members.push(ModelMember { name, place, is_constant });
-        Ok(())
+        self.found.members.add(name, (place, is_constant))
     }
 
     fn text(&mut self, value: &Range<u64>) -> Result<String> {

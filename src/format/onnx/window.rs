@@ -61,7 +61,7 @@ impl<'a> FileWindow<'a> {
         let WireField { number, wire, before, length, varint } =
             WireField::read(self.at(begin)?).map_err(|error| malformed!("byte {begin}: {error}"))?;
         let is_group = matches!(wire, WireType::StartGroup | WireType::EndGroup);
-        ensure!(!is_group, "byte {begin}: groups are not read");
+        ensure!(!is_group, "byte {begin}: a group, expected a field of another type");
         let start = begin + before as u64;
         let left = rest.end.checked_sub(start).ok_or_else(|| malformed!("byte {begin}: a field is cut off"))?;
         ensure!(length <= left, "field {number} at byte {begin} has {length} bytes, and {left} are left");
