@@ -344,11 +344,13 @@ mod tests {
     fn constants_and_their_errors() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("m.bin"), BIN).unwrap();
-        let rows: [(String, Result<(&str, &[usize], u64), &str>); 10] = [
+        type Found = (&'static str, &'static [usize], u64);
+        let rows: Vec<(String, Result<Found, &str>)> = vec![
             (constant("a", "i16", "3", "0", "6"), Ok(("int16", &[3], 0))),
             (constant("a", "i4", "3, 1", "6", "2"), Ok(("int4", &[3, 1], 6))),
             (constant("a", "u32", "", "8", "4"), Ok(("uint32", &[], 8))),
             (constant("a", "u1", "8", "0", "1"), Err("element_type \"u1\" is not known")),
+            (constant("a", "", "8", "0", "1"), Err("a Const without an element_type")),
             (constant("a", "i16", "4", "0", "6"), Err("6 bytes of data, expected 8 (int16 [4])")),
             (
                 constant("a", "i16", "3", "8", "6"),
