@@ -36,8 +36,8 @@
 //! ```
 //!
 //! Files are `.npy`, `.npz`, `.safetensors` and their indexes, Zarr stores, ONNX `.pb`, JSON, CSV and TSV, and raw
-//! bytes whose dtype and shape the path states; ONNX models, OpenVINO IR and GGUF are only read, and NumPy's
-//! printed text is only written.
+//! bytes whose dtype and shape the path states; ONNX models, OpenVINO IR, GGUF and PyTorch files are only
+//! read, and NumPy's printed text is only written.
 //!
 //! - [`read`], [`read_all`] and [`read_bytes`] read whole tensors into memory as a [`Tensor`] of any dtype.
 //! - [`open`] and [`open_bytes`] return an [`Opened`], which describes and reads tensors and slices by name;
