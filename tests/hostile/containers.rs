@@ -1,4 +1,4 @@
-//! Containers, ONNX tensors and KServe's JSON that no command can take.
+//! Containers, models, ONNX tensors and KServe's JSON that no command can take.
 
 use std::io::Write;
 
@@ -352,7 +352,79 @@ fn indexes() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+fn gguf() -> Vec<(&'static str, Vec<u8>)> {
+    let count = u64::to_le_bytes;
+    let begin = |tensors: u64, keys: u64| [&b"GGUF\x03\0\0\0"[..], &count(tensors), &count(keys)].concat();
+    let text = |text: &str| [&count(text.len() as u64)[..], text.as_bytes()].concat();
+    let key = |kind: u32, value: &[u8]| [begin(0, 1), text("k"), kind.to_le_bytes().to_vec(), value.to_vec()].concat();
+    let list = |kind: u32, length: u64| [&kind.to_le_bytes()[..], &count(length)].concat();
+    let tensor = |dims: &[u64], kind: u32, offset: u64| {
+        let dims: Vec<u8> = dims.iter().flat_map(|dim| count(*dim)).collect();
+        let axes = (dims.len() as u32 / 8).to_le_bytes();
+        [&begin(1, 0)[..], &text("w"), &axes, &dims, &kind.to_le_bytes(), &count(offset), &[0; 64]].concat()
+    };
+    vec![
+        ("gguf-begin-alone", b"GGUF".to_vec()),
+        ("gguf-version-1", b"GGUF\x01\0\0\0\0\0\0\0\0\0\0\0".to_vec()),
+        ("gguf-tensors-beyond", begin(u64::MAX, 0)),
+        ("gguf-tensors-none-there", begin(1 << 20, 0)),
+        ("gguf-keys-beyond", begin(0, u64::MAX)),
+        ("gguf-key-long", [begin(0, 1), count(1 << 60).to_vec()].concat()),
+        ("gguf-text-beyond", key(8, &count(u64::MAX))),
+        ("gguf-kind-unknown", key(99, b"")),
+        ("gguf-list-beyond", key(9, &list(4, u64::MAX))),
+        ("gguf-list-product", key(9, &list(10, 1 << 61))),
+        ("gguf-lists-deep", key(9, &list(9, 1).repeat(100_000))),
+        ("gguf-lists-wide", key(9, &[list(9, 1 << 40), list(0, 0).repeat(10_000)].concat())),
+        ("gguf-strings-beyond", key(9, &[list(8, 1 << 50), vec![0; 100_000]].concat())),
+        ("gguf-alignment", [&begin(0, 1)[..], &text("general.alignment"), &[4, 0, 0, 0, 3, 0, 0, 0]].concat()),
+        ("gguf-axes", tensor(&[1; 5], 0, 0)),
+        ("gguf-dim-huge", tensor(&[u64::MAX], 0, 0)),
+        ("gguf-dims-product", tensor(&[1 << 40, 1 << 40], 0, 0)),
+        ("gguf-row-of-blocks", tensor(&[33], 8, 0)),
+        ("gguf-items-beyond", tensor(&[1 << 40], 0, 0)),
+        ("gguf-offset-beyond", tensor(&[2], 0, u64::MAX)),
+    ]
+}
+
+/// Streams of PyTorch.
+fn pytorch() -> Vec<(&'static str, Vec<u8>)> {
+    let stream = |object: &[u8]| {
+        let front = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}.";
+        [front, object, b"\x80\x02]X\x01\0\0\x000a.", &1_u64.to_le_bytes(), &[0; 4]].concat()
+    };
+    let storage = |items: &[u8]| {
+        [&b"(X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\x000X\x03\0\0\0cpu"[..], items, b"NtQ"].concat()
+    };
+    let tensor = |storage: &[u8], numbers: &[u8]| {
+        stream(&[&b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n("[..], storage, numbers, b"\x89NtR."].concat())
+    };
+    let one = storage(b"K\x01");
+    // each list holds the one before it twice
+    let doubled = [&b"\x80\x02]q\0"[..], &b"](h\0h\0eq\0".repeat(200), b"."].concat();
+    vec![
+        ("pt-magic-alone", stream(b"")[..20].to_vec()),
+        ("pt-object-cut", stream(b"\x80\x02(")),
+        ("pt-text-beyond", stream(b"\x80\x02X\xff\xff\xff\xff.")),
+        ("pt-text-beyond-64-bits", stream(b"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xff.")),
+        ("pt-lists-deep", stream(&[&b"\x80\x02"[..], &b"]".repeat(100_000), &b"a".repeat(99_999), b"."].concat())),
+        ("pt-lists-doubled", stream(&doubled)),
+        ("pt-marks", stream(&b"(".repeat(1_000_000))),
+        ("pt-copies", stream(&[&b"\x80\x02N"[..], &b"2".repeat(5_000_000), b"."].concat())),
+        ("pt-memo", stream(b"\x80\x02j\xff\xff\xff\xff.")),
+        ("pt-empty-stack", stream(b"\x80\x02R.")),
+        ("pt-opcode", stream(b"\x80\x02\xff.")),
+        ("pt-protocol", stream(b"\x80\xffN.")),
+        ("pt-items-beyond", tensor(&storage(b"\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f"), b"K\0K\x01\x85K\x01\x85")),
+        ("pt-offset-negative", tensor(&one, b"J\xff\xff\xff\xffK\x01\x85K\x01\x85")),
+        ("pt-stride-beyond", tensor(&one, b"K\0K\x02\x85\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x85")),
+        ("pt-shape-product", tensor(&one, b"K\0J\xff\xff\xff\x7fJ\xff\xff\xff\x7fJ\xff\xff\xff\x7f\x87K\0K\0K\0\x87")),
+        ("pt-strides-fewer", tensor(&one, b"K\0K\x01\x85)")),
+        ("pt-storage-cut", tensor(&storage(b"K\x02"), b"K\0K\x02\x85K\x01\x85")),
+    ]
+}
+
 /// Their names and contents.
 pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
-    [npz(), safetensors(), onnx(), onnx_models(), openvino(), kserve(), indexes()].concat()
+    [npz(), safetensors(), onnx(), onnx_models(), openvino(), gguf(), pytorch(), kserve(), indexes()].concat()
 }

@@ -117,6 +117,9 @@ fn formats_of_models() {
         assert_eq!(folder.run(["convert", member, "-o", "w.npy"]).printed().as_deref(), Ok(""));
         assert_eq!(folder.run(["diff", member, "w.npy"]).printed().as_deref(), Ok(verdict));
     }
+    folder.put("m.pt", common::torch::archive()).put("old.pth", common::torch::stream());
+    let verdict = folder.run(words("diff m.pt old.pth --only model.*")).printed();
+    assert_eq!(verdict.as_deref(), Ok("equal: 3 same, 0 within, 0 different, 0 missing, 0 extra\n"));
 }
 
 #[test]
