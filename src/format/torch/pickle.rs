@@ -207,12 +207,10 @@ impl Machine<'_> {
                 let class = Node::Global(module.clone(), name.clone());
                 self.push(class)?;
             }
-            b'R' | 0x81 => {
-                let (args, class) = (self.pop()?, self.pop()?);
-                self.call(class, args)?;
-            }
-            0x92 => {
-                self.pop()?;
+            b'R' | 0x81 | 0x92 => {
+                if opcode == 0x92 {
+                    self.pop()?;
+                }
                 let (args, class) = (self.pop()?, self.pop()?);
                 self.call(class, args)?;
             }
@@ -245,28 +243,13 @@ impl Machine<'_> {
                 let id = self.add(Node::Text(line))?;
                 self.push(Node::Persistent(id))?;
             }
-            b'g' => {
-                let key = self.decimal()?;
-                self.recall(key)?;
+            b'g' | b'h' | b'j' => {
+                let key = self.memo_key(opcode)?;
+                let id = self.memo.get(&key).copied();
+                self.push_id(id.ok_or_else(|| malformed!("value {key} of the memo is missing"))?)?;
             }
-            b'h' => {
-                let key = self.number(1)?;
-                self.recall(key)?;
-            }
-            b'j' => {
-                let key = self.number(4)?;
-                self.recall(key)?;
-            }
-            b'p' => {
-                let key = self.decimal()?;
-                self.memoize(key)?;
-            }
-            b'q' => {
-                let key = self.number(1)?;
-                self.memoize(key)?;
-            }
-            b'r' => {
-                let key = self.number(4)?;
+            b'p' | b'q' | b'r' => {
+                let key = self.memo_key(opcode)?;
                 self.memoize(key)?;
             }
             0x94 => self.memoize(self.memo.len() as u64)?,
@@ -298,10 +281,16 @@ impl Machine<'_> {
         Ok(self.bytes[range].iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
-    fn decimal(&mut self) -> Result<u64> {
-        let line = self.line()?;
-        let text = std::str::from_utf8(&self.bytes[line]).ok();
-        text.and_then(|text| text.parse().ok()).context("no number")
+    fn memo_key(&mut self, opcode: u8) -> Result<u64> {
+        match opcode {
+            b'g' | b'p' => {
+                let line = self.line()?;
+                let text = std::str::from_utf8(&self.bytes[line]).ok();
+                text.and_then(|text| text.parse().ok()).context("no number")
+            }
+            b'h' | b'q' => self.number(1),
+            _ => self.number(4),
+        }
     }
 
     fn push_decimal(&mut self) -> Result<()> {
@@ -428,11 +417,6 @@ impl Machine<'_> {
         ensure!(self.memo.len() < MAX_MEMO, "more than {MAX_MEMO} values in the memo");
         self.memo.insert(key, top);
         Ok(())
-    }
-
-    fn recall(&mut self, key: u64) -> Result<()> {
-        let id = self.memo.get(&key).copied();
-        self.push_id(id.ok_or_else(|| malformed!("value {key} of the memo is missing"))?)
     }
 }
 
