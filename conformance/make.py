@@ -21,7 +21,7 @@ from vectors import (blocks, broadcasts, concats, dims, gather_elements, gather_
                      transposes)
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-IDS, PACKED = FOLDER / "ids.txt", FOLDER / "vectors.zlib"
+IDS, PACKED = FOLDER / "ids.txt", FOLDER.parent / "crates" / "conformance" / "vectors.zlib"
 MOST_ITEMS = 64
 LARGER = ("long-axis", "indices-uint8-above-127")      # what needs more places than that: indices beyond a byte
 MOST_PACKED = 300_000

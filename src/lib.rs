@@ -3,7 +3,6 @@
 //! # Read, change, write
 //!
 //! ```
-//! # #[cfg(feature = "files")] {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # std::env::set_current_dir(folder.path()).unwrap();
 //! # let first = tensorop::Tensor::from(&ndarray::array![[1.0_f32, 2.0], [3.0, 4.0]]);
@@ -31,7 +30,6 @@
 //!
 //! let found = tensorop::diff::compare(&conv1, &tensorop::read("patched.npy")?, &Default::default())?;
 //! assert_eq!(found.mismatches(), Some(3));
-//! # }
 //! # Ok::<(), tensorop::Error>(())
 //! ```
 //!
@@ -67,72 +65,28 @@
 //!
 //! | feature | content |
 //! | --- | --- |
-//! | `cli` (default) | the program `tensorop`; includes `files` |
-//! | `files` | files: `read`, `write`, `open`, `diff` and all formats except Zarr |
+//! | `cli` (default) | the program `tensorop` |
 //! | `remote` | addresses: `http://`, `https://`, `s3://`, `hf://` |
-//! | `zarr` (default) | Zarr stores; includes `files` |
-//! | `predicates` (default) | `golden`: golden files in tests, `assert_tensor_eq!`; includes `files` |
+//! | `zarr` (default) | Zarr stores |
+//! | `predicates` (default) | `golden`: golden files in tests, `assert_tensor_eq!` |
 //!
-//! Without features (`default-features = false`), the crate has the operators and [`Tensor`], and depends on 20
-//! packages.
+//! Without features (`default-features = false`), this is the library [`tensorop_files`]. The operators alone, on arrays and
+//! on bytes, are the library [`tensorop_kernels`], which depends on 20 packages.
 //!
 //! # How the source is organised
 //!
-//! Every operator is **resolved, then applied**. Resolving checks everything and returns only numbers in range;
-//! applying cannot fail. So all refusals precede the first write, and the same code runs an operator on a whole tensor
-//! or on a window, in memory or in a file. Operators that only move items know the item size, not the dtype, and
-//! preserve every bit; only reductions compute with numbers.
+//! The repository has five crates. Each has its own map on its front page; an arrow is "depends on".
 //!
-//! A row may import the rows that its last column names, and their imports; `tests/cli/map.rs` checks every file.
-//!
-//! | row | content | imports |
+//! | crate | content | depends on |
 //! | --- | --- | --- |
-//! | `main.rs` | calls `command` | `command` |
-//! | `command/` | (feature `cli`) a file per sub-command, with its arguments and its run; `options/` has shared arguments | all rows below |
-//! | `conformance/` | (feature `cli`) operator tests as data: cases, vectors, ONNX's tests, the specifications, outputs of other runtimes, verdicts | `diff` |
-//! | `golden.rs` | (feature `predicates`) golden files in tests | `diff` |
-//! | `diff/`, `info/` | comparisons and statistics | `format`, `report` |
-//! | `picture/` | (feature `cli`) tensors as pictures: heat maps, half blocks, PNG | `engine` |
-//! | `format/` | a file or folder per format, and their table `rows.rs`; `located` parses paths; `files`, `opened` (the functions of this page), `collection` and `rewrite` build on `open` and `write/`; `values/` has text without a dtype | `engine` |
-//! | `engine/` | plans and their costs; the window loop: jobs, sinks, scans, slabs; quantiles in bounded memory | `ops` |
-//! | `ops/` | a file per operator: checks, kernel and windows; `call` has all operators as values; `indexed/` has index tensors, scatters and gathers | `storage` |
-//! | `storage/` | bytes by position, values by key; sources of items; attachments (container content beside the tensors); targets and stages for atomic output; parts; `remote/` (feature `remote`) requests; `platform/` system calls | `item` |
-//! | `report/` | JSON, JUnit XML, tables and colour for `diff`, `info` and `check` | `item` |
-//! | `item/` | dtypes, tensors, and the values, texts and casts of items | `layout` |
-//! | `layout/` | axes, views of storage, windows, segments of axes, the copy loop, gathering | `parallel` |
-//! | `parallel.rs` | all threads | `memory` |
-//! | `memory.rs` | fallible allocation | `error` |
-//! | `error.rs` | the error type | |
+//! | `tensorop` | the program: `src/command/` has a file per sub-command, `src/picture/` tensors as pictures; and this page | all |
+//! | `crates/conformance` | operator tests as data: cases, vectors, ONNX's tests, outputs of other runtimes, verdicts | files |
+//! | `crates/files` | plans and the window loop, formats, comparison, statistics, golden files | kernels, remote |
+//! | `crates/remote` | (feature `remote`) requests: web, buckets, Hugging Face | kernels |
+//! | `crates/kernels` | errors, memory, threads, layout, items, sources, operators | |
 //!
-//! - A **format** is a row of the table in `format/rows.rs` with a `Reader` and a `Writer`. No other code depends on
-//!   the format.
-//! - An **operator** with its arguments is a [`Call`](ops::call::Call). Linked to its operands it is a
-//!   [`Fill`](ops::fill::Fill): it states an [`Access`](ops::access::Access) per operand and fills any window of its
-//!   output. The engine names no operator.
-//! - A **plan** states preparation, output path, regions and threads, as a pure function of operator, sink and limits.
-//!   [`Planners`](engine::cost::Planners) compare all ways to read the operands. A [`Job`](engine::job::Job) executes
-//!   the plan; `--explain` prints it.
-//! - A **sink** takes windows: a file at an offset, a stream, memory, a folder of chunks. Windows are contiguous in C
-//!   order, or boxes of a grid for chunked inputs and outputs.
-//! - The [`Selection`](ops::selection::Selection) that an operator reads through decides the storage order.
-//!
-//! Words in `engine/`, `ops/`, `layout/` and `storage/`:
-//!
-//! | word | meaning |
-//! | --- | --- |
-//! | operand | an input tensor of an operator |
-//! | source | the origin of items: a file, a server, chunks, memory or a stream |
-//! | sink | the receiver of the output's windows |
-//! | box | a range of places on each axis of a tensor |
-//! | window | a box of the output that is filled and sent to a sink at once |
-//! | segment | places of an output axis: a range of data places in either direction, one repeated place, or filled places |
-//! | region | the unit of filling: a window, or a run of items that may start and end within rows |
-//! | unit | a box stored as one value under one key: a chunk or a shard of chunks |
-//! | grain | the smallest readable box: a decoded chunk, or a page of a file |
-//! | slab | a box of several windows held in memory, so that its grains are read once |
-//! | piece | items or bytes contiguous in storage, read or written by one call |
-//! | tile | a box in another storage order, with sides that make both read and written pieces long |
-//! | sweep | one pass over an index tensor that keeps the entries for a range of places |
+//! Within a crate a row of its map may import the rows that its last column names, and their imports; `tests/cli/map.rs` checks
+//! every file. Here `main.rs` calls `command`, which imports `picture`.
 //!
 //! CONTRIBUTING.md lists the files to touch for a new operator, format or option.
 
@@ -142,78 +96,20 @@
 #[doc(hidden)]
 pub mod command;
 #[cfg(feature = "cli")]
-mod conformance;
-#[cfg(feature = "files")]
-pub mod diff;
-#[cfg(feature = "files")]
-#[doc(hidden)]
-pub mod engine;
-pub mod error;
-#[cfg(feature = "files")]
-#[doc(hidden)]
-pub mod format;
-#[cfg(feature = "predicates")]
-pub mod golden;
-#[cfg(feature = "files")]
-#[doc(hidden)]
-pub mod info;
-#[doc(hidden)]
-pub mod item;
-#[doc(hidden)]
-pub mod layout;
-mod memory;
-#[doc(hidden)]
-pub mod ops;
-#[doc(hidden)]
-pub mod parallel;
-#[cfg(feature = "cli")]
 mod picture;
-#[cfg(feature = "files")]
-mod report;
-#[doc(hidden)]
-pub mod storage;
 
-pub use error::Error;
-#[cfg(feature = "files")]
-pub use format::{
-    Format,
-    files::{WriteOptions, read, read_all, read_bytes, write, write_all},
-    opened::{Opened, TensorInfo, describe, open, open_bytes, patch},
+pub use tensorop_files::{
+    Format, Opened, TensorInfo, WriteOptions, describe, diff, open, open_bytes, patch, read, read_all, read_bytes,
+    write, write_all,
 };
-pub use item::dtype::DType;
-pub use item::element::Element;
-pub use item::meta::{Meta, Order};
-pub use item::tensor::Tensor;
-pub use layout::axis::{Span, StepRange};
-pub use ops::broadcast::{BroadcastRule, broadcast};
-pub use ops::concat::{concat, stack};
-pub use ops::condition::Condition;
-pub use ops::gather::{gather, gather_or_zero};
-pub use ops::gather_elements::gather_elements;
-pub use ops::gather_nd::gather_nd;
-pub use ops::indexed::Index;
-pub use ops::pad::{PadMode, pad};
-pub use ops::reduction::{Reducible, Reduction};
-pub use ops::replace::replace_where;
-pub use ops::reshape::{NewShape, reshape};
-pub use ops::roll::roll;
-pub use ops::scatter_elements::{scatter_elements, scatter_elements_reduce};
-pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};
-pub use ops::scatter_update::scatter_update;
-pub use ops::slice::{SliceArgs, slice};
-pub use ops::slice_scatter::slice_scatter;
-pub use ops::split::{SplitInto, split};
-pub use ops::tile::tile;
-pub use ops::transpose::transpose;
-
-/// The parts of a [`DType`]: item kinds, fields of structured dtypes, time units.
-pub mod dtype {
-    pub use crate::item::dtype::{Field, Kind, Narrow, Struct};
-    pub use crate::item::time_unit::{TimeBase, TimeUnit};
-}
+#[doc(hidden)]
+pub use tensorop_files::{asked_names, engine, format, info, report, storage};
+#[cfg(feature = "predicates")]
+pub use tensorop_files::{assert_tensor_eq, golden};
+pub use tensorop_kernels::*;
 
 /// Compiles and runs the Rust examples of README and docs.
-#[cfg(all(doctest, feature = "predicates"))]
+#[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 #[doc = include_str!("../docs/golden.md")]
 #[doc = include_str!("../docs/library.md")]

@@ -15,15 +15,15 @@ use super::options::{
     ByName, JunitOptions, OptionWord, parse_glob, parse_number, parse_path, parse_steps, parse_tolerances, parse_words,
     word, write_junit,
 };
-use crate::conformance::case::{Class, KnownTest, Tolerances};
-use crate::conformance::export::{CaseLayout, export};
-use crate::conformance::find::{BrokenTest, LoadedTest, Task, Tests, check_id};
-use crate::conformance::judge::{Outputs, TestVerdict, VerdictKind, judge};
-use crate::conformance::results::unclaimed;
 use crate::diff::Options;
 use crate::error::malformed;
 use crate::format::glob::Glob;
 use crate::report::printable;
+use tensorop_conformance::case::{Class, KnownTest, Tolerances};
+use tensorop_conformance::export::{CaseLayout, export};
+use tensorop_conformance::find::{BrokenTest, LoadedTest, Task, Tests, check_id};
+use tensorop_conformance::judge::{Outputs, TestVerdict, VerdictKind, judge};
+use tensorop_conformance::results::unclaimed;
 
 /// Run tests of operators (built in, ONNX's or your own), or check the outputs of another runtime
 ///
@@ -251,12 +251,11 @@ impl Check {
 
     /// The command line takes precedence over the test's own tolerances.
     fn options(&self, id: &str, own: Tolerances) -> Options {
-        Options {
-            atol: ByName::last(&self.atol, id).copied().or(own.atol),
-            rtol: ByName::last(&self.rtol, id).copied().or(own.rtol),
-            ulp: ByName::last(&self.ulp, id).copied().or(own.ulp),
-            ..Options::default()
-        }
+        let mut options = Options::default();
+        options.atol = ByName::last(&self.atol, id).copied().or(own.atol);
+        options.rtol = ByName::last(&self.rtol, id).copied().or(own.rtol);
+        options.ulp = ByName::last(&self.ulp, id).copied().or(own.ulp);
+        options
     }
 
     /// An unreadable path does not stop the others, and a repeated id makes a test broken.

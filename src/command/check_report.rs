@@ -9,13 +9,13 @@ use tempfile::{SpooledTempFile, spooled_tempfile};
 use super::check_known::KnownFailures;
 use super::io::Io;
 use super::messages::unless_closed;
-use crate::conformance::case::KnownTest;
-use crate::conformance::judge::{CaseFailure, TestVerdict, VerdictKind};
 use crate::diff::Difference;
 use crate::error::{Context, Result};
 use crate::report::json::{self, Escapes};
 use crate::report::junit::{JunitReport, JunitResult};
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
+use tensorop_conformance::case::KnownTest;
+use tensorop_conformance::judge::{CaseFailure, TestVerdict, VerdictKind};
 
 pub(super) struct Judged<'a> {
     pub id: &'a str,

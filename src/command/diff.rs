@@ -238,8 +238,9 @@ impl Diff {
     }
 
     pub(super) fn options(&self, name: &str) -> Options {
-        let axes = self.dumps.axes(name);
-        Options { shown: self.max_mismatch, worst: self.worst, axes, ..self.passing.options(name) }
+        let mut options = self.passing.options(name);
+        (options.shown, options.worst, options.axes) = (self.max_mismatch, self.worst, self.dumps.axes(name));
+        options
     }
 
     pub(super) fn form(&self, io: &Io) -> ReportForm {

@@ -1,6 +1,6 @@
-//! The map of `src`: imports point down. If everything could import everything, a change at the bottom would be a change
-//! everywhere. So each row of the table below says what a file or folder of `src` may import, and these tests compare it
-//! with the paths that the files name, in `use` lines and in bodies alike.
+//! The maps of the crates: imports point down. The compiler keeps the borders between crates; inside one, each row of the
+//! tables below says what a file or folder of its `src` may import, and these tests compare it with the paths that the files
+//! name, in `use` lines and in bodies alike.
 //!
 //! The source is read line by line, which is enough because rustfmt decides where lines break: an item ends with a line of its
 //! own indentation, and a comment begins a line or follows a space.
@@ -11,32 +11,41 @@ use std::path::{Path, PathBuf};
 
 /// A row for each file or folder directly in `src`, from the bottom up: its name, and the rows right below it. It may
 /// import these and all that they may import, and anything within itself.
-const MAP: [(&str, &[&str]); 18] = [
+type Map = &'static [(&'static str, &'static [&'static str])];
+
+const KERNELS: Map = &[
     ("error", &[]),
     ("memory", &["error"]),
     ("parallel", &["memory"]),
     ("layout", &["parallel"]),
     ("item", &["layout"]),
-    ("report", &["item"]),
     ("storage", &["item"]),
     ("ops", &["storage"]),
-    ("engine", &["ops"]),
-    ("format", &["engine"]),
+    ("lib", &["ops"]),
+];
+
+const FILES: Map = &[
+    ("asked_names", &[]),
+    ("report", &[]),
+    ("storage", &[]),
+    ("engine", &["storage"]),
+    ("format", &["asked_names", "engine"]),
     ("diff", &["format", "report"]),
     ("info", &["format", "report"]),
     ("golden", &["diff"]),
-    ("picture", &["engine"]),
-    ("conformance", &["diff"]),
     // names what users of the library reach, which is why nothing below may take a name from there
-    ("lib", &["diff", "info", "golden", "picture", "conformance"]),
-    ("command", &["lib"]),
-    ("main", &["command"]),
+    ("lib", &["info", "golden"]),
 ];
 
+const PROGRAM: Map = &[("lib", &[]), ("picture", &[]), ("command", &["lib", "picture"]), ("main", &["command"])];
+
+/// The folders of the crates with rows.
+const CRATES: [(&str, Map); 3] = [("crates/kernels", KERNELS), ("crates/files", FILES), ("", PROGRAM)];
+
 /// Returns the rows that a row may import, itself among them.
-fn allowed(name: &str) -> BTreeSet<&'static str> {
-    let row = MAP.iter().find(|(row, _)| *row == name);
-    row.into_iter().flat_map(|(row, below)| below.iter().flat_map(|name| allowed(name)).chain([*row])).collect()
+fn allowed(map: Map, name: &str) -> BTreeSet<&'static str> {
+    let row = map.iter().find(|(row, _)| *row == name);
+    row.into_iter().flat_map(|(row, below)| below.iter().flat_map(|name| allowed(map, name)).chain([*row])).collect()
 }
 
 /// Returns the row of a file, by its path in `src`.
@@ -46,19 +55,25 @@ fn row_of(file: &Path) -> String {
 }
 
 /// Returns the imports of a file that its row does not allow, as a line of text each. `file` is its path in `src`.
-fn offences(file: &Path, text: &str) -> Vec<String> {
+fn offences(map: Map, file: &Path, text: &str) -> Vec<String> {
     let row = row_of(file);
-    let allowed = allowed(&row);
-    let is_offence = |(_, name): &(usize, String)| !allowed.contains(imported_row(name));
+    let allowed = allowed(map, &row);
+    let is_offence = |(_, name): &(usize, String)| imported_row(map, name).is_some_and(|row| !allowed.contains(row));
     let say = |(line, name): (usize, String)| {
-        format!("src/{}:{line}: {row} may not import {} (crate::{name})", file.display(), imported_row(&name))
+        let imported = imported_row(map, &name).expect("the name of a row");
+        format!("src/{}:{line}: {row} may not import {imported} (crate::{name})", file.display())
     };
     imports(file, text).into_iter().filter(is_offence).map(say).collect()
 }
 
-/// Returns the row that a name in the root of the crate belongs to. What is no row is a name of the root itself.
-fn imported_row(name: &str) -> &str {
-    if MAP.iter().any(|(row, _)| *row == name) { name } else { "lib" }
+/// Returns the row that a name in the root of the crate belongs to: that of the root itself if it is no row, and `None` if it
+/// is a row of a crate below, under its name there.
+fn imported_row(map: Map, name: &str) -> Option<&'static str> {
+    if let Some((row, _)) = map.iter().find(|(row, _)| *row == name) {
+        return Some(row);
+    }
+    let is_below = CRATES.iter().any(|(_, below)| *below != map && below.iter().any(|(row, _)| *row == name));
+    (!is_below).then_some("lib")
 }
 
 /// Returns what a file names in the root of the crate, each with the number of its line. Paths that stay in the file's own
@@ -135,8 +150,8 @@ fn statements(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The files of `src` that are not tests, by their paths in it.
-fn sources() -> BTreeMap<PathBuf, String> {
+/// The files of a crate's `src` that are not tests, by their paths in it.
+fn sources(of: &str) -> BTreeMap<PathBuf, String> {
     fn read(root: &Path, folder: &Path, out: &mut BTreeMap<PathBuf, String>) {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
@@ -151,27 +166,31 @@ fn sources() -> BTreeMap<PathBuf, String> {
             }
         }
     }
-    let (root, mut out) = (Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), BTreeMap::new());
+    let (root, mut out) = (Path::new(env!("CARGO_MANIFEST_DIR")).join(of).join("src"), BTreeMap::new());
     read(&root, &root, &mut out);
     out
 }
 
 #[test]
 fn imports_point_down() {
-    let sources = sources();
-    let present: BTreeSet<String> = sources.keys().map(|file| row_of(file)).collect();
-    let rows: BTreeSet<String> = MAP.iter().map(|(row, _)| row.to_string()).collect();
-    assert_eq!(present, rows, "what is in src, and the rows of the map");
-    let wrong: Vec<String> = sources.iter().flat_map(|(file, text)| offences(file, text)).collect();
-    assert!(wrong.is_empty(), "{} lines are not as the map says:\n{}", wrong.len(), wrong.join("\n"));
+    for (folder, map) in CRATES {
+        let sources = sources(folder);
+        let present: BTreeSet<String> = sources.keys().map(|file| row_of(file)).collect();
+        let rows: BTreeSet<String> = map.iter().map(|(row, _)| row.to_string()).collect();
+        assert_eq!(present, rows, "what is in {folder}/src, and the rows of its map");
+        let wrong: Vec<String> = sources.iter().flat_map(|(file, text)| offences(map, file, text)).collect();
+        assert!(wrong.is_empty(), "{folder}: {} lines are not as the map says:\n{}", wrong.len(), wrong.join("\n"));
+    }
 }
 
 /// So nothing can be above itself.
 #[test]
 fn rows_name_rows_before_them() {
-    for (n, (name, below)) in MAP.iter().enumerate() {
-        let before = |below: &&str| MAP[..n].iter().any(|(row, _)| row == below);
-        assert!(below.iter().all(before), "{name}: {below:?}");
+    for (_, map) in CRATES {
+        for (n, (name, below)) in map.iter().enumerate() {
+            let before = |below: &&str| map[..n].iter().any(|(row, _)| row == below);
+            assert!(below.iter().all(before), "{name}: {below:?}");
+        }
     }
 }
 
@@ -196,11 +215,13 @@ fn neighbours(file: &Path, text: &str) -> Vec<String> {
 #[test]
 fn files_of_a_row_import_no_circle() {
     let mut below: BTreeMap<String, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
-    for (file, text) in sources() {
-        let Some(name) = file.iter().nth(1).filter(|name| *name != "mod.rs") else { continue };
-        let name = Path::new(name).with_extension("").to_string_lossy().into_owned();
-        let row = below.entry(row_of(&file)).or_default();
-        row.entry(name).or_default().extend(neighbours(&file, &text));
+    for (folder, _) in CRATES {
+        for (file, text) in sources(folder) {
+            let Some(name) = file.iter().nth(1).filter(|name| *name != "mod.rs") else { continue };
+            let name = Path::new(name).with_extension("").to_string_lossy().into_owned();
+            let row = below.entry(row_of(&file)).or_default();
+            row.entry(name).or_default().extend(neighbours(&file, &text));
+        }
     }
     below.remove("storage");
     for (row, mut below) in below {
@@ -263,21 +284,22 @@ fn imports_of_small_texts() {
 
 #[test]
 fn what_points_up_is_named() {
-    let rows: [(&str, &str, &str); 8] = [
-        ("ops/slice.rs", "use crate::item::DType;\nuse crate::layout::axis::Span;\nuse super::indexed;", ""),
+    let rows: [(Map, &str, &str, &str); 8] = [
+        (KERNELS, "ops/slice.rs", "use crate::item::DType;\nuse crate::layout::axis::Span;\nuse super::indexed;", ""),
         (
-            "ops/slice.rs",
-            "\nuse crate::engine::job::Job;",
-            "src/ops/slice.rs:2: ops may not import engine (crate::engine)",
+            KERNELS,
+            "item/dtype.rs",
+            "\nuse crate::ops::slice::SliceArgs;",
+            "src/item/dtype.rs:2: item may not import ops (crate::ops)",
         ),
-        ("error.rs", "use crate::Tensor;", "src/error.rs:1: error may not import lib (crate::Tensor)"),
-        ("diff/mod.rs", "use super::info::Stats;", "src/diff/mod.rs:1: diff may not import info (crate::info)"),
-        ("engine/mod.rs", "use crate::{ops, storage, error::Error, memory};", ""),
-        ("command/slice.rs", "use crate::{DType, format::Format, report};", ""),
-        ("lib.rs", "pub use crate::diff::diff;", ""),
-        ("main.rs", "fn main() { tensorop::command::main() }", ""),
+        (KERNELS, "error.rs", "use crate::Tensor;", "src/error.rs:1: error may not import lib (crate::Tensor)"),
+        (FILES, "diff/mod.rs", "use super::info::Stats;", "src/diff/mod.rs:1: diff may not import info (crate::info)"),
+        (FILES, "engine/mod.rs", "use crate::{ops, storage, error::Error, memory};", ""),
+        (PROGRAM, "command/slice.rs", "use crate::{DType, format::Format, report};", ""),
+        (FILES, "lib.rs", "pub use crate::diff::diff;", ""),
+        (PROGRAM, "main.rs", "fn main() { tensorop::command::main() }", ""),
     ];
-    for (file, text, expected) in rows {
-        assert_eq!(offences(Path::new(file), text).join("\n"), expected, "{file}: {text}");
+    for (map, file, text, expected) in rows {
+        assert_eq!(offences(map, Path::new(file), text).join("\n"), expected, "{file}: {text}");
     }
 }

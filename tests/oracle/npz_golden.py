@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/npz: the same arrays as np.savez and np.savez_compressed write them, and to a pipe.
+"""Writes crates/files/tests/golden/npz: the same arrays as np.savez and np.savez_compressed write them, and to a pipe.
 
 usage: npz_golden.py [FOLDER]
 """
@@ -32,7 +32,7 @@ class Pipe(io.BytesIO):
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "tests/golden/npz")
+    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "crates/files/tests/golden/npz")
     folder.mkdir(parents=True, exist_ok=True)
     np.savez(folder / "stored.npz", **ARRAYS)
     np.savez_compressed(folder / "deflated.npz", **ARRAYS)

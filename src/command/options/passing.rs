@@ -5,7 +5,7 @@ use clap::{Args, ValueHint};
 
 use super::members::meant;
 use super::values::{ByName, parse_number, parse_tolerance};
-use crate::diff::{Allowed, MetricLimits, Options};
+use crate::diff::{Allowed, Options};
 use crate::format::glob::Glob;
 
 /// The tolerances, and what else decides whether items pass.
@@ -107,23 +107,20 @@ fn parse_cosine(text: &str) -> Result<ByName<f64>, String> {
 impl PassOptions {
     pub(crate) fn options(&self, name: &str) -> Options {
         let LimitOptions { min_cosine, min_snr, min_psnr, max_rmse, max_mean_abs } = &self.limits;
-        Options {
-            atol: ByName::last(&self.atol, name).copied(),
-            rtol: ByName::last(&self.rtol, name).copied(),
-            ulp: ByName::last(&self.ulp, name).copied(),
-            allowed: self.allow,
-            limits: MetricLimits {
-                min_cosine: ByName::last(min_cosine, name).copied(),
-                min_snr: ByName::last(min_snr, name).copied(),
-                min_psnr: ByName::last(min_psnr, name).copied(),
-                max_rmse: ByName::last(max_rmse, name).copied(),
-                max_mean_abs: ByName::last(max_mean_abs, name).copied(),
-            },
-            nan_differs: self.nan_differs,
-            ignore_dtype: self.ignore_dtype,
-            metadata: self.metadata,
-            ..Options::default()
-        }
+        let mut options = Options::default();
+        options.atol = ByName::last(&self.atol, name).copied();
+        options.rtol = ByName::last(&self.rtol, name).copied();
+        options.ulp = ByName::last(&self.ulp, name).copied();
+        options.allowed = self.allow;
+        options.limits.min_cosine = ByName::last(min_cosine, name).copied();
+        options.limits.min_snr = ByName::last(min_snr, name).copied();
+        options.limits.min_psnr = ByName::last(min_psnr, name).copied();
+        options.limits.max_rmse = ByName::last(max_rmse, name).copied();
+        options.limits.max_mean_abs = ByName::last(max_mean_abs, name).copied();
+        options.nan_differs = self.nan_differs;
+        options.ignore_dtype = self.ignore_dtype;
+        options.metadata = self.metadata;
+        options
     }
 
     pub(crate) fn check_globs(&self, names: &[&str]) -> Result<()> {

@@ -7,6 +7,7 @@ use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, Ty
 use clap::{Arg, Command, Error};
 
 use crate::DType;
+use crate::asked_names;
 use crate::format::Format;
 use crate::format::glob::Glob;
 use crate::format::stored_dtype::StoredDType;
@@ -77,7 +78,7 @@ impl<T> ByName<T> {
 }
 
 pub(crate) fn asked_dtype(text: &str) -> Result<DType, String> {
-    DType::asked(text).map_err(|error| error.message().to_owned())
+    asked_names::dtype(text).map_err(|error| error.message().to_owned())
 }
 
 /// Shells complete the names of numeric dtypes and those in `more`.

@@ -1,0 +1,75 @@
+//! Compares two tensors: how many elements differ, how far, and which tolerance would accept them.
+//!
+//! An element passes if its bits are equal, if both elements are NaN, or if a tolerance accepts it. With any tolerance, a
+//! [`Difference`] has the largest errors and the tolerances that would accept all elements.
+//!
+//! ```
+//! use tensorop::diff::{self, Options};
+//! use tensorop::{DType, Tensor};
+//!
+//! let tensor = |items: [f32; 3]| {
+//!     let bytes = items.iter().flat_map(|item| item.to_le_bytes()).collect();
+//!     Tensor::new(DType::parse("float32").unwrap(), vec![3], bytes).unwrap()
+//! };
+//! let found = diff::compare(&tensor([1.0, 2.0, 4.0]), &tensor([1.0, 2.5, 4.0]), &Options::default())?;
+//! assert!(!found.equal());
+//! assert_eq!(found.verdict(), "different: 1 of 3 items (33.3 %) of float32 [3]");
+//! assert_eq!((found.min_atol(), found.min_rtol()), (Some(0.5), Some(0.25)));
+//! let tolerant = Options::default().with_rtol(0.25);
+//! assert!(diff::compare(&tensor([1.0, 2.0, 4.0]), &tensor([1.0, 2.5, 4.0]), &tolerant)?.equal());
+//! # Ok::<(), tensorop::Error>(())
+//! ```
+//!
+//! A comparison ([`compare`](compare_sources)) scans both tensors window by window. `reading` converts items to one of a
+//! few types, and only the loops of `kernel` are compiled for each type. `tally` counts and lists mismatches, `sums` and
+//! `search` compute metrics and quantiles, `places` marks indices with mismatches, and `report` writes the result.
+
+mod agreement;
+mod compare;
+mod difference;
+mod distance;
+mod first;
+mod item;
+mod kernel;
+mod lanes;
+mod lines;
+mod listed;
+pub mod maps;
+#[doc(hidden)]
+pub mod metadata;
+mod metrics;
+#[doc(hidden)]
+pub mod models;
+mod options;
+mod places;
+mod planned;
+mod reading;
+mod report;
+mod rule;
+mod search;
+mod split_item;
+mod steps;
+mod sums;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod transposed;
+mod verdict;
+mod walk;
+
+pub use self::agreement::compare;
+#[doc(hidden)]
+pub use self::agreement::compare_sources;
+pub use self::difference::{Difference, Extreme, Mismatch, Outline, Reason};
+pub use self::distance::Number;
+pub use self::metrics::Metrics;
+#[doc(hidden)]
+pub use self::options::Effort;
+pub use self::options::{Allowed, Failure, MetricLimits, Options};
+pub use self::places::AxisPlaces;
+#[doc(hidden)]
+pub use self::planned::{PlannedComparison, explain_sources};
+#[doc(hidden)]
+pub use self::report::write_json_of_new;
+pub use self::search::QUANTILES;
+pub use crate::report::{OptionNames, Style};

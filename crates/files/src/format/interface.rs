@@ -1,0 +1,433 @@
+//! The interface of formats: a [`Reader`] of an open file, and a [`Writer`], each implemented in the file of its
+//! format.
+
+use std::fmt::Debug;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::content::{Description, FileFacts, MemberFile};
+use super::file_options::{LayoutRequest, NamedCopy};
+use super::index_faults::IndexFaults;
+use super::packed;
+use super::values::delimiter::TableOptions;
+use super::values::{self, Values};
+use crate::engine::sink::{Take, Written};
+use crate::error::{Result, Subject};
+use crate::item::dtype::DType;
+use crate::item::meta::Meta;
+use crate::item::tensor::Tensor;
+use crate::layout::window::Window;
+use crate::storage::attachments::Attachments;
+use crate::storage::chunked::{ChunkStyle, Stays};
+use crate::storage::source::{Container, Source};
+use crate::storage::unread::UnreadArray;
+
+/// How likely a file is in a format, by its first bytes. The most likely format is taken, and the first in the table of
+/// several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// The file is not in the format.
+    No,
+    /// Nothing contradicts it.
+    Possible,
+    /// The file is in the format if it is cut off or damaged.
+    Likely,
+    /// The file has the marks of the format.
+    Certain,
+}
+
+impl Confidence {
+    /// The confidence in a format whose files all have marks.
+    pub(super) fn certain_if(has_marks: bool) -> Self {
+        if has_marks { Self::Certain } else { Self::No }
+    }
+}
+
+/// The most items of a small constant.
+pub const SMALL_CONSTANT: usize = 16;
+
+/// An open file or store in one format. A reader does not know the name of its file, and its errors do not contain it.
+///
+/// A format must implement [`source`](Self::source), and [`describe`](Self::describe) unless it has to read all items for
+/// that. A container also implements [`names`](Self::names). Every other method is for the few formats that differ from
+/// its default.
+pub trait Reader: Debug + Send + Sync {
+    /// Describes member `n` without reading its items. A single tensor is member 0.
+    ///
+    /// # Errors
+    /// The header of the member is malformed.
+    fn describe(&self, n: usize) -> Result<Description> {
+        Ok(Description::from_source(&self.source(n, String::new())?))
+    }
+
+    /// Returns the source of member `n`, which messages call `label`.
+    ///
+    /// # Errors
+    /// The member is malformed, as far as its header shows.
+    fn source(&self, n: usize, label: String) -> Result<Source>;
+
+    /// The names of a container's members; `None` for a single tensor without a name.
+    fn names(&self) -> Option<&[String]> {
+        None
+    }
+
+    /// The number of the member that the container is itself: a Zarr array can contain others. It is meant if no member
+    /// is named.
+    fn itself(&self) -> Option<usize> {
+        None
+    }
+
+    /// Facts about the file, beside its tensors.
+    fn facts(&self) -> FileFacts<'_> {
+        FileFacts::default()
+    }
+
+    /// The container that the tensors refer to; `None` if the file holds one tensor, or names other files.
+    fn container(&self) -> Option<&Arc<Container>> {
+        None
+    }
+
+    /// The attachments of a container; `None` if its format has none.
+    fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
+        self.container()?.attachments.as_ref()
+    }
+
+    /// The text of the file; `None` if its dtype does not depend on other operands.
+    fn text(&self) -> Option<&dyn TextReader> {
+        None
+    }
+
+    /// Facts about the file that holds member `n`.
+    ///
+    /// # Errors
+    /// Another file holds the member, and does not exist, cannot be read or has no such member.
+    fn file_of(&self, _: usize) -> Result<MemberFile> {
+        Ok(MemberFile::default())
+    }
+
+    /// A number for the file that holds member `n`. Files of an index or a folder have different numbers.
+    fn file_number(&self, _: usize) -> usize {
+        0
+    }
+
+    /// The source of the blocks of member `n` as bytes, of shape `[…, bytes of a row]`; `None` if its items are not in
+    /// blocks.
+    ///
+    /// # Errors
+    /// The member is malformed, as far as its header shows.
+    fn blocks(&self, _: usize, _label: String) -> Result<Option<Source>> {
+        Ok(None)
+    }
+
+    /// The stored bytes of member `n`, readable or not, if they are contiguous.
+    fn raw(&self, _: usize) -> Option<Box<dyn Read>> {
+        None
+    }
+
+    /// The stored bytes of member `n`, which is [passed over](Self::is_passed_over), and all that the file says of it. Two
+    /// members of a format are equal if these bytes are. `None` if the reader does not know them.
+    fn whole(&self, _: usize) -> Option<Box<dyn Read>> {
+        None
+    }
+
+    /// Returns an array of a store for an unread copy, if it cannot be read because of an unknown dtype, codec or the
+    /// like.
+    ///
+    /// # Errors
+    /// The stored values cannot be listed.
+    fn unread(&self, _: usize) -> Result<Option<UnreadArray>> {
+        Ok(None)
+    }
+
+    /// Whether member `n` is of a kind that the reader does not know. It is listed as not read, and is no fault of the
+    /// file.
+    fn is_passed_over(&self, _: usize) -> bool {
+        false
+    }
+
+    /// Whether member `n` is a constant of a model. Lists count those of at most [`SMALL_CONSTANT`] items, because a model
+    /// has hundreds.
+    fn is_constant(&self, _: usize) -> bool {
+        false
+    }
+
+    /// The name of the file in a folder with which the name of member `n` begins, before a colon.
+    fn file_stem(&self, _: usize) -> Option<&str> {
+        None
+    }
+
+    /// The faults of an index that the shards opened so far show.
+    fn index_faults(&self) -> IndexFaults {
+        IndexFaults::default()
+    }
+
+    /// Locks the folder of member `n` while its [`source`](Self::source) exists. A shared lock lets other processes
+    /// change other parts. Files were locked when they were opened.
+    ///
+    /// # Errors
+    /// The member is malformed, or locking fails.
+    fn lock(&self, _: usize, _shared: bool) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// An open text (JSON, CSV), whose dtype may depend on other operands.
+pub trait TextReader {
+    /// Returns the values of the text. Errors are about `subject`.
+    ///
+    /// # Errors
+    /// The text is malformed, as far as that shows before its items are read.
+    fn values(&self, subject: Subject) -> Result<Values<'_>>;
+
+    /// Whether the text is valid JSON but no tensor, such as a model's `config.json`.
+    fn is_other(&self) -> bool {
+        false
+    }
+}
+
+impl<T: TextReader + Debug + Send + Sync> Reader for T {
+    fn text(&self) -> Option<&dyn TextReader> {
+        Some(self)
+    }
+
+    fn source(&self, _: usize, label: String) -> Result<Source> {
+        // A reader does not know which operand it reads.
+        values::source(self.values(Subject::Data), label)
+    }
+}
+
+/// Why the items of a file cannot be changed in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unchangeable {
+    /// The file is an archive that other programs check, or a stream.
+    Archive,
+    /// The file has checksums of the items.
+    CheckSums,
+    /// The items are a field of a message.
+    Message,
+    /// The items are text, whose length varies.
+    Text,
+}
+
+/// The tensor that a reader finds in a written file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadsBack {
+    /// The same tensor, or an equal one.
+    Same,
+    /// A tensor of another dtype or shape.
+    As(Meta),
+    /// Strings of code points, whose width is that of the longest string.
+    AsWideAsLongest,
+}
+
+impl ReadsBack {
+    pub(super) fn of(written: &Meta, read: Meta) -> Self {
+        let is_same = read.dtype.native() == written.dtype.native() && read.shape == written.shape;
+        if is_same { Self::Same } else { Self::As(read) }
+    }
+}
+
+/// Writes tensors in one format.
+pub trait Writer: Debug + Send + Sync {
+    /// Checks whether the format can hold items of a dtype. By default it holds all.
+    ///
+    /// # Errors
+    /// It cannot; the error is about [`Subject::Dtype`] or [`Subject::Output`].
+    fn check(&self, _: &DType) -> Result<()> {
+        Ok(())
+    }
+
+    /// The tensor that a reader with these options finds in place of a written one. By default it is the same.
+    fn reads_back(&self, _: &Meta, _: &TableOptions) -> ReadsBack {
+        ReadsBack::Same
+    }
+
+    /// Lays out tensors in a file. A tensor without a name has an empty one. A container takes any number of tensors,
+    /// every other format one. A writer ignores options that its format has no place for.
+    ///
+    /// # Errors
+    /// [`check`](Self::check) refuses a dtype; the format cannot have a name; a file cannot have so many tensors or
+    /// bytes.
+    fn layout(&self, tensors: &[(&str, &Meta)], request: &LayoutRequest<'_>) -> Result<Layout>;
+}
+
+/// The layout of tensors in a file.
+#[derive(Debug)]
+pub enum Layout {
+    /// By position: the place of every item is known before writing.
+    Places(Places),
+    /// One tensor in memory, written from front to back: the place of an item depends on the items before it.
+    Whole(&'static dyn WriteWhole),
+    /// One tensor after the other: the end of a tensor is known when it has been written.
+    Sequence(Box<dyn WriteSequence>),
+    /// A folder with a file for each box of items.
+    Chunks(Box<dyn WriteChunks>),
+}
+
+impl Layout {
+    /// The bytes of a tensor's items in the file, if they are known before writing.
+    pub(super) fn bytes(&self, tensor: usize) -> Option<u64> {
+        match self {
+            Self::Places(places) => Some(places.tensors[tensor].bytes),
+            Self::Whole(_) | Self::Sequence(_) | Self::Chunks(_) => None,
+        }
+    }
+}
+
+/// The layout of a binary file.
+#[derive(Debug)]
+pub struct Places {
+    /// The first bytes of the file.
+    pub header: Vec<u8>,
+    /// The places of the items of each tensor.
+    pub tensors: Vec<ItemsPlace>,
+    /// The length of the file in bytes.
+    pub bytes: u64,
+    /// Completes the file after all items. It may write before them. Items of such a file are not packed.
+    pub seal: Option<Box<dyn Seal>>,
+}
+
+/// The place of a tensor's items in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ItemsPlace {
+    /// The offset of the first item in the file, in bytes.
+    pub start: u64,
+    /// The bytes of all items.
+    pub bytes: u64,
+    /// The bits of an item, if several items share a byte.
+    pub packed: Option<u32>,
+}
+
+impl ItemsPlace {
+    /// Items of whole bytes.
+    pub fn bytewise(start: u64, meta: &Meta) -> Self {
+        Self { start, bytes: meta.bytes() as u64, packed: None }
+    }
+
+    /// Items of fewer than 8 bits share bytes.
+    pub fn packed(start: u64, meta: &Meta) -> Self {
+        let packed = Some(packed::bits(&meta.dtype)).filter(|bits| *bits < 8);
+        Self { start, bytes: packed::bytes_of_items(&meta.dtype, meta.items()), packed }
+    }
+}
+
+impl Places {
+    /// A file that ends with its header or with the last item.
+    pub fn new(header: Vec<u8>, tensors: Vec<ItemsPlace>) -> Self {
+        let end = tensors.iter().map(|place| place.start + place.bytes).max();
+        Self { bytes: end.unwrap_or(header.len() as u64), header, tensors, seal: None }
+    }
+}
+
+/// A tensor in memory that is written from front to back.
+#[derive(Clone, Copy, Debug)]
+pub struct WholeTensor<'a> {
+    /// Its name, which is empty if it has none.
+    pub name: &'a str,
+    /// The shape of the whole tensor.
+    pub shape: &'a [usize],
+    /// Its items, or those at its [`places`](WriteWhole::places).
+    pub items: &'a Tensor,
+}
+
+/// Writes a tensor in memory from front to back.
+pub trait WriteWhole: Debug + Send + Sync {
+    /// The places of each axis whose items are written, as ascending ranges; `None` for all. Other items are not read,
+    /// so that a short view of a large file is cheap.
+    fn places(&self, _meta: &Meta, _options: &TextOptions) -> Option<Vec<Vec<Range<usize>>>> {
+        None
+    }
+
+    /// Writes a tensor.
+    ///
+    /// # Errors
+    /// The format cannot hold an item; an error of the kind [`Io`](crate::error::ErrorKind::Io) comes from `out`.
+    fn write_whole(&self, out: &mut dyn Write, tensor: WholeTensor<'_>, options: &TextOptions) -> Result<()>;
+}
+
+/// Writes tensors one after the other, because the place of a tensor depends on the (compressed) bytes of those before
+/// it.
+pub trait WriteSequence: Debug + Send + Sync {
+    /// Writes tensors to an empty file, which is open for reading and writing. It calls `items` once for each tensor
+    /// number, in ascending order, for the items in C order.
+    ///
+    /// # Errors
+    /// Writing fails, or `items` does.
+    fn write_sequence(&self, file: &File, items: &mut Items<'_>) -> Result<()>;
+}
+
+/// Writes each box of a tensor to a file of its own.
+pub trait WriteChunks: Debug + Send + Sync {
+    /// The chunk style of tensor `n`. A unit is a file, which may hold several chunks.
+    fn style(&self, n: usize) -> &ChunkStyle;
+
+    /// The path in the folder of the file of a box of tensor `n`.
+    fn key(&self, n: usize, window: &Window) -> String;
+
+    /// Returns the bytes of the file of a box; `None` if no chunk of the box is stored. Chunks that hold only the fill
+    /// value are stored only if `stays` says so.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    fn pack(&self, n: usize, window: &Window, items: &[u8], stays: &Stays<'_>) -> Result<Option<Vec<u8>>>;
+
+    /// Whether chunks that hold only the fill value are stored.
+    fn stores_empty(&self) -> bool;
+
+    /// Whether the bytes of that file are the unpacked items.
+    fn holds_as_they_are(&self, n: usize, window: &Window) -> bool;
+
+    /// The arrays that are copied unread, with their prefixes in the folder.
+    fn copies(&self) -> &[NamedCopy];
+
+    /// Returns the files that are written after all boxes and copies, in order.
+    ///
+    /// # Errors
+    /// The metadata of a tensor cannot be written.
+    fn seal(&self) -> Result<Vec<(String, Vec<u8>)>>;
+}
+
+/// The options of printed tensors, with the names of `numpy.set_printoptions`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextOptions {
+    /// The number of items above which a tensor is elided; `None` elides none.
+    pub threshold: Option<usize>,
+    /// The number of items at each end of an elided axis.
+    pub edgeitems: usize,
+    /// The number of characters in a line.
+    pub linewidth: usize,
+    /// The maximum number of digits after a float's point (as under `floatmode="maxprec"`); `None` for as many as read
+    /// back to the same float. As in NumPy, a tensor of rank 0 ignores it.
+    pub precision: Option<usize>,
+}
+
+impl TextOptions {
+    /// NumPy's default of the threshold.
+    pub const NUMPY_THRESHOLD: usize = 1000;
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        Self { threshold: None, edgeitems: 3, linewidth: 75, precision: None }
+    }
+}
+
+/// A function that passes the items of a tensor, given by its number, to a receiver.
+pub type Items<'a> = dyn FnMut(usize, &mut Take<'_>) -> Result<()> + 'a;
+
+/// Writes content that depends on all items, such as their checksums.
+pub trait Seal: Debug + Send + Sync {
+    /// Begins with a file without items.
+    fn begin(&self) -> Box<dyn BegunSeal + '_>;
+}
+
+/// A [`Seal`] that sees the items of all tensors as they are written.
+pub trait BegunSeal: Written {
+    /// Completes the file after all items.
+    ///
+    /// # Errors
+    /// Writing fails; there is not enough memory.
+    fn finish(&self, file: &File) -> Result<()>;
+}

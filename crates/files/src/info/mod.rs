@@ -1,0 +1,484 @@
+//! Describes tensors and computes statistics for `tensorop info`. This module is not part of the stable interface.
+//!
+//! ```
+//! use tensorop::ops::fill::Limits;
+//! use tensorop::info::{self, Mean};
+//! use tensorop::storage::source::Source;
+//! use tensorop::{DType, Tensor};
+//!
+//! let tensor = Tensor::new(DType::parse("int8").unwrap(), vec![2, 2], vec![3, 0, 1, 0]).unwrap();
+//! let stats = info::stats(&mut Source::memory(tensor, "data".into()), Limits::default(), &|_| ())?;
+//! let stats = stats.expect("numbers have statistics");
+//! assert_eq!(stats.max.map(|(value, index)| (value.to_string(), index)), Some(("3".into(), vec![0, 0])));
+//! assert_eq!((stats.mean, stats.zero), (Some(Mean::Real(1.0)), 2));
+//! # Ok::<(), tensorop::Error>(())
+//! ```
+
+mod by_axis;
+mod bytes;
+mod close;
+mod figures;
+mod group_stats;
+mod hash;
+mod histogram;
+mod items;
+mod part;
+mod planned;
+mod shared;
+mod stats;
+mod tree;
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+pub use self::by_axis::by_axis;
+pub use self::figures::{AxisStats, write_figures};
+pub use self::hash::{hash, hash_bytes};
+pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
+pub use self::planned::explain_stats;
+pub use self::shared::{Shared, mark_shared};
+pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats, stats_without_quantiles};
+pub use self::tree::{write_tree, write_tree_json};
+use crate::format::Format;
+use crate::format::content::{ChunkDescription, Description};
+use crate::format::name_order::by_numbers;
+use crate::item::dtype::Kind;
+use crate::item::meta::Order;
+use crate::report::json::{self, Escapes, list, or_null};
+use crate::report::{Colour, Column, Heading, Style, Table, four_digits, full_name, printable};
+use crate::storage::source::{Metadata, merged};
+
+/// The description of a tensor and the results computed from its items.
+#[derive(Debug)]
+pub struct Info {
+    /// As typed.
+    pub file: String,
+    /// The name in a container; `None` if the file is the tensor.
+    pub member: Option<String>,
+    pub format: Format,
+    pub stored: Description,
+    /// `Some(None)` for items without statistics.
+    pub stats: Option<Option<Stats>>,
+    /// `Some(None)` if no items can be counted.
+    pub histogram: Option<Option<Histogram>>,
+    pub hash: Option<String>,
+    /// The axis, and the statistics of each index.
+    pub by_axis: Option<(usize, AxisStats)>,
+    pub metadata: Option<Arc<Metadata>>,
+    /// Names of other content in the container.
+    pub content: Arc<[String]>,
+    /// Names of tensors that the index does not name.
+    pub unlisted: Arc<[String]>,
+    /// A number for the file of the container that holds the tensor.
+    pub file_number: usize,
+    pub shared: Option<Shared>,
+}
+
+/// A tensor of a container that cannot be read.
+#[derive(Debug)]
+pub struct UnreadTensor {
+    pub file: String,
+    pub member: String,
+    pub reason: String,
+}
+
+impl UnreadTensor {
+    fn note(&self) -> String {
+        format!("not read: {}", printable(&self.reason))
+    }
+}
+
+/// The order of listed tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListOrder {
+    Name,
+    /// By size, the largest first.
+    Size,
+}
+
+/// Sorts tensors of several files. Ties are sorted by name.
+pub fn sort(infos: &mut [Info], unread: &mut [UnreadTensor], order: ListOrder) {
+    let by_names = |a: (&str, Option<&str>), b: (&str, Option<&str>)| {
+        by_numbers(a.0, b.0).then_with(|| by_numbers(a.1.unwrap_or_default(), b.1.unwrap_or_default()))
+    };
+    unread.sort_by(|a, b| by_names((&a.file, Some(&a.member)), (&b.file, Some(&b.member))));
+    let mut of_files: HashMap<String, u64> = HashMap::new();
+    if order == ListOrder::Size {
+        for info in infos.iter() {
+            let sum = of_files.entry(info.file.clone()).or_default();
+            *sum = sum.saturating_add(info.stored.bytes);
+        }
+    }
+    let of_file = |info: &Info| of_files.get(&info.file).copied().unwrap_or_default();
+    infos.sort_by(|a, b| {
+        let files = of_file(b).cmp(&of_file(a)).then_with(|| by_numbers(&a.file, &b.file));
+        let sizes = if order == ListOrder::Size { b.stored.bytes.cmp(&a.stored.bytes) } else { Ordering::Equal };
+        files.then(sizes).then_with(|| by_names((&a.file, a.member.as_deref()), (&b.file, b.member.as_deref())))
+    });
+}
+
+struct FileInfos<'a> {
+    infos: &'a [Info],
+    unread: &'a [UnreadTensor],
+}
+
+impl<'a> FileInfos<'a> {
+    fn name(&self) -> &'a str {
+        let file = self.infos.first().map(|info| &info.file);
+        file.or(self.unread.first().map(|unread| &unread.file)).map_or("", |file| file)
+    }
+}
+
+/// Files without readable tensors come last.
+fn by_file<'a>(infos: &'a [Info], unread: &'a [UnreadTensor]) -> Vec<FileInfos<'a>> {
+    let mut others: Vec<&[UnreadTensor]> = unread.chunk_by(|a, b| a.file == b.file).collect();
+    let chunks = infos.chunk_by(|a, b| a.member.is_some() && b.member.is_some() && a.file == b.file);
+    let mut found: Vec<_> = chunks
+        .map(|infos| {
+            let of_file = |unread: &&[UnreadTensor]| infos[0].member.is_some() && unread[0].file == infos[0].file;
+            let at = others.iter().position(of_file);
+            FileInfos { infos, unread: at.map_or(&[], |at| others.remove(at)) }
+        })
+        .collect();
+    found.extend(others.into_iter().map(|unread| FileInfos { infos: &[], unread }));
+    found
+}
+
+#[derive(Default)]
+struct Totals {
+    tensors: usize,
+    items: u128,
+    bytes: u64,
+}
+
+impl Totals {
+    fn of<'a>(infos: impl Iterator<Item = &'a Info>) -> Self {
+        infos.fold(Self::default(), |Self { tensors, items, bytes }, info| Self {
+            tensors: tensors + 1,
+            items: items + info.items() as u128,
+            bytes: bytes.saturating_add(info.stored.bytes),
+        })
+    }
+}
+
+impl Info {
+    /// `little`, `big`, or `None` if the byte order does not matter.
+    pub fn byte_order(&self) -> Option<&'static str> {
+        let dtype = &self.stored.meta.dtype;
+        // The dtype name of an empty string type includes the byte order.
+        let bytes = matches!(dtype.kind(), Kind::Bytes(_) | Kind::Void(_) | Kind::Struct(_));
+        let ordered = !bytes && (dtype.itemsize() > 1 || matches!(dtype.kind(), Kind::Str(_)));
+        ordered.then_some(if dtype.is_big_endian() { "big" } else { "little" })
+    }
+
+    /// The name of the dtype, or of the rule of its blocks.
+    fn dtype(&self) -> String {
+        self.stored.blocks.map_or_else(|| self.stored.meta.dtype.native().name(), |blocks| blocks.name.to_owned())
+    }
+
+    /// The number of items, saturating.
+    pub fn items(&self) -> usize {
+        let shape = &self.stored.meta.shape;
+        if shape.contains(&0) { 0 } else { shape.iter().fold(1, |items, &dim| items.saturating_mul(dim)) }
+    }
+
+    fn full_name(&self) -> String {
+        full_name(&self.file, self.member.as_deref())
+    }
+
+    fn order(&self) -> &'static str {
+        if self.stored.meta.order == Order::Fortran { "F" } else { "C" }
+    }
+}
+
+/// Writes an array with one object per tensor, each on a line.
+///
+/// # Errors
+/// `out` fails.
+pub fn write_json(out: &mut dyn Write, infos: &mut [Info]) -> io::Result<()> {
+    for (i, info) in infos.iter_mut().enumerate() {
+        let object = object(info);
+        write!(out, "{}{}", if i == 0 { "[" } else { ",\n " }, object.strip_suffix('}').unwrap_or(&object))?;
+        if let Some((_, places)) = &mut info.by_axis {
+            out.write_all(b", \"by_axis\": ")?;
+            places.write(out)?;
+        }
+        out.write_all(b"}")?;
+    }
+    out.write_all(if infos.is_empty() { b"[]\n" } else { b"]\n" })
+}
+
+fn object(info: &Info) -> String {
+    let quoted = |text: &str| json::string(text, Escapes::Numbers);
+    let Description { meta, bytes, offset, chunks, .. } = &info.stored;
+    let mut members = vec![
+        ("file", quoted(&info.file)),
+        ("member", or_null(info.member.as_deref(), quoted)),
+        ("format", quoted(info.format.name())),
+        ("dtype", quoted(&info.dtype())),
+        ("shape", list(&meta.shape)),
+        ("order", quoted(info.order())),
+        ("byte_order", or_null(info.byte_order(), quoted)),
+        ("items", info.items().to_string()),
+        ("bytes", bytes.to_string()),
+        ("offset", or_null(*offset, |offset| offset.to_string())),
+    ];
+    if let Some(chunks) = chunks {
+        let names = |names: &Vec<Option<String>>| json::array(names, |name| or_null(name.as_deref(), quoted));
+        members.extend([
+            ("chunks", list(&chunks.chunks)),
+            ("shards", or_null(chunks.shards.as_deref(), list)),
+            ("codecs", chunks.codecs.clone()),
+            ("fill_value", chunks.fill_value.clone()),
+            ("dimension_names", or_null(chunks.dimension_names.as_ref(), names)),
+            ("attributes", chunks.attributes.clone()),
+            ("zarr_format", chunks.version.to_string()),
+        ]);
+    }
+    if let Some(shared) = &info.shared {
+        members.push(("shares", quoted(&shared.member)));
+    }
+    if let Some(stats) = &info.stats {
+        members.push(("stats", figures::object(stats.as_ref())));
+    }
+    if let Some(histogram) = &info.histogram {
+        members.push(("histogram", or_null(histogram.as_ref(), Histogram::json)));
+    }
+    if let Some(hash) = &info.hash {
+        members.push(("hash", quoted(hash)));
+    }
+    if let Some(metadata) = info.metadata.as_deref().filter(|metadata| !metadata.is_empty()) {
+        let metadata: Vec<_> =
+            metadata.iter().map(|(key, value)| format!("{}: {}", quoted(key), quoted(value))).collect();
+        members.push(("metadata", format!("{{{}}}", metadata.join(", "))));
+    }
+    if !info.content.is_empty() {
+        members.push(("content", json::array(&*info.content, |name| quoted(name))));
+    }
+    if !info.unlisted.is_empty() {
+        members.push(("unlisted", json::array(&*info.unlisted, |name| quoted(name))));
+    }
+    json::object(members)
+}
+
+const WIDEST: usize = 60;
+
+/// Characters.
+const BAR: u64 = 40;
+
+/// Writes a table of tensors, then their statistics, hashes (as `sha256sum` prints them), histograms and statistics by
+/// axis.
+///
+/// # Errors
+/// `out` fails.
+pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTensor], style: Style) -> io::Result<()> {
+    let columns = vec![
+        Column::left("name"),
+        Column::left("dtype"),
+        Column::left("shape"),
+        Column::right("size"),
+        Column::left(""),
+    ];
+    let total = |FileInfos { infos, unread }: &FileInfos<'_>| {
+        let Totals { tensors, items, bytes } = Totals::of(infos.iter());
+        let note = if unread.is_empty() { String::new() } else { format!("{} not read", unread.len()) };
+        let (tensors, items) = (counted(tensors as u128, "tensor"), counted(items, "item"));
+        vec!["  total".into(), tensors.into(), items.into(), size(bytes).into(), note.into()]
+    };
+    let none = |name: String, unread: &UnreadTensor| {
+        let note = unread.note();
+        Some(vec![name.into(), "".into(), "".into(), "".into(), note.into()])
+    };
+    let tensors = rows(infos, unread, |name, info| Some(cells(name, info)), none, total);
+    Table { columns, rows: tensors, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }
+        .write(out, style)?;
+    write_metadata(out, infos)?;
+    write_content(out, infos)?;
+    if infos.iter().any(|info| info.stats.is_some()) {
+        let row = |name, info: &Info| info.stats.as_ref().map(|stats| figures::cells(name, stats.as_ref()));
+        let rows = rows(infos, unread, row, |_, _| None, |_| Vec::new());
+        writeln!(out)?;
+        let columns = figures::columns("name");
+        Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }.write(out, style)?;
+    }
+    let hashes = infos.iter().filter_map(|info| Some((info.hash.as_ref()?, info)));
+    for (n, (hash, info)) in hashes.enumerate() {
+        writeln!(out, "{}{hash}  {}", if n == 0 { "\n" } else { "" }, info.full_name())?;
+    }
+    for info in infos {
+        if let Some(histogram) = &info.histogram {
+            writeln!(out, "\n{}", style.paint(Colour::Bold, &info.full_name()))?;
+            write_histogram(out, histogram.as_ref())?;
+        }
+        if let Some((axis, places)) = &mut info.by_axis {
+            let heading = format!("{}, axis {axis}", full_name(&info.file, info.member.as_deref()));
+            writeln!(out, "\n{}", style.paint(Colour::Bold, &heading))?;
+            places.write(out)?;
+        }
+    }
+    Ok(())
+}
+
+fn rows(
+    infos: &[Info],
+    unread: &[UnreadTensor],
+    row: impl Fn(String, &Info) -> Option<Vec<Cow<'static, str>>>,
+    row_of_unread: impl Fn(String, &UnreadTensor) -> Option<Vec<Cow<'static, str>>>,
+    total: impl Fn(&FileInfos<'_>) -> Vec<Cow<'static, str>>,
+) -> Vec<Vec<Cow<'static, str>>> {
+    let mut rows = Vec::new();
+    for of_file in by_file(infos, unread) {
+        let FileInfos { infos, unread } = of_file;
+        if let ([one], []) = (infos, unread) {
+            rows.extend(row(one.full_name(), one));
+            continue;
+        }
+        let member = |name: &str| format!("  {}", printable(name));
+        let of_infos = infos.iter().filter_map(|info| row(member(info.member.as_deref().unwrap_or_default()), info));
+        let of_unread = unread.iter().filter_map(|unread| row_of_unread(member(&unread.member), unread));
+        let below: Vec<_> = of_infos.chain(of_unread).collect();
+        let file = infos.first().map(|info| &info.file).or(unread.first().map(|unread| &unread.file));
+        if let Some(file) = file.filter(|_| !below.is_empty()) {
+            rows.push(vec![printable(file).into_owned().into()]);
+            rows.extend(below);
+            rows.extend(Some(total(&of_file)).filter(|cells| !cells.is_empty()));
+        }
+    }
+    rows
+}
+
+/// Merges the metadata of the shards of an index.
+fn write_metadata(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
+    let files: Vec<&[Info]> = infos.chunk_by(|a, b| a.file == b.file).collect();
+    for tensors in &files {
+        let metadata = merged(tensors.iter().filter_map(|info| info.metadata.as_ref()));
+        if let (Some(info), true, true) = (tensors.first(), files.len() > 1, !metadata.is_empty()) {
+            writeln!(out, "{}:", printable(&info.file))?;
+        }
+        for (key, value) in &metadata {
+            writeln!(out, "metadata {} = {}", printable(key), printable(value))?;
+        }
+    }
+    Ok(())
+}
+
+fn write_content(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
+    let files = infos.chunk_by(|a, b| a.file == b.file).filter_map(|infos| infos.first());
+    files.filter(|info| !info.content.is_empty()).try_for_each(|info| {
+        let noun = if info.content.len() == 1 { "which is not a tensor" } else { "which are not tensors" };
+        writeln!(out, "{}: holds {}, {noun}", printable(&info.file), printable(&info.content.join(", ")))
+    })
+}
+
+fn cells(name: String, info: &Info) -> Vec<Cow<'static, str>> {
+    let Description { meta, bytes, chunks, .. } = &info.stored;
+    let fortran = (meta.order == Order::Fortran).then_some("Fortran order");
+    let big = (info.byte_order() == Some("big")).then_some("big-endian");
+    let usual = fortran.into_iter().chain(big).map(str::to_owned);
+    let shared = info.shared.as_ref().map(|Shared { member, has_all }| {
+        format!("{} {}", if *has_all { "=" } else { "shares bytes of" }, printable(member))
+    });
+    let factor = info.stored.factor.as_ref().map(|factor| format!("not multiplied by {}", printable(factor)));
+    let storage: Vec<_> =
+        usual.chain(chunks.as_ref().map(ChunkDescription::to_string)).chain(factor).chain(shared).collect();
+    vec![
+        name.into(),
+        printable(&info.dtype()).into_owned().into(),
+        list(&meta.shape).into(),
+        size(*bytes).into(),
+        storage.join(", ").into(),
+    ]
+}
+
+impl fmt::Display for ChunkDescription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "chunks {}", list(&self.chunks))?;
+        if let Some(shards) = &self.shards {
+            write!(f, ", shards {}", list(shards))?;
+        }
+        let fill = match &*self.fill_value {
+            // JSON writes these numbers as strings.
+            number @ ("\"NaN\"" | "\"Infinity\"" | "\"-Infinity\"") => number.trim_matches('"'),
+            fill => fill,
+        };
+        write!(f, ", codec {}, fill {}", printable(&self.codec_names), printable(fill))?;
+        if let Some(names) = &self.dimension_names {
+            let names: Vec<_> = names.iter().map(|name| name.as_deref().unwrap_or("-")).collect();
+            write!(f, ", dims {}", printable(&names.join(",")))?;
+        }
+        write!(f, ", version {}", self.version)
+    }
+}
+
+fn counted(count: u128, name: &str) -> String {
+    format!("{count} {name}{}", if count == 1 { "" } else { "s" })
+}
+
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1 << 10 {
+        return format!("{bytes} B");
+    }
+    let (mut number, mut unit) = (bytes as f64 / 1024.0, 0);
+    // 1023.99 KiB must not become 1024 KiB.
+    while number.round() >= 1024.0 && unit + 1 < UNITS.len() {
+        (number, unit) = (number / 1024.0, unit + 1);
+    }
+    let places = usize::from(number < 9.995) + usize::from(number < 99.95);
+    format!("{number:.places$} {}", UNITS[unit])
+}
+
+fn write_histogram(out: &mut dyn Write, histogram: Option<&Histogram>) -> io::Result<()> {
+    let Some(histogram) = histogram else { return writeln!(out, "  -") };
+    let most = histogram.bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
+    let last = histogram.bins.len().saturating_sub(1);
+    let labels: Vec<String> = histogram.bins.iter().enumerate().map(|(i, bin)| bin.label(i == last)).collect();
+    let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let digits = most.to_string().len();
+    for (bin, label) in histogram.bins.iter().zip(labels) {
+        // Every nonempty bin has a bar.
+        let bar = (u128::from(bin.count) * u128::from(BAR)).div_ceil(most.into()) as usize;
+        let line = format!("  {label:<width$}  {:>digits$}  {}", bin.count, "#".repeat(bar));
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+impl Histogram {
+    fn json(&self) -> String {
+        let bin = |bin: &Bin| {
+            let [from, to] = [bin.from, bin.to].map(|edge| edge.text(json::float));
+            json::object([("from", from), ("to", to), ("count", bin.count.to_string())])
+        };
+        json::array(&self.bins, bin)
+    }
+}
+
+impl Bin {
+    fn label(&self, last: bool) -> String {
+        match (self.from, self.to) {
+            (BinEdge::Integer(from), BinEdge::Integer(to)) if from == to => from.to_string(),
+            (BinEdge::Integer(from), BinEdge::Integer(to)) => format!("{from} to {to}"),
+            (from, to) => {
+                let [from, to] = [from, to].map(|edge| edge.text(four_digits));
+                format!("[{from}, {to}{}", if last { "]" } else { ")" })
+            }
+        }
+    }
+}
+
+impl BinEdge {
+    fn text(self, float: fn(f64) -> String) -> String {
+        match self {
+            BinEdge::Integer(value) => value.to_string(),
+            BinEdge::Float(value) => float(value),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

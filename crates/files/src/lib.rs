@@ -1,0 +1,105 @@
+//! Tensors in files: formats, plans of what is read and written, comparison, statistics, golden files.
+//!
+//! # Read, change, write
+//!
+//! ```
+//! # let folder = tempfile::tempdir().unwrap();
+//! # std::env::set_current_dir(folder.path()).unwrap();
+//! # let first = tensorop_files::Tensor::from(&ndarray::array![[1.0_f32, 2.0], [3.0, 4.0]]);
+//! # tensorop_files::write_all("w.npz", [("conv1", &first)])?;
+//! use ndarray::{ArrayD, array};
+//! use tensorop_files::{DType, Tensor, WriteOptions, slice_scatter};
+//!
+//! // one tensor of an archive; the content tells the format
+//! let conv1 = tensorop_files::read("w.npz:conv1")?;
+//! // an ndarray array, if the items are of that type
+//! let weights: ArrayD<f32> = conv1.to_array()?;
+//! let patched = slice_scatter(&weights, &array![[0.0, 0.5]], &":1".parse()?)?;
+//! // the name tells the format; the file is complete or does not exist
+//! tensorop_files::write("patched.npy", &Tensor::from(&patched))?;
+//! # assert_eq!(tensorop_files::read("patched.npy")?.to_array::<f32>()?, array![[0.0, 0.5], [3.0, 4.0]].into_dyn());
+//!
+//! // a slice of a large file, of which nothing else is read, and a change where it lies
+//! let file = tensorop_files::open("patched.npy")?;
+//! println!("{:?}", file.info(None)?.shape);
+//! let column = file.read_slice(None, &":, -1:".parse()?)?;
+//! tensorop_files::patch("patched.npy", &":, :1".parse()?, &column)?;
+//!
+//! let half = WriteOptions::new().cast(DType::parse("float16")?).compress(true);
+//! half.write_all("half.npz", [("conv1", &conv1)])?;
+//!
+//! let found = tensorop_files::diff::compare(&conv1, &tensorop_files::read("patched.npy")?, &Default::default())?;
+//! assert_eq!(found.mismatches(), Some(3));
+//! # Ok::<(), tensorop_files::Error>(())
+//! ```
+//!
+//! Files are `.npy`, `.npz`, `.safetensors` and their indexes, Zarr stores, ONNX `.pb`, JSON, CSV and TSV, and raw
+//! bytes whose dtype and shape the path states; ONNX models, OpenVINO IR, GGUF and PyTorch files are only
+//! read, and NumPy's printed text is only written.
+//!
+//! - [`read`], [`read_all`] and [`read_bytes`] read whole tensors into memory as a [`Tensor`] of any dtype.
+//! - [`open`] and [`open_bytes`] return an [`Opened`], which describes and reads tensors and slices by name;
+//!   [`describe`] describes a whole file.
+//! - [`write`](write()), [`write_all`] and [`WriteOptions`] write tensors; [`patch`] changes a slice of a file in
+//!   place.
+//! - [`diff::compare`] compares two tensors; [`golden`] has assertions for tests.
+//!
+//! Every error is an [`Error`] with a [kind](error::ErrorKind) and a text that names file and tensor.
+//!
+//! All of [`tensorop_kernels`] is here, too.
+//!
+//! # Features
+//!
+//! | feature | content |
+//! | --- | --- |
+//! | `predicates` | `golden`: golden files in tests, `assert_tensor_eq!` |
+//! | `remote` | addresses: `http://`, `https://`, `s3://`, `hf://` |
+//! | `zarr` | Zarr stores |
+//!
+//! # How the source is organised
+//!
+//! A row may import the rows that its last column names, and their imports, and all of [`tensorop_kernels`].
+//!
+//! | row | content | imports |
+//! | --- | --- | --- |
+//! | `golden.rs` | (feature `predicates`) golden files in tests | `diff` |
+//! | `diff/`, `info/` | comparisons and statistics | `format`, `report` |
+//! | `format/` | a file or folder per format, and their table `rows.rs`; `located` parses paths; `files`, `opened` (the functions of this page), `collection` and `rewrite` build on `open` and `write/`; `values/` has text without a dtype; `quantized/` makes weights of their parts | `asked_names`, `engine` |
+//! | `engine/` | plans and their costs; the window loop: jobs, sinks, scans, slabs; quantiles in bounded memory | `storage` |
+//! | `storage/` | targets and stages for atomic output, local stores, buckets, parts, signals | |
+//! | `report/` | JSON, JUnit XML, tables and colour for `diff`, `info` and `check` | |
+//! | `asked_names.rs` | dtypes as people type them | |
+//!
+//! - A **format** is a row of the table in `format/rows.rs` with a `Reader` and a `Writer`. No other code depends on
+//!   the format.
+//! - A **plan** states preparation, output path, regions and threads, as a pure function of operator, sink and limits.
+//!   [`Planners`](engine::cost::Planners) compare all ways to read the operands. A [`Job`](engine::job::Job) executes
+//!   the plan; `--explain` prints it.
+//! - A **sink** takes windows: a file at an offset, a stream, memory, a folder of chunks. Windows are contiguous in C
+//!   order, or boxes of a grid for chunked inputs and outputs.
+//! - The [`Selection`](tensorop_kernels::ops::selection::Selection) that an operator reads through decides the storage order.
+
+#![forbid(unsafe_code)]
+
+#[doc(hidden)]
+pub mod asked_names;
+pub mod diff;
+#[doc(hidden)]
+pub mod engine;
+#[doc(hidden)]
+pub mod format;
+#[cfg(feature = "predicates")]
+pub mod golden;
+#[doc(hidden)]
+pub mod info;
+#[doc(hidden)]
+pub mod report;
+#[doc(hidden)]
+pub mod storage;
+
+pub use format::{
+    Format,
+    files::{WriteOptions, read, read_all, read_bytes, write, write_all},
+    opened::{Opened, TensorInfo, describe, open, open_bytes, patch},
+};
+pub use tensorop_kernels::*;

@@ -1,0 +1,119 @@
+//! Shared parts of the reports of [`diff`](mod@crate::diff) and [`info`](crate::info). The program chooses their
+//! [`Style`].
+
+mod colour;
+pub mod json;
+pub mod junit;
+mod table;
+
+use std::borrow::Cow;
+
+pub use self::colour::{OptionNames, Style};
+pub use self::{
+    colour::Colour,
+    table::{Column, Heading, Table},
+};
+use crate::item::print::float;
+
+/// Names in files may contain control characters, which a terminal may obey.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return text.into();
+    }
+    let mut out = String::new();
+    for c in text.chars() {
+        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out.into()
+}
+
+pub fn full_name(file: &str, member: Option<&str>) -> String {
+    let member = member.map_or(String::new(), |member| format!(":{}", printable(member)));
+    format!("{}{member}", printable(file))
+}
+
+/// NaN and infinities without quotes, no trailing `.0`.
+pub fn bare(text: &str) -> &str {
+    let text = text.trim_matches('"');
+    text.strip_suffix(".0").unwrap_or(text)
+}
+
+/// More than four digits would make tables wide.
+pub fn four_digits(value: f64) -> String {
+    told_from(value, None)
+}
+
+/// Rounds to four digits, or to as many as keep `value` visibly on its side of `limit`.
+pub fn told_from(value: f64, limit: Option<f64>) -> String {
+    let rounded = rounded_on_its_side(value, 4, limit);
+    if rounded == 0.0 { "0".to_owned() } else { bare(&float(rounded)).to_owned() }
+}
+
+/// A value with the digits of 1 or -1 is printed by its distance: 1-5.1e-7.
+pub fn near_one(value: f64, limit: Option<f64>) -> String {
+    let rest = 1.0 - value.abs();
+    if rounded_on_its_side(value, 4, None).abs() != 1.0 || rest <= 0.0 {
+        return told_from(value, limit);
+    }
+    // exact for a limit near 1; any other differs visibly
+    let rest = rounded_on_its_side(rest, 2, limit.map(|limit| 1.0 - limit.abs()));
+    if value > 0.0 { format!("1-{rest:e}") } else { format!("-1+{rest:e}") }
+}
+
+fn rounded_on_its_side(value: f64, digits: usize, limit: Option<f64>) -> f64 {
+    let round = |value: f64, digits: usize| format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
+    let is_distinct = |digits: &usize| {
+        // the limit may be a difference from 1, so it is rounded too
+        let differs = |limit: f64| round(value, *digits).partial_cmp(&limit) == value.partial_cmp(&limit);
+        limit.is_none_or(|limit| differs(limit) && (value == limit || round(value, *digits) != round(limit, *digits)))
+    };
+    // 17 digits are exact
+    (digits..=17).find(is_distinct).map_or(value, |digits| round(value, digits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_in_four_digits() {
+        let rows = [(0.0, "0"), (-0.0, "0"), (1.0, "1"), (-1.02149, "-1.021"), (9.99999e22, "1e+23"), (0.25, "0.25")];
+        for (value, wanted) in rows {
+            assert_eq!(four_digits(value), wanted, "{value}");
+        }
+        assert_eq!(four_digits(f64::INFINITY), "Infinity");
+    }
+
+    #[test]
+    fn numbers_are_told_from_limits() {
+        let plain = [
+            (0.50001, Some(0.5), "0.50001"),
+            (0.50001, Some(0.4), "0.5"),
+            (0.5, Some(0.5), "0.5"),
+            (1.0 + f64::EPSILON, Some(1.0), "1.0000000000000002"),
+            (-0.100004, Some(-0.1), "-0.100004"),
+            (f64::NEG_INFINITY, Some(30.0), "-Infinity"),
+        ];
+        plain.iter().for_each(|&(value, limit, wanted)| assert_eq!(told_from(value, limit), wanted, "{value}"));
+        let near = [
+            (0.99999949, None, "1-5.1e-7"),
+            (0.99999949, Some(0.9999995), "1-5.1e-7"),
+            (0.999999496, Some(0.9999995), "1-5.04e-7"),
+            (1.0 - f64::EPSILON / 2.0, Some(1.0), "1-1.1e-16"),
+            (-0.99999949, None, "-1+5.1e-7"),
+            (0.99996, None, "1-4e-5"),
+            (0.99984, None, "0.9998"),
+            (0.99984, Some(0.9998), "0.99984"),
+            (1.0, Some(0.5), "1"),
+            (-1.0, None, "-1"),
+            (0.0, None, "0"),
+        ];
+        near.iter().for_each(|&(value, limit, wanted)| assert_eq!(near_one(value, limit), wanted, "{value}"));
+    }
+
+    #[test]
+    fn names_obey_no_terminal() {
+        assert_eq!(printable("a\u{1b}b\n\u{9b}"), "a\\u{1b}b\\n\\u{9b}");
+        assert!(matches!(printable("conv1.é"), Cow::Borrowed("conv1.é")));
+    }
+}

@@ -1,0 +1,25 @@
+//! Targets of items, stores and streams, beside the sources of tensorop-kernels.
+
+pub use tensorop_kernels::storage::{
+    attachments, calls, chunked, conversion, counted, key_store, platform, read_at, requests, source,
+};
+
+#[cfg_attr(feature = "remote", path = "bucket.rs")]
+#[cfg_attr(not(feature = "remote"), path = "no_bucket.rs")]
+pub mod bucket;
+mod draft;
+pub mod links;
+pub mod local_store;
+pub mod made_folders;
+pub mod made_units;
+#[cfg(test)]
+pub mod memory_store;
+pub mod named_target;
+pub mod parts;
+pub mod record;
+pub mod signals;
+pub mod stage;
+pub mod store_draft;
+pub mod stream;
+pub mod target;
+pub mod unread;

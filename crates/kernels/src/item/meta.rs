@@ -1,0 +1,85 @@
+//! Dtype, shape and order of a tensor.
+
+use super::dtype::DType;
+use crate::layout::shape::bytes_of;
+use crate::layout::view::View;
+
+/// The order of items in storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The last axis varies fastest.
+    #[default]
+    C,
+    /// The first axis varies fastest.
+    Fortran,
+}
+
+impl Order {
+    pub fn view(self, shape: &[usize]) -> View {
+        match self {
+            Self::C => View::c_order(shape),
+            Self::Fortran => View::fortran_order(shape),
+        }
+    }
+
+    /// Operators see a tensor in Fortran order with reversed axes.
+    pub fn index(self, mut index: Vec<usize>) -> Vec<usize> {
+        if self == Self::Fortran {
+            index.reverse();
+        }
+        index
+    }
+}
+
+/// A tensor without its items. Formats read it from headers, operators state it for outputs, and writers check it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meta {
+    /// The dtype, as stored.
+    pub dtype: DType,
+    /// The dims, outermost axis first.
+    pub shape: Vec<usize>,
+    /// The order of storage.
+    pub order: Order,
+}
+
+impl Meta {
+    /// Creates a description in C order.
+    pub fn new(dtype: DType, shape: Vec<usize>) -> Self {
+        Self { dtype, shape, order: Order::C }
+    }
+
+    /// Replaces the order of storage.
+    #[must_use]
+    pub fn in_order(self, order: Order) -> Self {
+        Self { order, ..self }
+    }
+
+    /// The number of items, which cannot overflow, because formats refuse shapes that exceed memory.
+    pub fn items(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// The bytes of all items.
+    pub fn bytes(&self) -> usize {
+        self.items() * self.dtype.itemsize()
+    }
+
+    /// Whether memory could address every item ([`bytes_of`]).
+    pub fn is_addressable(&self) -> bool {
+        bytes_of(&self.shape, self.dtype.itemsize()).is_some()
+    }
+
+    pub fn view(&self) -> View {
+        self.order.view(&self.shape)
+    }
+
+    /// The storage in C order, with reversed axes if in Fortran order.
+    #[must_use]
+    pub fn as_stored(&self) -> Self {
+        let mut shape = self.shape.clone();
+        if self.order == Order::Fortran {
+            shape.reverse();
+        }
+        Self::new(self.dtype.clone(), shape)
+    }
+}

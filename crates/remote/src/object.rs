@@ -1,0 +1,103 @@
+//! An object on a server as bytes by position.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::address::Address;
+use crate::answer::digest;
+use crate::client::Client;
+use crate::reading::FirstAnswer;
+use tensorop_kernels::error::Result;
+use tensorop_kernels::layout::gather::GapRun;
+use tensorop_kernels::storage::read_at::{Identity, MIN_REQUEST, Part, ReadAt, Stamp};
+
+/// The maximum bytes of needless reads: the first part, which precedes the length of the header, and gaps.
+const MAX_IN_VAIN: usize = 1 << 17;
+
+/// The maximum number of requests that gaps may add per object. Every other item of a large tensor would be millions of
+/// requests, so further gaps below [`MIN_REQUEST`] are read beyond the limit above.
+const MAX_PARTED: usize = 4000;
+
+/// An object whose first part is known. Other reads are one request each, for the version of the first answer.
+#[derive(Debug)]
+pub struct RemoteObject {
+    client: Arc<Client>,
+    address: Address,
+    begun: FirstAnswer,
+    /// The remaining bytes that may be read needlessly.
+    spare: AtomicUsize,
+    /// How many runs of gaps were not read.
+    parted: AtomicUsize,
+}
+
+impl RemoteObject {
+    /// Reads a part of the object; `None` if the object does not exist.
+    pub fn open(client: &Arc<Client>, address: Address, part: Part) -> Result<Option<Self>> {
+        Ok(client.begin(&address, part)?.map(|begun| Self::new(client, address, begun)))
+    }
+
+    pub(crate) fn new(client: &Arc<Client>, address: Address, begun: FirstAnswer) -> Self {
+        let spare = AtomicUsize::new(MAX_IN_VAIN.saturating_sub(begun.bytes.len()));
+        Self { client: Arc::clone(client), address, begun, spare, parted: AtomicUsize::new(0) }
+    }
+}
+
+impl ReadAt for RemoteObject {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.begun.version.size)
+    }
+
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        let FirstAnswer { version, at: first, bytes: part, whole } = &self.begun;
+        if let Some(whole) = whole {
+            return whole.read_at(out, at);
+        }
+        let end = at.checked_add(out.len() as u64).filter(|end| *end <= version.size);
+        let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let (first, last) = (*first, first + part.len() as u64);
+        // The known part is in the middle, so both sides are requested.
+        let (from, to) = (at.clamp(first, last), end.clamp(first, last));
+        if from >= to {
+            return Ok(self.client.read(&self.address, version, out, at)?);
+        }
+        let (before, rest) = out.split_at_mut((from - at) as usize);
+        let (here, behind) = rest.split_at_mut((to - from) as usize);
+        here.copy_from_slice(&part[(from - first) as usize..(to - first) as usize]);
+        for (out, at) in [(before, at), (behind, to)] {
+            self.client.read(&self.address, version, out, at)?;
+        }
+        Ok(())
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        // Every answer is checked for this version.
+        Ok(self.begun.version.stamp())
+    }
+
+    fn identity(&self) -> io::Result<Identity> {
+        Ok(Identity::Remote(digest(&self.address.text())))
+    }
+
+    fn costs_requests(&self) -> bool {
+        self.begun.whole.is_none()
+    }
+
+    fn spare(&self, gaps: GapRun) -> usize {
+        let here = self.begun.at..self.begun.at + self.begun.bytes.len() as u64;
+        let costs = |at: u64| if here.contains(&at) && at + gaps.bytes as u64 <= here.end { 0 } else { gaps.bytes };
+        // The number of affordable gaps, and their bytes.
+        let taken = |left: usize| {
+            let sums = gaps.begins().scan(0, |sum, at| {
+                *sum += costs(at);
+                Some(*sum)
+            });
+            sums.take_while(|sum| *sum <= left).fold((0, 0), |(count, _), sum| (count + 1, sum))
+        };
+        let take = |left| Some(left - taken(left).1);
+        let left = self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        let count = left.map_or(0, |left| taken(left).0);
+        let may_part = || self.parted.fetch_add(1, Ordering::Relaxed) < MAX_PARTED || gaps.bytes >= MIN_REQUEST;
+        if count == gaps.count || may_part() { count } else { gaps.count }
+    }
+}
