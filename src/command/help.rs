@@ -163,7 +163,7 @@ mod tests {
         for command in whole.get_subcommands() {
             let words = |help: &str| {
                 let text = shown(&[command.get_name(), help], 100).join(" ");
-                text.split([' ', ',', '=']).map(str::to_owned).collect::<Vec<_>>()
+                text.split([' ', ',', '=', '[']).map(str::to_owned).collect::<Vec<_>>()
             };
             let (short, long) = (words("-h"), words("--help"));
             let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());

@@ -61,6 +61,9 @@ impl Client {
 
     /// Returns false if the condition fails. Sets `may_be_there` unless all requests were refused: a server may carry
     /// out a request without an answer, or after it has refused the retry.
+    ///
+    /// # Errors
+    /// A request fails.
     pub fn put_if(
         &self,
         condition: PutCondition<'_>,
@@ -108,6 +111,9 @@ impl Client {
     }
 
     /// Only buckets have lists.
+    ///
+    /// # Errors
+    /// A request fails.
     pub fn list(&self, address: &Address, listed: ListedNames) -> Result<Listing> {
         let Address::Bucket { key, .. } = address else {
             return Err(Error::from_kind(ErrorKind::Unsupported, "the server has no lists of names"));

@@ -34,7 +34,7 @@ const MAX_TARGETS: usize = 1024;
 /// The validity of a signature; each request has a new one.
 const SIGNED_FOR: Duration = Duration::from_secs(900);
 
-pub struct Ask<'a> {
+pub(crate) struct Ask<'a> {
     pub method: Method,
     pub address: &'a Address,
     pub headers: Vec<(header::HeaderName, String)>,
@@ -44,11 +44,11 @@ pub struct Ask<'a> {
 }
 
 impl<'a> Ask<'a> {
-    pub fn new(method: Method, address: &'a Address) -> Self {
+    pub(crate) fn new(method: Method, address: &'a Address) -> Self {
         Self { method, address, headers: Vec::new(), body: &[], list: None }
     }
 
-    pub fn with(mut self, name: header::HeaderName, value: String) -> Self {
+    pub(crate) fn with(mut self, name: header::HeaderName, value: String) -> Self {
         self.headers.push((name, value));
         self
     }
@@ -68,7 +68,7 @@ impl<'a> Ask<'a> {
     }
 }
 
-pub struct RequestTarget {
+pub(crate) struct RequestTarget {
     url: Url,
     token: Option<String>,
     pub is_signed: bool,
@@ -136,6 +136,9 @@ impl Client {
     }
 
     /// Retries `attempt` until it succeeds or fails for good.
+    ///
+    /// # Errors
+    /// A request fails.
     pub fn repeat<T>(&self, address: &Address, mut attempt: impl FnMut() -> Result<T, RequestFailure>) -> Result<T> {
         let mut pause = FIRST_PAUSE;
         for retry in 0.. {
@@ -162,7 +165,7 @@ impl Client {
     }
 
     /// `None` if the object does not exist.
-    pub fn answer(&self, ask: &Ask<'_>) -> Result<Option<Response>, RequestFailure> {
+    pub(crate) fn answer(&self, ask: &Ask<'_>) -> Result<Option<Response>, RequestFailure> {
         let target = self.target(ask)?;
         let (url, is_signed) = (target.url.clone(), target.is_signed);
         let known = if ask.reads() { locked(&self.targets).get(url.as_str()).cloned() } else { None };
@@ -200,7 +203,7 @@ impl Client {
     }
 
     /// Sends a request and follows redirects.
-    pub fn send_on(&self, ask: &Ask<'_>, target: RequestTarget) -> Result<Response, RequestFailure> {
+    pub(crate) fn send_on(&self, ask: &Ask<'_>, target: RequestTarget) -> Result<Response, RequestFailure> {
         let first = target.url.clone();
         let RequestTarget { mut url, mut token, is_signed } = target;
         for _ in 0..=REDIRECTS {

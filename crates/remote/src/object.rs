@@ -33,6 +33,9 @@ pub struct RemoteObject {
 
 impl RemoteObject {
     /// Reads a part of the object; `None` if the object does not exist.
+    ///
+    /// # Errors
+    /// A request fails.
     pub fn open(client: &Arc<Client>, address: Address, part: Part) -> Result<Option<Self>> {
         Ok(client.begin(&address, part)?.map(|begun| Self::new(client, address, begun)))
     }

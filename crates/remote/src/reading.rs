@@ -39,6 +39,9 @@ impl FirstAnswer {
 
 impl Client {
     /// Requests the first part; `None` if the object does not exist.
+    ///
+    /// # Errors
+    /// A request fails.
     pub fn begin(&self, address: &Address, part: Part) -> Result<Option<FirstAnswer>> {
         let range = match part {
             Part::First(bytes) => format!("bytes=0-{}", bytes.max(1) - 1),
@@ -107,6 +110,9 @@ impl Client {
     }
 
     /// Fails if the object has another version now.
+    ///
+    /// # Errors
+    /// A request fails.
     pub fn read(&self, address: &Address, version: &Version, out: &mut [u8], at: u64) -> Result<()> {
         let mut filled = 0;
         self.repeat(address, || {
@@ -192,6 +198,9 @@ impl Client {
     }
 
     /// Returns all bytes; `None` if the object does not exist. Fails beyond `most` bytes.
+    ///
+    /// # Errors
+    /// A request fails.
     pub fn get(&self, address: &Address, most: u64) -> Result<Option<(Vec<u8>, Version)>> {
         self.repeat(address, || {
             let Some(response) = self.answer(&Ask::new(Method::GET, address))? else { return Ok(None) };
@@ -215,6 +224,9 @@ impl Client {
     }
 
     /// Returns the version; `None` if the object does not exist. If HEAD has no size, the first byte is requested.
+    ///
+    /// # Errors
+    /// A request fails.
     pub fn head(&self, address: &Address) -> Result<Option<Version>> {
         Ok(self.look(address)?.map(|begun| begun.version))
     }

@@ -45,7 +45,7 @@ impl JunitOptions {
         }
         // errors of the file come before a long run
         target.probe()?;
-        Ok(Some((target, JunitReport::new())))
+        Ok(Some((target, JunitReport::default())))
     }
 }
 

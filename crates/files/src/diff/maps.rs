@@ -74,6 +74,9 @@ impl std::fmt::Debug for ErrorPlane {
 }
 
 /// `None` if dtypes or shapes differ. Rejects scalars, empty tensors and items that are not numbers.
+///
+/// # Errors
+/// The axes do not fit, or the tensors cannot be read.
 pub fn check_plane(expected: &Source, actual: &Source, options: &Options) -> Result<Option<()>> {
     let refuse = |why: String| Err(Error::from_kind(ErrorKind::Unsupported, why).within(expected.label()));
     let shape = expected.shape();
@@ -88,6 +91,9 @@ pub fn check_plane(expected: &Source, actual: &Source, options: &Options) -> Res
 }
 
 /// [`check_plane`] must have accepted the tensors.
+///
+/// # Errors
+/// The axes do not fit, or the tensors cannot be read.
 pub fn error_plane(mut sources: [Source; 2], options: &Options) -> Result<Box<dyn Fill>> {
     let pairs = ComparedPairs::new(sources.each_ref(), options)?.expect("the tensors have been checked");
     sources.iter_mut().try_for_each(|source| source.hold(Hold::Seekable, Threads::default()))?;
@@ -176,6 +182,9 @@ pub struct Density {
 }
 
 /// `None` if dtypes or shapes differ.
+///
+/// # Errors
+/// The axes do not fit, or the tensors cannot be read.
 pub fn density(
     [expected, actual]: [&mut Source; 2],
     options: &Options,

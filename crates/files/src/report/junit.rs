@@ -37,12 +37,14 @@ pub struct JunitReport {
     skipped: usize,
 }
 
-impl JunitReport {
-    /// Creates a report without tests.
-    pub fn new() -> Self {
+impl Default for JunitReport {
+    /// A report without tests.
+    fn default() -> Self {
         Self { cases: spooled_tempfile(MEMORY), tests: 0, failures: 0, errors: 0, skipped: 0 }
     }
+}
 
+impl JunitReport {
     /// Adds a test. Readers group tests by class, such as `check.Slice`.
     ///
     /// # Errors
@@ -112,7 +114,7 @@ mod tests {
 
     #[test]
     fn every_result() {
-        let mut report = JunitReport::new();
+        let mut report = JunitReport::default();
         report.add("check.Slice", "slice/a", JunitResult::Passed).unwrap();
         let failure = JunitResult::Failure { kind: "no result", message: "1 < 2 & \"x\"" };
         report.add("check.Slice", "slice/<b>", failure).unwrap();

@@ -64,7 +64,7 @@ fn plain(shape: Vec<usize>, order: Order, codes: Matrix, scales: Shared) -> Resu
         Order::Fortran => shape.first().copied().unwrap_or(1),
     };
     let meta = Meta::new(Kind::Float32.into(), shape).in_order(order);
-    let rows = if cols == 0 { 0 } else { meta.items() / cols };
+    let rows = meta.items().checked_div(cols).unwrap_or(0);
     let (zeros, biases, whole_scale) = (None, None, WholeScale::None);
     let items = QuantizedItems { identity, rows, cols, codes, zero: 0.0, zeros, scales, whole_scale, biases };
     Ok(Weight { meta, items })
