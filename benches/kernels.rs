@@ -266,6 +266,103 @@ mod nd {
     }
 }
 
+/// The functions on arrays, with new arrays as results: 64 MiB of float32.
+#[divan::bench_group(sample_count = 20)]
+mod arrays {
+    use super::*;
+    use ndarray::{Array1, Array2, ArrayView2, Axis, Slice};
+    use tensorop::{PadMode, concat, gather, pad, roll, scatter_nd, slice_scatter, tile, transpose};
+
+    const SIDE: usize = 4096;
+
+    fn square() -> Array2<f32> {
+        Array2::from_shape_fn((SIDE, SIDE), |(row, column)| (row * 7 + column) as f32)
+    }
+
+    /// Bytes of the output.
+    fn run<T>(bencher: Bencher, make: impl Fn(ArrayView2<'_, f32>) -> T) {
+        let data = square();
+        bencher.counter(BytesCount::of_many::<f32>(SIDE * SIDE)).bench_local(|| make(black_box(&data).view()));
+    }
+
+    #[divan::bench]
+    fn slice_rows(bencher: Bencher) {
+        run(bencher, |data| tensorop::slice(&data, &"1:".parse().unwrap()).unwrap());
+    }
+
+    #[divan::bench]
+    fn slice_columns(bencher: Bencher) {
+        run(bencher, |data| tensorop::slice(&data, &":, 1:".parse().unwrap()).unwrap());
+    }
+
+    #[divan::bench]
+    fn slice_every_second_column(bencher: Bencher) {
+        run(bencher, |data| tensorop::slice(&data, &":, ::2".parse().unwrap()).unwrap());
+    }
+
+    #[divan::bench]
+    fn slice_of_a_view(bencher: Bencher) {
+        run(bencher, |data| {
+            tensorop::slice(&data.slice_axis(Axis(1), Slice::from(..-1)), &"1:".parse().unwrap()).unwrap()
+        });
+    }
+
+    #[divan::bench]
+    fn transposed(bencher: Bencher) {
+        run(bencher, |data| transpose(&data, None).unwrap());
+    }
+
+    #[divan::bench]
+    fn concat_columns(bencher: Bencher) {
+        run(bencher, |data| {
+            let (left, right) = data.split_at(Axis(1), SIDE / 2);
+            concat(&[left, right], 1).unwrap()
+        });
+    }
+
+    #[divan::bench]
+    fn gather_rows(bencher: Bencher) {
+        let rows: Array1<usize> = scattered(SIDE).collect();
+        run(bencher, |data| gather(&data, &rows, 0, 0).unwrap());
+    }
+
+    #[divan::bench]
+    fn gather_columns(bencher: Bencher) {
+        let columns: Array1<usize> = scattered(SIDE).collect();
+        run(bencher, |data| gather(&data, &columns, 1, 0).unwrap());
+    }
+
+    #[divan::bench]
+    fn padded(bencher: Bencher) {
+        run(bencher, |data| pad(&data, &[1, 1], &[1, 1], None, PadMode::Constant, 0.5).unwrap());
+    }
+
+    #[divan::bench]
+    fn rolled(bencher: Bencher) {
+        run(bencher, |data| roll(&data, &[1, 1], Some(&[0, 1])).unwrap());
+    }
+
+    #[divan::bench]
+    fn tiled(bencher: Bencher) {
+        run(bencher, |data| tile(&data.split_at(Axis(0), SIDE / 4).0, &[4, 1]).unwrap());
+    }
+
+    #[divan::bench]
+    fn scatter_nd_points(bencher: Bencher) {
+        let count = SIDE * SIDE / 16;
+        let tuples = scattered(SIDE * SIDE).take(count).flat_map(|place| [place / SIDE, place % SIDE]);
+        let tuples = Array2::from_shape_vec((count, 2), tuples.collect()).unwrap();
+        let updates = Array1::from_elem(count, 1.0);
+        run(bencher, |data| scatter_nd(&data, &tuples, &updates).unwrap());
+    }
+
+    #[divan::bench]
+    fn slice_scatter_four_rows(bencher: Bencher) {
+        let updates = Array2::from_elem((4, SIDE), 1.0);
+        run(bencher, |data| slice_scatter(&data, &updates, &"8:12".parse().unwrap()).unwrap());
+    }
+}
+
 #[divan::bench_group(sample_count = 20)]
 mod diff {
     use super::Source;

@@ -312,10 +312,15 @@ pub fn is_word(itemsize: usize) -> bool {
     with_word!(itemsize, N => N > 0, _ => false)
 }
 
+/// Copies items of `N` bytes between views of the same shape.
+pub(crate) fn copy_words<const N: usize>(source: &[[u8; N]], from: &View, target: &mut [[u8; N]], to: &View) {
+    copy_by(source, from, target, to, transpose_words);
+}
+
 /// Copies items of `itemsize` bytes; the views count items. Items that are not words move as rows of words.
 pub fn copy_bytes(source: &[u8], from: &View, target: &mut [u8], to: &View, itemsize: usize) {
     fn words<const N: usize>(source: &[u8], from: &View, target: &mut [u8], to: &View) {
-        copy_by(source.as_chunks::<N>().0, from, target.as_chunks_mut::<N>().0, to, transpose_words);
+        copy_words(source.as_chunks::<N>().0, from, target.as_chunks_mut::<N>().0, to);
     }
     with_word!(itemsize, N => words::<N>(source, from, target, to), _ => {
         let word = 1 << itemsize.trailing_zeros().min(4);

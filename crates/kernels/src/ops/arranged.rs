@@ -1,21 +1,18 @@
 //! Outputs whose axes are [segments](crate::layout::segments) of the data's axes: pad, tile, roll and broadcast.
 
-use std::convert::Infallible;
-
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::access::{Access, Feeds, Holding, Pattern, StoredWindow};
-use super::arrays::{check_shape, items};
+use super::arrays::check_shape;
 use super::converted::Converted;
 use super::copy::seekable;
 use super::fill::{Fill, Limits, Region, Scratch};
+use super::kernels::{Items, Output, Strided, arrange_tensor};
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::segments::{Segments, arrange};
 use crate::layout::shape::bytes_of;
-use crate::layout::view::View;
-use crate::layout::walk::{copy, copy_bytes};
 use crate::layout::window::{Window, boxes_of_run, fill_each};
 use crate::memory;
 use crate::storage::conversion::Conversion;
@@ -25,11 +22,11 @@ use crate::storage::source::{Hold, Source};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrangement {
     /// The data's axis per output axis; `None` for a new axis of dim 1.
-    axes: Vec<Option<usize>>,
+    pub(super) axes: Vec<Option<usize>>,
     /// One list per output axis, or one over all items if `is_counted`.
-    segments: Vec<Segments>,
+    pub(super) segments: Vec<Segments>,
     shape: Vec<usize>,
-    is_counted: bool,
+    pub(super) is_counted: bool,
 }
 
 impl Arrangement {
@@ -70,41 +67,23 @@ impl Arrangement {
         data: &ArrayBase<impl Data<Elem = T>, D>,
         item: Option<T>,
     ) -> Result<ArrayD<T>> {
-        if bytes_of(&self.shape, size_of::<T>()).is_none() {
-            return Err(Error::new(
-                Subject::Output,
-                format!("more bytes than can be counted (shape {:?})", self.shape),
-            ));
-        }
-        let items = items(data);
-        // without a fill item, empty data makes empty output
-        let out = item.or(items.first().copied()).map_or(Vec::new(), |item| {
-            let mut out = vec![item; self.shape.iter().product()];
-            self.fill(&View::c_order(data.shape()), &[item], &mut out, |from, out, place| {
-                copy(&items, from, out, place)
-            });
-            out
-        });
-        Ok(ArrayD::from_shape_vec(self.shape.clone(), out).expect("an item for each place"))
+        self.output(data, item).to_array()
+    }
+
+    pub(super) fn output<'a, T: Copy, D: Dimension>(
+        &'a self,
+        data: &'a ArrayBase<impl Data<Elem = T>, D>,
+        item: Option<T>,
+    ) -> Output<'a, T> {
+        Output::arranged(self, Strided::of(data), item.map(|item| vec![item]), Items::single())
     }
 
     pub(super) fn of_tensor(&self, data: &Tensor) -> Result<Tensor> {
         let item = data.dtype().default_item();
         let itemsize = data.dtype().itemsize();
         let mut out = memory::zeros(self.shape.iter().product::<usize>().saturating_mul(itemsize))?;
-        self.fill(&View::c_order(data.shape()), &item, &mut out, |from, out, place| {
-            copy_bytes(data.bytes(), from, out, place, itemsize);
-        });
+        arrange_tensor(self, data, &item, &mut out);
         Tensor::new(data.dtype().clone(), self.shape.clone(), out)
-    }
-
-    fn fill<T: Copy>(&self, view: &View, item: &[T], out: &mut [T], copy: impl Fn(&View, &mut [T], &View)) {
-        let view = if self.is_counted { View::c_order(&[view.items()]) } else { view.along(&self.axes) };
-        let pieces: Vec<_> = self.segments.iter().map(|axis| axis.pieces(&(0..axis.len()))).collect();
-        let Ok(()) = arrange(&pieces, item, out, |places, place, out| -> Result<(), Infallible> {
-            copy(&view.select(places), out, place);
-            Ok(())
-        });
     }
 }
 

@@ -1,6 +1,6 @@
 //! Checks of shapes and axes.
 
-use ndarray::{Array, ArrayBase, Data, Dimension, RawData, Slice};
+use ndarray::{ArrayBase, Data, Dimension, RawData, Slice};
 
 use crate::error::{Error, Subject, counted};
 use crate::layout::axis::{Span, resolve_axis};
@@ -103,10 +103,6 @@ pub(super) fn items<T: Clone, S: Data + RawData<Elem = T>, D: Dimension>(
         Some(items) => items.into(),
         None => array.iter().cloned().collect::<Vec<T>>().into(),
     }
-}
-
-pub(super) fn standard<T: Clone, D: Dimension>(array: &ArrayBase<impl Data<Elem = T>, D>) -> Array<T, D> {
-    array.as_standard_layout().into_owned()
 }
 
 /// A negative step of an `ndarray` slice counts from the end of its range.

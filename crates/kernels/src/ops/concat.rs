@@ -4,12 +4,13 @@
 
 use std::ops::Range;
 
-use ndarray::{Array, ArrayD, ArrayView, Axis, Dimension, RemoveAxis};
+use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension};
 
 use super::access::{Access, Feeds, Holding, StoredWindow};
 use super::converted::Converted;
 use super::copy::seekable;
 use super::fill::{Fill, Limits, Region, Scratch};
+use super::kernels::{Items, Output, Strided};
 use super::machine::Machine;
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
@@ -106,6 +107,30 @@ pub fn common_dtype(dtypes: &[&DType]) -> Result<DType> {
 }
 
 impl Joined {
+    /// The axis of an operand per output axis; `None` for the new one of a stack.
+    pub(super) fn axes(&self) -> Vec<Option<usize>> {
+        let mut axes: Vec<_> = (0..self.shape.len()).map(Some).collect();
+        if self.joining == Joining::Stacked {
+            axes.pop();
+            axes.insert(self.axis, None);
+        }
+        axes
+    }
+
+    pub(super) fn output<'a, T: Copy, D: Dimension>(
+        &'a self,
+        arrays: &'a [ArrayBase<impl Data<Elem = T>, D>],
+    ) -> Output<'a, T> {
+        Output::joined(self, arrays.iter().map(Strided::of).collect(), Items::single())
+    }
+
+    pub(super) fn parts<'a>(
+        &'a self,
+        window: &'a Window,
+    ) -> impl Iterator<Item = (usize, Vec<Range<usize>>, Vec<Range<usize>>)> + 'a {
+        parts(&self.ends, self.axis, window)
+    }
+
     pub fn link(self, sources: Vec<Source>) -> Result<Concat> {
         let dtypes: Vec<_> = sources.iter().map(Source::dtype).collect();
         let dtype = common_dtype(&dtypes)?;
@@ -139,12 +164,8 @@ impl Joined {
             let message = format!("more bytes than can be counted ({} {:?})", dtype.name(), self.shape);
             return Err(Error::new(Subject::Output, message));
         }
+        let mut axes = self.axes();
         let (mut shape, mut axis, ends) = (self.shape, self.axis, self.ends);
-        let mut axes: Vec<_> = (0..shape.len()).map(Some).collect();
-        if self.joining == Joining::Stacked {
-            axes.pop();
-            axes.insert(axis, None);
-        }
         if order == Order::Fortran {
             shape.reverse();
             axes.reverse();
@@ -171,27 +192,32 @@ pub struct Concat {
     grows: Vec<bool>,
 }
 
-impl Concat {
-    fn parts(&self, window: &Window) -> impl Iterator<Item = (usize, Range<usize>)> {
-        let Range { start, end } = window.ranges[self.axis];
-        let first = self.ends.partition_point(|&end| end <= start).saturating_sub(1);
-        let begun = (first..self.operands.len()).take_while(move |&n| self.ends[n] < end);
-        let parts = begun.map(move |n| (n, start.max(self.ends[n])..end.min(self.ends[n + 1])));
-        parts.filter(|(_, places)| !places.is_empty())
-    }
+/// The operands that feed a window, each with the box that is read of it and the box of the window that it fills.
+fn parts<'a>(
+    ends: &'a [usize],
+    axis: usize,
+    window: &'a Window,
+) -> impl Iterator<Item = (usize, Vec<Range<usize>>, Vec<Range<usize>>)> + 'a {
+    let Range { start, end } = window.ranges[axis];
+    let first = ends.partition_point(|&end| end <= start).saturating_sub(1);
+    let begun = (first..ends.len() - 1).take_while(move |&n| ends[n] < end);
+    let places = begun.map(move |n| (n, start.max(ends[n])..end.min(ends[n + 1])));
+    places.filter(|(_, places)| !places.is_empty()).map(move |(n, places)| {
+        let from = |begin: usize, mut ranges: Vec<Range<usize>>| {
+            ranges[axis] = places.start - begin..places.end - begin;
+            ranges
+        };
+        let inside = window.ranges.iter().map(|range| 0..range.len()).collect();
+        (n, from(ends[n], window.ranges.clone()), from(start, inside))
+    })
+}
 
+impl Concat {
     fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let whole = View::c_order(&window.shape());
-        let inside: Vec<_> = window.ranges.iter().map(|range| 0..range.len()).collect();
-        for (n, Range { start, end }) in self.parts(window) {
-            let from = |begin: usize, ranges: &[Range<usize>]| {
-                let mut ranges = ranges.to_vec();
-                ranges[self.axis] = start - begin..end - begin;
-                ranges
-            };
-            let part = self.operands[n].view().part(&from(self.ends[n], &window.ranges));
-            let place = whole.part(&from(window.ranges[self.axis].start, &inside));
-            self.operands[n].read_to(&part, &place, out, scratch)?;
+        for (n, part, place) in parts(&self.ends, self.axis, window) {
+            let operand = &self.operands[n];
+            operand.read_to(&operand.view().part(&part), &whole.part(&place), out, scratch)?;
         }
         Ok(())
     }
@@ -253,8 +279,8 @@ impl Fill for Concat {
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        let mut parts = self.parts(window);
-        let (Some((n, _)), None) = (parts.next(), parts.next()) else { return Ok(None) };
+        let mut parts = parts(&self.ends, self.axis, window);
+        let (Some((n, ..)), None) = (parts.next(), parts.next()) else { return Ok(None) };
         Ok(if self.operands[n].is_as_stored() { self.access(n).stored(window) } else { None })
     }
 
@@ -277,10 +303,9 @@ impl Fill for Concat {
 /// # Errors
 /// No array is given ([`Subject::Data`]), the axis is out of range ([`Subject::Axis`]), or a shape does not fit the
 /// first ([`Subject::Operand`]).
-pub fn concat<T: Copy, D: RemoveAxis>(arrays: &[ArrayView<'_, T, D>], axis: i64) -> Result<Array<T, D>> {
-    let shapes: Vec<_> = arrays.iter().map(ArrayView::shape).collect();
-    let joined = check(&shapes, axis, Joining::Along)?;
-    Ok(ndarray::concatenate(Axis(joined.axis), arrays).expect("shapes that were checked"))
+pub fn concat<T: Copy, D: Dimension>(arrays: &[ArrayBase<impl Data<Elem = T>, D>], axis: i64) -> Result<Array<T, D>> {
+    let joined = check(&shapes_of(arrays), axis, Joining::Along)?;
+    joined.output(arrays).to_array()
 }
 
 /// Stacks arrays of one shape along a new axis of the output (ONNX ConcatFromSequence).
@@ -296,11 +321,13 @@ pub fn concat<T: Copy, D: RemoveAxis>(arrays: &[ArrayView<'_, T, D>], axis: i64)
 /// # Errors
 /// No array is given ([`Subject::Data`]), the axis is out of range ([`Subject::Axis`]), or the shapes differ
 /// ([`Subject::Operand`]).
-pub fn stack<T: Copy, D: Dimension>(arrays: &[ArrayView<'_, T, D>], axis: i64) -> Result<ArrayD<T>> {
-    let shapes: Vec<_> = arrays.iter().map(ArrayView::shape).collect();
-    let joined = check(&shapes, axis, Joining::Stacked)?;
-    let arrays: Vec<_> = arrays.iter().map(|array| array.view().into_dyn()).collect();
-    Ok(ndarray::stack(Axis(joined.axis), &arrays).expect("shapes that were checked"))
+pub fn stack<T: Copy, D: Dimension>(arrays: &[ArrayBase<impl Data<Elem = T>, D>], axis: i64) -> Result<ArrayD<T>> {
+    let joined = check(&shapes_of(arrays), axis, Joining::Stacked)?;
+    joined.output(arrays).to_array()
+}
+
+pub(super) fn shapes_of<T, D: Dimension>(arrays: &[ArrayBase<impl Data<Elem = T>, D>]) -> Vec<&[usize]> {
+    arrays.iter().map(|array| array.shape()).collect()
 }
 
 impl Tensor {

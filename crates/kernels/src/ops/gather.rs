@@ -6,6 +6,7 @@ use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::arrays::{check_axis, check_shape};
 use super::indexed::{Index, IndexSpec, OutOfRange};
+use super::kernels::{Places, gathered};
 use crate::error::{Error, Result, Subject};
 
 /// Resolves the arguments.
@@ -62,8 +63,8 @@ pub fn gather<T: Copy>(
     axis: i64,
     batch_dims: i64,
 ) -> Result<ArrayD<T>> {
-    let shapes = check(data.shape(), indices.shape(), axis, batch_dims, OutOfRange::Error)?;
-    shapes.gather(data, indices, None)
+    let spec = check(data.shape(), indices.shape(), axis, batch_dims, OutOfRange::Error)?;
+    gathered(Places::of_array(spec, indices)?, data, None)?.to_array()
 }
 
 /// Gathers as [`gather`] does, but an index out of range gives zero (OpenVINO Gather-8).
@@ -83,8 +84,8 @@ pub fn gather_or_zero<T: Copy + Default>(
     axis: i64,
     batch_dims: i64,
 ) -> Result<ArrayD<T>> {
-    let shapes = check(data.shape(), indices.shape(), axis, batch_dims, OutOfRange::Zero)?;
-    shapes.gather(data, indices, Some(T::default()))
+    let spec = check(data.shape(), indices.shape(), axis, batch_dims, OutOfRange::Zero)?;
+    gathered(Places::of_array(spec, indices)?, data, Some(T::default()))?.to_array()
 }
 
 #[cfg(test)]

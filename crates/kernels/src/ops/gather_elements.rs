@@ -4,6 +4,7 @@
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::indexed::{Index, IndexSpec};
+use super::kernels::{Places, gathered};
 use super::scatter_elements::check_indices;
 use crate::error::Result;
 
@@ -33,8 +34,8 @@ pub fn gather_elements<T: Copy, D: Dimension>(
     indices: &ArrayBase<impl Data<Elem = impl Index>, D>,
     axis: i64,
 ) -> Result<Array<T, D>> {
-    let out = check(data.shape(), indices.shape(), axis)?.gather(data, indices, None)?;
-    Ok(out.into_dimensionality().expect("the rank of indices"))
+    let spec = check(data.shape(), indices.shape(), axis)?;
+    gathered(Places::of_array(spec, indices)?, data, None)?.to_array()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::arrays::{check_rank, check_shape};
 use super::indexed::{Index, IndexSpec};
+use super::kernels::{Places, gathered};
 use super::scatter_nd::check_tuples;
 use crate::error::{Error, Result, Subject};
 
@@ -54,9 +55,13 @@ pub fn gather_nd<T: Copy>(
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
     batch_dims: usize,
 ) -> Result<ArrayD<T>> {
-    // every number above int64 is too large
-    let batch_dims = i64::try_from(batch_dims).unwrap_or(i64::MAX);
-    check(data.shape(), indices.shape(), batch_dims)?.gather(data, indices, None)
+    let spec = check(data.shape(), indices.shape(), counted_dims(batch_dims))?;
+    gathered(Places::of_array(spec, indices)?, data, None)?.to_array()
+}
+
+/// Every number above int64 is too large.
+pub(super) fn counted_dims(batch_dims: usize) -> i64 {
+    i64::try_from(batch_dims).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicUsize;
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{slice_of, standard};
 use super::condition::Condition;
 use super::fill::{Limits, Scratch};
+use super::kernels::{copied, replace_where_in_place};
 use super::matcher::Matcher;
 use super::slice::SliceArgs;
 use crate::error::{Error, Result};
@@ -60,15 +60,7 @@ pub fn replace_where<T: Element, D: Dimension>(
     value: T,
     args: &SliceArgs,
 ) -> Result<Array<T, D>, Error> {
-    let spans = args.resolve(data.shape())?;
-    let bytes = |item: &T| item.to_little().as_ref().to_vec();
-    let matcher = Matcher::new(&T::dtype(), &condition.map(bytes))?;
-    let (mut out, new) = (standard(data), bytes(&value));
-    let replaced = |item: T| {
-        let mut item = item.to_little();
-        matcher.replace(item.as_mut(), &new);
-        T::from_little(item)
-    };
-    out.slice_each_axis_mut(|of| slice_of(spans[of.axis.index()])).mapv_inplace(replaced);
+    let mut out = copied(data)?;
+    replace_where_in_place(&mut out.view_mut(), condition, value, args)?;
     Ok(out)
 }

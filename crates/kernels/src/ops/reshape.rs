@@ -5,8 +5,9 @@
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::access::{Access, Holding, Pattern, StoredWindow};
-use super::arrays::{check_most_axes, check_shape, named_axes, standard};
+use super::arrays::{check_most_axes, check_shape, named_axes};
 use super::fill::{Fill, Limits, Region, Scratch};
+use super::kernels::{Items, Output, Strided};
 use super::selection::Selection;
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::meta::{Meta, Order};
@@ -149,12 +150,11 @@ fn flattened(typed: i64, shape: &[usize]) -> Result<Vec<usize>, Error> {
 ///
 /// # Errors
 /// The dims or axes do not fit, or a rank exceeds 64.
-pub fn reshape<T: Clone, D: Dimension>(
+pub fn reshape<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     shape: &NewShape,
 ) -> Result<ArrayD<T>, Error> {
-    let shape = shape.resolve(data.shape())?;
-    Ok(standard(data).into_shape_with_order(shape).expect("as many items as data has"))
+    Output::reshaped(shape.resolve(data.shape())?, Strided::of(data), Items::single()).to_array()
 }
 
 impl Tensor {

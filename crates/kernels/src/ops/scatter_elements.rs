@@ -6,6 +6,7 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{check_axis, check_extent, check_updates};
 use super::indexed::{Index, IndexSpec};
+use super::kernels::{ElementsReduction, Places, Scattered, changed, copied, replace};
 use super::reduction::{Reducible, Reduction};
 use super::scatter_nd::check_legal;
 use super::tally::Application;
@@ -88,8 +89,8 @@ pub fn scatter_elements<T: Copy, D: Dimension>(
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     axis: i64,
 ) -> Result<Array<T, D>, Error> {
-    check(data.shape(), indices.shape(), Some(updates.shape()), axis)?
-        .scatter(data, indices, updates, |_, update| update)
+    let spec = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
+    changed(data, &Scattered::of_array(Places::of_array(spec, indices)?, updates)?, replace)
 }
 
 /// Scatters as [`scatter_elements`] with a reduction, in C order, with one rounding per step in the item's own type;
@@ -114,18 +115,10 @@ pub fn scatter_elements_reduce<T: Reducible, D: Dimension>(
     reduction: Reduction,
     use_init_val: bool,
 ) -> Result<Array<T, D>, Error> {
-    let shapes = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
-    if reduction == Reduction::Sub {
-        return Err(Error::new(Subject::Reduction, "only OpenVINO's ScatterNDUpdate-15 has sub"));
-    }
-    let application = Application::new(&T::dtype(), reduction, use_init_val)?;
-    match application {
-        Application::Fold(fold) => shapes.fold(data, indices, updates, fold),
-        Application::Replace | Application::Combine(_) => {
-            let operation = T::operation(reduction).expect("it is defined on bytes, too");
-            shapes.scatter(data, indices, updates, operation)
-        }
-    }
+    let scatter = ElementsReduction::new(data.shape(), indices, updates, axis, reduction, use_init_val)?;
+    let mut out = copied(data)?;
+    scatter.apply(out.view_mut())?;
+    Ok(out)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{check_rank, check_updates};
 use super::indexed::{Index, IndexSpec};
+use super::kernels::{Places, Scattered, changed, combine, replace};
 use super::reduction::{Reducible, Reduction};
 use super::tally::Application;
 use crate::error::{Error, Subject};
@@ -102,7 +103,8 @@ pub fn scatter_nd<T: Copy, D: Dimension>(
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
 ) -> Result<Array<T, D>, Error> {
-    check(data.shape(), indices.shape(), Some(updates.shape()))?.scatter(data, indices, updates, |_, update| update)
+    let spec = check(data.shape(), indices.shape(), Some(updates.shape()))?;
+    changed(data, &Scattered::of_array(Places::of_array(spec, indices)?, updates)?, replace)
 }
 
 /// Scatters as [`scatter_nd`] with a reduction, in C order, with one rounding per step in the item's own type.
@@ -123,12 +125,17 @@ pub fn scatter_nd_reduce<T: Reducible, D: Dimension>(
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     reduction: Reduction,
 ) -> Result<Array<T, D>, Error> {
+    let operation = operation::<T>(reduction)?;
+    let spec = check(data.shape(), indices.shape(), Some(updates.shape()))?;
+    changed(data, &Scattered::of_array(Places::of_array(spec, indices)?, updates)?, combine(operation))
+}
+
+pub(super) fn operation<T: Reducible>(reduction: Reduction) -> Result<fn(T, T) -> T, Error> {
     if reduction == Reduction::Mean {
         return Err(Error::new(Subject::Reduction, "only OpenVINO's ScatterElementsUpdate-12 has mean"));
     }
-    let operation = T::operation(reduction)
-        .ok_or_else(|| Error::new(Subject::Reduction, format!("{} is not defined for this type", reduction.name())))?;
-    check(data.shape(), indices.shape(), Some(updates.shape()))?.scatter(data, indices, updates, operation)
+    let refuse = || Error::new(Subject::Reduction, format!("{} is not defined for this type", reduction.name()));
+    T::operation(reduction).ok_or_else(refuse)
 }
 
 #[cfg(test)]

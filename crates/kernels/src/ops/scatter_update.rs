@@ -5,6 +5,7 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::arrays::{check_axis, check_updates};
 use super::indexed::{Index, IndexSpec};
+use super::kernels::{Places, Scattered, changed, replace};
 use crate::error::Error;
 
 /// Resolves the arguments.
@@ -37,8 +38,8 @@ pub fn scatter_update<T: Copy, D: Dimension>(
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     axis: i64,
 ) -> Result<Array<T, D>, Error> {
-    check(data.shape(), indices.shape(), Some(updates.shape()), axis)?
-        .scatter(data, indices, updates, |_, update| update)
+    let spec = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
+    changed(data, &Scattered::of_array(Places::of_array(spec, indices)?, updates)?, replace)
 }
 
 #[cfg(test)]

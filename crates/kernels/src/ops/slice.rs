@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_rank, named_axes, slice_of, standard};
+use super::arrays::{check_rank, named_axes};
+use super::kernels::{Items, Output, Strided};
 use crate::error::{Error, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::{BeyondInt64, Clamping, Span, StepRange, resolve_axis};
@@ -352,7 +353,7 @@ pub fn slice<T: Copy, D: Dimension>(
     args: &SliceArgs,
 ) -> Result<Array<T, D>, Error> {
     let spans = args.resolve(data.shape())?;
-    Ok(standard(&data.slice_each_axis(|of| slice_of(spans[of.axis.index()]))))
+    Output::view(Strided::of(data).select(&spans), Items::single()).to_array()
 }
 
 impl Tensor {

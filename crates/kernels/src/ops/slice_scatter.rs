@@ -7,10 +7,11 @@ use std::sync::atomic::Ordering;
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::access::{Access, Feeds, Holding, Pattern, StoredWindow};
-use super::arrays::{check_updates, slice_of, standard};
+use super::arrays::check_updates;
 use super::converted::Converted;
 use super::copy::seekable;
 use super::fill::{Fill, Limits, Patch, Region, Scratch};
+use super::kernels::{copied, put_slice};
 use super::replace::Replacement;
 use super::selection::Selection;
 use super::slice::SliceArgs;
@@ -289,8 +290,8 @@ pub fn slice_scatter<T: Copy, D: Dimension>(
     args: &SliceArgs,
 ) -> Result<Array<T, D>, Error> {
     let places = SliceScatter::resolve(data.shape(), args, Some(updates.shape()))?;
-    let mut out = standard(data);
-    out.slice_each_axis_mut(|of| slice_of(places.spans[of.axis.index()])).assign(updates);
+    let mut out = copied(data)?;
+    put_slice(out.view_mut(), &places.spans, updates);
     Ok(out)
 }
 

@@ -3,11 +3,11 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_axis, slice_of, standard};
-use super::slice::SliceArgs;
+use super::arrays::check_axis;
+use super::slice::{SliceArgs, slice};
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::tensor::Tensor;
-use crate::layout::axis::{Span, StepRange};
+use crate::layout::axis::StepRange;
 
 /// The parts of an axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,12 +80,11 @@ pub fn split<T: Copy, D: Dimension>(
     axis: i64,
     into: &SplitInto,
 ) -> Result<Vec<Array<T, D>>> {
-    let spans = check(data.shape(), axis, into)?.into_iter().map(|args| args.resolve(data.shape()));
-    let part = |spans: Result<Vec<Span>>| {
-        let spans = spans?;
-        Ok(standard(&data.slice_each_axis(|of| slice_of(spans[of.axis.index()]))))
-    };
-    spans.map(part).collect()
+    check(data.shape(), axis, into)?.iter().map(|args| slice(data, args)).collect()
+}
+
+pub(super) fn wrong_count(found: usize, expected: usize) -> Error {
+    Error::new(Subject::Output, format!("{}, expected {expected}", counted(found, "array", "arrays")))
 }
 
 impl Tensor {

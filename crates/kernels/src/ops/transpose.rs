@@ -3,7 +3,8 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_shape, named_axes, standard};
+use super::arrays::{check_shape, named_axes};
+use super::kernels::{Items, Output, Strided};
 use crate::error::{Error, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::layout::view::View;
@@ -42,9 +43,15 @@ pub fn transpose<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     axes: Option<&[i64]>,
 ) -> Result<Array<T, D>, Error> {
-    let mut order = data.raw_dim();
-    order.slice_mut().copy_from_slice(&check(data.shape(), axes)?);
-    Ok(standard(&data.view().permuted_axes(order)))
+    output(data, axes)?.to_array()
+}
+
+pub(super) fn output<'a, T: Copy, D: Dimension>(
+    data: &'a ArrayBase<impl Data<Elem = T>, D>,
+    axes: Option<&[i64]>,
+) -> Result<Output<'a, T>, Error> {
+    let order: Vec<_> = check(data.shape(), axes)?.into_iter().map(Some).collect();
+    Ok(Output::view(Strided::of(data).along(&order), Items::single()))
 }
 
 impl Tensor {

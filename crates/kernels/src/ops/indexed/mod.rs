@@ -22,7 +22,6 @@
 //!                    |run|   |run|                           any other window one; an update puts a run in it
 //! ```
 
-mod arrays;
 mod block_runs;
 mod blocks;
 mod buckets;

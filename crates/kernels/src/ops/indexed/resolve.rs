@@ -243,10 +243,10 @@ impl ImpliedPlaces {
 /// order swaps them.
 #[derive(Clone, Debug)]
 pub struct TupleResolver {
-    pub(super) shapes: IndexSpec,
-    pub(super) outer: usize,
-    pub(super) block: usize,
-    pub(super) places: usize,
+    pub(in crate::ops) shapes: IndexSpec,
+    pub(in crate::ops) outer: usize,
+    pub(in crate::ops) block: usize,
+    pub(in crate::ops) places: usize,
     axes: Vec<PlaceAxis>,
     implied: Option<ImpliedPlaces>,
     /// The axes of `updates` in this order, if they differ.
@@ -308,7 +308,7 @@ impl TupleResolver {
 
     /// Appends the places of tuples from number `first` on. A tuple outside the data yields `places` if this is not an
     /// error.
-    pub(super) fn append(&self, kind: &Kind, bytes: &[u8], first: usize, places: &mut Vec<u64>) -> Result<()> {
+    pub(in crate::ops) fn append(&self, kind: &Kind, bytes: &[u8], first: usize, places: &mut Vec<u64>) -> Result<()> {
         with_integers!(kind, bytes, |words, read| self.append_places(words, read, first, places))
     }
 
@@ -331,15 +331,7 @@ impl TupleResolver {
         self.append_places(&numbers, |number| number, first, places)
     }
 
-    pub(super) fn all_places(&self, numbers: &[impl Index]) -> Result<Vec<u64>> {
-        let mut places = Vec::new();
-        if self.width() > 0 {
-            self.append_places(numbers, |number| number, 0, &mut places)?;
-        }
-        Ok(places)
-    }
-
-    pub(super) fn append_places<W: Copy, I: Index>(
+    pub(in crate::ops) fn append_places<W: Copy, I: Index>(
         &self,
         words: &[W],
         read: impl Fn(W) -> I,
@@ -366,6 +358,12 @@ impl TupleResolver {
             implied.complete(first, &mut places[known..]);
         }
         Ok(())
+    }
+
+    pub(in crate::ops) fn repeated(&self, position: usize, first: usize) -> Error {
+        let at = |position| coordinates(position, &self.shapes.tuples);
+        let message = format!("the index at {:?} repeats the one at {:?}", at(position), at(first));
+        Error::new(Subject::Indices, message)
     }
 
     fn out_of_range(&self, number: usize, value: &dyn fmt::Display) -> Error {

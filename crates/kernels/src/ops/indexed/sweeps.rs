@@ -15,8 +15,7 @@ use super::latest::{KEPT, Latest};
 use super::read::collect;
 use super::resolve::TupleResolver;
 use super::scatter::{Payload, Scatter, ScatterEntries};
-use crate::error::{Error, Result, Subject};
-use crate::layout::shape::coordinates;
+use crate::error::Result;
 use crate::layout::walk::is_word;
 use crate::layout::window::Window;
 use crate::memory::Buffer;
@@ -242,9 +241,7 @@ impl Sweeps {
             }
         }
         let Some((position, first)) = earliest else { return Ok(()) };
-        let at = |position| coordinates(position, &self.resolver.shapes.tuples);
-        let message = format!("the index at {:?} repeats the one at {:?}", at(position), at(first));
-        Err(Error::new(Subject::Indices, message))
+        Err(self.resolver.repeated(position, first))
     }
 }
 

@@ -14,6 +14,7 @@ use crate::layout::window::{Window, Windows};
 use crate::ops::access::Pattern;
 use crate::ops::converted::Converted;
 use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
+use crate::ops::kernels::{Places, Scattered, changed, gathered};
 use crate::ops::machine::Machine;
 use crate::ops::reduction::{self, Combine, Reduction, Repeats};
 use crate::ops::scatter_update::scatter_update;
@@ -104,8 +105,12 @@ fn any_windows_parts_and_payloads() {
         for (repeats, add) in [(Repeats::LastWins, None), (Repeats::Combined, sum)] {
             let combine = |old: i16, new: i16| if add.is_some() { old + new } else { new };
             let (data, indices) = (ArrayD::zeros(shape), aview1(numbers));
-            let expected =
-                shapes.clone().scatter(&data, &indices, &aview1(&items), combine).unwrap().into_raw_vec_and_offset().0;
+            let (places, updates_array) = (Places::of_array(shapes.clone(), &indices).unwrap(), aview1(&items));
+            let scattered = Scattered::of_array(places, &updates_array).unwrap();
+            let put = |old: &mut [i16], new: &[i16]| {
+                old.iter_mut().zip(new).for_each(|(old, &new)| *old = combine(*old, new))
+            };
+            let expected = changed(&data, &scattered, put).unwrap().into_raw_vec_and_offset().0;
             for threads in [1, 2, 5] {
                 for group in [1, 2, 3, 4, 6, 8, 100] {
                     for (given, limits) in [None, Some(&updates)]
@@ -379,7 +384,8 @@ fn gathers_from_both_orders_of_storage() {
         let data = ArrayD::from_shape_vec(IxDyn(shape), (1..=items).collect()).unwrap();
         let indices = ArrayD::from_shape_vec(IxDyn(of), numbers.clone()).unwrap();
         // The number of each data item, counted from 1.
-        let which = spec.clone().gather(&data, &indices, Some(0)).unwrap();
+        let places = Places::of_array(spec.clone(), &indices).unwrap();
+        let which: ArrayD<usize> = gathered(places, &data, Some(0)).unwrap().to_array().unwrap();
         for dtype in ["uint8", "int16", "V20"].map(|name| DType::parse(name).unwrap()) {
             let itemsize = dtype.itemsize();
             let item = |n: usize| (0..itemsize).map(move |byte| (n * 31 + byte * 7) as u8).collect::<Vec<u8>>();

@@ -1,0 +1,205 @@
+//! Operators that change an array of the caller.
+
+use ndarray::{ArrayBase, ArrayViewMut, Data, Dimension};
+
+use super::changed::{self, Changed, Scattered};
+use super::gathered::Places;
+use super::into::{combine, replace};
+use crate::error::{Error, Result, Subject};
+use crate::item::element::Element;
+use crate::ops::arrays::slice_of;
+use crate::ops::condition::Condition;
+use crate::ops::indexed::Index;
+use crate::ops::matcher::Matcher;
+use crate::ops::reduction::{Reducible, Reduction};
+use crate::ops::slice::SliceArgs;
+use crate::ops::slice_scatter::SliceScatter;
+use crate::ops::tally::Application;
+use crate::ops::{scatter_elements, scatter_nd, scatter_update};
+
+/// Replaces a slice of `data` by `updates`, which has exactly its shape (OpenVINO SliceScatter-15). Only the items of
+/// the slice are touched. `data` has any layout.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::slice_scatter_in_place;
+/// let mut data = array![[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]];
+/// slice_scatter_in_place(&mut data.view_mut(), &array![[10, 20, 30], [40, 50, 60]], &":, ::2".parse()?)?;
+/// assert_eq!(data, array![[10, 1, 20, 3, 30], [40, 6, 50, 8, 60]]);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// The slice does not fit, or `updates` has another shape. Then `data` is unchanged.
+pub fn slice_scatter_in_place<T: Copy, D: Dimension>(
+    data: &mut ArrayViewMut<'_, T, D>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    args: &SliceArgs,
+) -> Result<()> {
+    let places = SliceScatter::resolve(data.shape(), args, Some(updates.shape()))?;
+    changed::put_slice(data.view_mut(), places.spans(), updates);
+    Ok(())
+}
+
+/// Puts `updates` at the places `indices` of `axis`, as [`scatter_update`](crate::scatter_update()) does in a copy
+/// (OpenVINO ScatterUpdate-3). Only these items are touched. `data` has any layout.
+///
+/// # Errors
+/// The axis or an index is out of range, or the shapes do not fit. Then `data` is unchanged.
+pub fn scatter_update_in_place<T: Copy, D: Dimension>(
+    data: &mut ArrayViewMut<'_, T, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    axis: i64,
+) -> Result<()> {
+    let spec = scatter_update::check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
+    Scattered::of_array(Places::of_array(spec, indices)?, updates)?.apply(&mut Changed::of(data.view_mut()), replace);
+    Ok(())
+}
+
+/// Puts `updates` at index tuples, as [`scatter_nd`](crate::scatter_nd()) does in a copy (ONNX ScatterND-18). Only
+/// these items are touched. `data` has any layout.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::scatter_nd_in_place;
+/// let mut data = array![1, 2, 3, 4, 5, 6, 7, 8];
+/// scatter_nd_in_place(&mut data.view_mut(), &array![[4], [3], [1], [7]], &array![9, 10, 11, 12])?;
+/// assert_eq!(data, array![1, 11, 3, 10, 9, 6, 7, 12]);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// The tuples, an index or the shapes do not fit. Then `data` is unchanged.
+pub fn scatter_nd_in_place<T: Copy, D: Dimension>(
+    data: &mut ArrayViewMut<'_, T, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+) -> Result<()> {
+    let spec = scatter_nd::check(data.shape(), indices.shape(), Some(updates.shape()))?;
+    Scattered::of_array(Places::of_array(spec, indices)?, updates)?.apply(&mut Changed::of(data.view_mut()), replace);
+    Ok(())
+}
+
+/// Reduces `updates` into index tuples, as [`scatter_nd_reduce`](crate::scatter_nd_reduce()) does in a copy (ONNX
+/// ScatterND-18, OpenVINO ScatterNDUpdate-15). Only these items are touched. `data` has any layout.
+///
+/// # Errors
+/// The tuples, an index or the shapes do not fit, or the type lacks the reduction. Then `data` is unchanged.
+pub fn scatter_nd_reduce_in_place<T: Reducible, D: Dimension>(
+    data: &mut ArrayViewMut<'_, T, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    reduction: Reduction,
+) -> Result<()> {
+    let operation = scatter_nd::operation::<T>(reduction)?;
+    let spec = scatter_nd::check(data.shape(), indices.shape(), Some(updates.shape()))?;
+    let scattered = Scattered::of_array(Places::of_array(spec, indices)?, updates)?;
+    scattered.apply(&mut Changed::of(data.view_mut()), combine(operation));
+    Ok(())
+}
+
+/// Puts single items at the places `indices` of `axis`, as [`scatter_elements`](crate::scatter_elements()) does in a
+/// copy (ONNX ScatterElements-18). Only these items are touched. `data` has any layout.
+///
+/// # Errors
+/// The axis or an index is out of range, or the shapes do not fit. Then `data` is unchanged.
+pub fn scatter_elements_in_place<T: Copy, D: Dimension>(
+    data: &mut ArrayViewMut<'_, T, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    axis: i64,
+) -> Result<()> {
+    let spec = scatter_elements::check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
+    Scattered::of_array(Places::of_array(spec, indices)?, updates)?.apply(&mut Changed::of(data.view_mut()), replace);
+    Ok(())
+}
+
+/// Reduces single items into the places `indices` of `axis`, as
+/// [`scatter_elements_reduce`](crate::scatter_elements_reduce()) does in a copy (ONNX ScatterElements-18, OpenVINO
+/// ScatterElementsUpdate-12). Only these items are touched. `data` has any layout.
+///
+/// # Errors
+/// The axis or an index is out of range, the shapes do not fit, the type lacks the reduction, or there is not enough
+/// memory. Then `data` is unchanged.
+pub fn scatter_elements_reduce_in_place<T: Reducible, D: Dimension>(
+    data: &mut ArrayViewMut<'_, T, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    axis: i64,
+    reduction: Reduction,
+    use_init_val: bool,
+) -> Result<()> {
+    ElementsReduction::new(data.shape(), indices, updates, axis, reduction, use_init_val)?.apply(data.view_mut())
+}
+
+/// Replaces the items of a slice of `data` that satisfy a condition by `value`, as
+/// [`replace_where`](crate::replace_where()) does in a copy. Only items of the slice are read. `data` has any layout.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::{Condition, replace_where_in_place};
+/// let mut data = array![[1.0, f32::NAN], [f32::NAN, 4.0]];
+/// replace_where_in_place(&mut data.view_mut(), &Condition::Nan, 0.0, &"1:".parse()?)?;
+/// assert!(data[[0, 1]].is_nan() && data[[1, 0]] == 0.0);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// The slice does not fit, or the condition orders complex numbers.
+pub fn replace_where_in_place<T: Element, D: Dimension>(
+    data: &mut ArrayViewMut<'_, T, D>,
+    condition: &Condition<T>,
+    value: T,
+    args: &SliceArgs,
+) -> Result<()> {
+    let spans = args.resolve(data.shape())?;
+    let bytes = |item: &T| item.to_little().as_ref().to_vec();
+    let matcher = Matcher::new(&T::dtype(), &condition.map(bytes))?;
+    let new = bytes(&value);
+    let replaced = |item: T| {
+        let mut item = item.to_little();
+        matcher.replace(item.as_mut(), &new);
+        T::from_little(item)
+    };
+    data.slice_each_axis_mut(|of| slice_of(spans[of.axis.index()])).mapv_inplace(replaced);
+    Ok(())
+}
+
+/// A scatter of single items with a reduction, with every check done.
+pub(in crate::ops) struct ElementsReduction<'a, T: Clone> {
+    scattered: Scattered<'a, T>,
+    application: Application,
+    reduction: Reduction,
+}
+
+impl<'a, T: Reducible> ElementsReduction<'a, T> {
+    pub(in crate::ops) fn new(
+        shape: &[usize],
+        indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+        updates: &'a ArrayBase<impl Data<Elem = T>, impl Dimension>,
+        axis: i64,
+        reduction: Reduction,
+        use_init_val: bool,
+    ) -> Result<Self> {
+        let spec = scatter_elements::check(shape, indices.shape(), Some(updates.shape()), axis)?;
+        if reduction == Reduction::Sub {
+            return Err(Error::new(Subject::Reduction, "only OpenVINO's ScatterNDUpdate-15 has sub"));
+        }
+        let application = Application::new(&T::dtype(), reduction, use_init_val)?;
+        let scattered = Scattered::of_array(Places::of_array(spec, indices)?, updates)?;
+        Ok(Self { scattered, application, reduction })
+    }
+
+    pub(in crate::ops) fn apply<D: Dimension>(self, data: ArrayViewMut<'_, T, D>) -> Result<()> {
+        let mut data = Changed::of(data);
+        match self.application {
+            Application::Fold(fold) => self.scattered.fold_elements(fold, &mut data),
+            Application::Replace | Application::Combine(_) => {
+                let operation = T::operation(self.reduction).expect("it is defined on bytes, too");
+                self.scattered.apply(&mut data, combine(operation));
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Outputs that are filled from operands in memory: windows in C order, one after the other or on several threads.
+
+use std::convert::Infallible;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use ndarray::{Array, ArrayD, ArrayView, ArrayViewMut, Dimension, IxDyn};
+
+use super::gathered::Gathered;
+use super::strided::{Items, Strided, view_of};
+use crate::error::{Context, Error, Result, Subject};
+use crate::layout::segments::arrange;
+use crate::layout::shape::bytes_of;
+use crate::layout::view::View;
+use crate::layout::window::{Window, Windows, boxes_of_run};
+use crate::memory;
+use crate::ops::arranged::Arrangement;
+use crate::ops::arrays::slice_of;
+use crate::ops::concat::Joined;
+use crate::parallel::{locked, on_threads};
+
+/// The bytes of a window that is filled while it is in the second-level cache.
+const WINDOW: usize = 1 << 18;
+
+/// The bytes of a window if operands are stored across its order, so that a piece of their storage is read for several
+/// of its rows.
+const WINDOW_ACROSS: usize = 1 << 25;
+
+/// An output with the operands that fill it. Everything is checked, so filling cannot fail.
+#[derive(Debug)]
+pub(in crate::ops) struct Output<'a, T: Clone> {
+    shape: Vec<usize>,
+    items: Items<T>,
+    content: Content<'a, T>,
+}
+
+#[derive(Debug)]
+enum Content<'a, T: Clone> {
+    /// A view of one operand.
+    View(Strided<'a, T>),
+    /// Operands next to each other.
+    Joined {
+        joined: &'a Joined,
+        parts: Vec<Strided<'a, T>>,
+    },
+    /// The items in C order with other dims.
+    Reshaped(Strided<'a, T>),
+    /// Segments of an operand, and an item for other places.
+    Arranged {
+        arrangement: &'a Arrangement,
+        data: Strided<'a, T>,
+        item: Option<Vec<T>>,
+    },
+    Gathered(Gathered<'a, T>),
+}
+
+impl<'a, T: Copy> Output<'a, T> {
+    fn new(shape: Vec<usize>, items: Items<T>, content: Content<'a, T>) -> Self {
+        Self { shape, items, content }
+    }
+
+    pub(in crate::ops) fn view(data: Strided<'a, T>, items: Items<T>) -> Self {
+        Self::new(data.shape(), items, Content::View(data))
+    }
+
+    pub(in crate::ops) fn joined(joined: &'a Joined, operands: Vec<Strided<'a, T>>, items: Items<T>) -> Self {
+        let axes = joined.axes();
+        let parts = operands.into_iter().map(|operand| operand.along(&axes)).collect();
+        Self::new(joined.shape.clone(), items, Content::Joined { joined, parts })
+    }
+
+    pub(in crate::ops) fn arranged(
+        arrangement: &'a Arrangement,
+        data: Strided<'a, T>,
+        item: Option<Vec<T>>,
+        items: Items<T>,
+    ) -> Self {
+        let data = if arrangement.is_counted { data } else { data.along(&arrangement.axes) };
+        Self::new(arrangement.shape().to_vec(), items, Content::Arranged { arrangement, data, item })
+    }
+
+    pub(super) fn gathered(shape: Vec<usize>, items: Items<T>, gathered: Gathered<'a, T>) -> Self {
+        Self::new(shape, items, Content::Gathered(gathered))
+    }
+
+    pub(in crate::ops) fn reshaped(shape: Vec<usize>, data: Strided<'a, T>, items: Items<T>) -> Self {
+        Self::new(shape, items, Content::Reshaped(data))
+    }
+
+    /// Returns the elements of some item, with which new memory begins; `None` for an output without items.
+    fn first_item(&self) -> Option<Vec<T>> {
+        match &self.content {
+            Content::View(data) | Content::Reshaped(data) => data.item(),
+            Content::Joined { parts, .. } => parts.iter().find_map(Strided::item),
+            Content::Arranged { data, item, .. } => item.clone().or_else(|| data.item()),
+            Content::Gathered(gathered) => gathered.item(),
+        }
+    }
+
+    fn is_across(&self) -> bool {
+        match &self.content {
+            Content::View(data) | Content::Arranged { data, .. } => data.is_across(),
+            Content::Joined { parts, .. } => parts.iter().any(Strided::is_across),
+            Content::Reshaped(_) | Content::Gathered(_) => false,
+        }
+    }
+
+    /// The items of a window.
+    fn window(&self) -> usize {
+        let bytes = if self.is_across() { WINDOW_ACROSS } else { WINDOW };
+        (bytes / (size_of::<T>() * self.items.width).max(1)).max(1)
+    }
+
+    /// Fills `out` with the items of a window that is contiguous in C order.
+    pub(in crate::ops) fn fill(&self, window: &Window, out: &mut [T]) {
+        let width = self.items.width;
+        if out.is_empty() {
+            return;
+        }
+        match &self.content {
+            Content::View(data) => {
+                let spans: Vec<_> = window.spans().collect();
+                data.select(&spans).read(out, &View::c_order(&window.shape()));
+            }
+            Content::Joined { joined, parts } => {
+                let whole = View::c_order(&window.shape());
+                for (n, from, to) in joined.parts(window) {
+                    let from = Window { ranges: from, start: 0 };
+                    let spans: Vec<_> = from.spans().collect();
+                    parts[n].select(&spans).read(out, &whole.part(&to));
+                }
+            }
+            Content::Reshaped(data) => read_run(data, window.start..window.start + window.items(), out, width),
+            Content::Arranged { arrangement, data, item } if arrangement.is_counted => {
+                let run = window.start..window.start + window.items();
+                let pieces = [arrangement.segments[0].pieces(&run)];
+                let Ok(()) = arrange(&pieces, &fill_item(item, width, out), out, |places, place, out| {
+                    let [span] = places else { unreachable!("counted items have one axis") };
+                    let first = place.as_run().expect("places of one axis follow each other") * width;
+                    read_run(data, span.start..span.start + span.len, &mut out[first..], width);
+                    Ok::<_, Infallible>(())
+                });
+            }
+            Content::Arranged { arrangement, data, item } => {
+                let axes = arrangement.segments.iter().zip(&window.ranges);
+                let pieces: Vec<_> = axes.map(|(axis, range)| axis.pieces(range)).collect();
+                let Ok(()) = arrange(&pieces, &fill_item(item, width, out), out, |places, place, out| {
+                    data.select(places).read(out, place);
+                    Ok::<_, Infallible>(())
+                });
+            }
+            Content::Gathered(gathered) => gathered.fill(window.start..window.start + window.items(), out),
+        }
+    }
+
+    /// Fills all of `out`, which is in C order.
+    pub(in crate::ops) fn fill_all(&self, out: &mut [T]) {
+        self.fill(&Window::whole(&self.shape), out);
+    }
+
+    /// Returns the items in C order. Windows of new memory are filled while they are in a cache, so that making the
+    /// memory costs little beside filling it.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(in crate::ops) fn to_vec(&self) -> Result<Vec<T>> {
+        let width = self.items.width;
+        if bytes_of(&self.shape, size_of::<T>().saturating_mul(width)).is_none() {
+            let message = format!("more bytes than can be counted (shape {:?})", self.shape);
+            return Err(Error::new(Subject::Output, message));
+        }
+        let elements = self.shape.iter().product::<usize>() * width;
+        let mut out = memory::with_capacity(elements).context(Subject::Output.to_string())?;
+        if let Content::View(data) | Content::Reshaped(data) = &self.content
+            && let Some(run) = data.as_run()
+        {
+            out.extend_from_slice(run);
+            return Ok(out);
+        }
+        if elements == 0 {
+            return Ok(out);
+        }
+        let item = self.first_item().and_then(|item| item.first().copied());
+        let element = item.expect("an output with items has an operand, or an item to fill places with");
+        for window in Windows::new(&self.shape, self.window()).iter() {
+            let first = out.len();
+            out.resize(first + window.items() * width, element);
+            self.fill(&window, &mut out[first..]);
+        }
+        Ok(out)
+    }
+
+    /// # Errors
+    /// There is not enough memory.
+    pub(in crate::ops) fn to_array<D: Dimension>(&self) -> Result<Array<T, D>> {
+        let out = ArrayD::from_shape_vec(IxDyn(&self.shape), self.to_vec()?).expect("an item for each place");
+        Ok(out.into_dimensionality().expect("the rank of the output is that of its type"))
+    }
+
+    /// Fills an array of the caller.
+    ///
+    /// # Errors
+    /// `out` has another shape, or there is no memory for a window of an array with gaps.
+    pub(in crate::ops) fn to_view<D: Dimension>(&self, mut out: ArrayViewMut<'_, T, D>) -> Result<()> {
+        check_output(&self.shape, out.shape())?;
+        if out.is_empty() {
+            return Ok(());
+        }
+        if let Some(out) = out.as_slice_mut() {
+            self.fill_all(out);
+            return Ok(());
+        }
+        let view = view_of(out.shape(), out.strides());
+        if let (Content::View(data), Some(out)) = (&self.content, out.as_slice_memory_order_mut())
+            && let Strided::Memory { elements, view: from, items } = data
+        {
+            items.copy(elements, from, out, &view);
+            return Ok(());
+        }
+        let windows = Windows::new(&self.shape, self.window());
+        let mut window = memory::with_capacity(windows.largest()).context(Subject::Output.to_string())?;
+        let element = out.first().copied().expect("an array with items");
+        for at in windows.iter() {
+            window.resize(at.items(), element);
+            self.fill(&at, &mut window);
+            let spans: Vec<_> = at.spans().collect();
+            let items = ArrayView::from_shape(IxDyn(&at.shape()), &window).expect("an item for each place");
+            out.slice_each_axis_mut(|of| slice_of(spans[of.axis.index()])).assign(&items);
+        }
+        Ok(())
+    }
+}
+
+impl<T: Copy + Send + Sync> Output<'_, T> {
+    /// Fills all of `out`, which is in C order, on several threads.
+    pub(in crate::ops) fn fill_on(&self, threads: usize, out: &mut [T]) {
+        each_part(&self.shape, self.items.width, threads, out, |window, out| self.fill(window, out));
+    }
+}
+
+/// Calls `change` with the parts of `out`, which is in C order: a window for each thread.
+pub(super) fn each_part<T: Send>(
+    shape: &[usize],
+    width: usize,
+    threads: usize,
+    out: &mut [T],
+    change: impl Fn(&Window, &mut [T]) + Sync,
+) {
+    if threads < 2 || out.is_empty() {
+        return change(&Window::whole(shape), out);
+    }
+    let items = (out.len() / width).div_ceil(threads);
+    let mut rest = out;
+    let part = |window: Window| {
+        let (part, after) = std::mem::take(&mut rest).split_at_mut(window.items() * width);
+        rest = after;
+        Mutex::new((window, part))
+    };
+    let parts: Vec<_> = Windows::new(shape, items).iter().map(part).collect();
+    on_threads(parts.len(), |n| {
+        let mut part = locked(&parts[n]);
+        let (window, out) = &mut *part;
+        change(window, out);
+    });
+}
+
+/// # Errors
+/// The shapes differ.
+pub(super) fn check_output(expected: &[usize], found: &[usize]) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::new(Subject::Output, format!("shape {found:?}, expected {expected:?}")))
+}
+
+/// Returns the item for filled places. An arrangement without one fills none, and its length alone counts.
+fn fill_item<T: Copy>(item: &Option<Vec<T>>, width: usize, out: &[T]) -> Vec<T> {
+    item.clone().unwrap_or_else(|| out[..width].to_vec())
+}
+
+/// Copies a run of items in C order.
+pub(super) fn read_run<T: Copy>(data: &Strided<'_, T>, run: Range<usize>, out: &mut [T], width: usize) {
+    if let Some(all) = data.as_run() {
+        let run = &all[run.start * width..run.end * width];
+        return out[..run.len()].copy_from_slice(run);
+    }
+    let mut done = 0;
+    for piece in boxes_of_run(&data.shape(), run.start, run.end) {
+        let spans: Vec<_> = piece.spans().collect();
+        let items = piece.items() * width;
+        data.select(&spans).read(&mut out[done..][..items], &View::c_order(&piece.shape()));
+        done += items;
+    }
+}

@@ -1,0 +1,149 @@
+//! Operands in the caller's memory.
+
+use ndarray::{ArrayBase, ArrayViewD, ArrayViewMutD, Axis, Data, Dimension, IxDyn, RawData, ShapeBuilder};
+
+use crate::layout::axis::Span;
+use crate::layout::view::View;
+use crate::layout::walk::{copy, copy_words};
+use crate::ops::arrays::slice_of;
+
+/// How items consist of elements of type `T`: an item of an array is one element, an item of a dtype of run time is
+/// a word or a row of bytes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ops) struct Items<T> {
+    /// The elements of an item.
+    pub width: usize,
+    copy: fn(&[T], &View, &mut [T], &View),
+}
+
+impl<T: Copy> Items<T> {
+    pub(in crate::ops) fn single() -> Self {
+        Self { width: 1, copy: copy::<T> }
+    }
+
+    pub(in crate::ops) fn of_width(width: usize) -> Self {
+        Self { width, copy: copy::<T> }
+    }
+
+    /// Copies items between views of the same shape.
+    pub(in crate::ops) fn copy(self, source: &[T], from: &View, target: &mut [T], to: &View) {
+        match self.width {
+            1 => (self.copy)(source, from, target, to),
+            width => (self.copy)(source, &from.with_words(width), target, &to.with_words(width)),
+        }
+    }
+}
+
+impl<const N: usize> Items<[u8; N]> {
+    pub(in crate::ops) fn word() -> Self {
+        Self { width: 1, copy: copy_words::<N> }
+    }
+}
+
+/// Items that a kernel reads, of any layout.
+#[derive(Clone, Debug)]
+pub(in crate::ops) enum Strided<'a, T> {
+    /// Contiguous memory, whose axes may be in any order and run backwards.
+    Memory { elements: &'a [T], view: View, items: Items<T> },
+    /// Memory with gaps, which only ndarray may address.
+    Array(ArrayViewD<'a, T>),
+}
+
+impl<'a, T: Copy> Strided<'a, T> {
+    pub(in crate::ops) fn of<D: Dimension>(array: &'a ArrayBase<impl Data<Elem = T> + RawData<Elem = T>, D>) -> Self {
+        match array.as_slice_memory_order() {
+            Some(elements) => {
+                let view = view_of(array.shape(), array.strides());
+                Self::Memory { elements, view, items: Items::single() }
+            }
+            None => Self::Array(array.view().into_dyn()),
+        }
+    }
+
+    pub(in crate::ops) fn c_order(elements: &'a [T], shape: &[usize], items: Items<T>) -> Self {
+        Self::Memory { elements, view: View::c_order(shape), items }
+    }
+
+    pub(in crate::ops) fn shape(&self) -> Vec<usize> {
+        match self {
+            Self::Memory { view, .. } => view.shape(),
+            Self::Array(array) => array.shape().to_vec(),
+        }
+    }
+
+    /// Returns the elements of any item; `None` if there are no items.
+    pub(in crate::ops) fn item(&self) -> Option<Vec<T>> {
+        match self {
+            Self::Memory { elements, items, .. } => elements.get(..items.width).map(<[T]>::to_vec),
+            Self::Array(array) => array.first().map(|item| vec![*item]),
+        }
+    }
+
+    /// Returns the items if they are contiguous in C order.
+    pub(in crate::ops) fn as_run(&self) -> Option<&'a [T]> {
+        let Self::Memory { elements, view, items } = self else { return None };
+        let first = view.as_run()? * items.width;
+        elements.get(first..first + view.items() * items.width)
+    }
+
+    /// Returns whether axis and storage order differ.
+    pub(in crate::ops) fn is_across(&self) -> bool {
+        match self {
+            Self::Memory { view, .. } => view.crossing().is_some(),
+            Self::Array(array) => view_of(array.shape(), array.strides()).crossing().is_some(),
+        }
+    }
+
+    pub(in crate::ops) fn select(&self, spans: &[Span]) -> Self {
+        match self {
+            Self::Memory { elements, view, items } => {
+                Self::Memory { elements, view: view.select(spans), items: *items }
+            }
+            Self::Array(array) => {
+                let mut part = array.clone();
+                part.slice_each_axis_inplace(|of| slice_of(spans[of.axis.index()]));
+                Self::Array(part)
+            }
+        }
+    }
+
+    /// Permutes the axes and inserts axes of length 1 for `None`.
+    pub(in crate::ops) fn along(&self, axes: &[Option<usize>]) -> Self {
+        match self {
+            Self::Memory { elements, view, items } => Self::Memory { elements, view: view.along(axes), items: *items },
+            Self::Array(array) => {
+                let order: Vec<usize> = axes.iter().flatten().copied().collect();
+                let mut along = array.clone().permuted_axes(IxDyn(&order));
+                for axis in (0..axes.len()).filter(|&axis| axes[axis].is_none()) {
+                    along = along.insert_axis(Axis(axis));
+                }
+                Self::Array(along)
+            }
+        }
+    }
+
+    /// Copies the items to a box of `out`, which has the same shape and runs forward.
+    pub(in crate::ops) fn read(&self, out: &mut [T], place: &View) {
+        match self {
+            Self::Memory { elements, view, items } => items.copy(elements, view, out, place),
+            Self::Array(array) => {
+                if let Some(first) = place.extent().next() {
+                    let strides: Vec<usize> = place.strides().map(isize::unsigned_abs).collect();
+                    let shape = IxDyn(array.shape()).strides(IxDyn(&strides));
+                    let out = ArrayViewMutD::from_shape(shape, &mut out[first..]);
+                    out.expect("a box of items in C order").assign(array);
+                }
+            }
+        }
+    }
+}
+
+/// Returns the view of an array's memory, from its lowest address on.
+pub(super) fn view_of(shape: &[usize], strides: &[isize]) -> View {
+    let axes = shape.iter().zip(strides).map(|(&dim, stride)| (dim, stride.abs())).collect();
+    let backward = |(&dim, &stride): (&usize, &isize)| match stride < 0 && dim > 1 {
+        true => Span { start: dim - 1, step: -1, len: dim },
+        false => Span::whole(dim),
+    };
+    View::strided(axes).select(&shape.iter().zip(strides).map(backward).collect::<Vec<_>>())
+}
