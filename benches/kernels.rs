@@ -271,7 +271,9 @@ mod nd {
 mod arrays {
     use super::*;
     use ndarray::{Array1, Array2, ArrayView2, Axis, Slice};
-    use tensorop::{PadMode, concat, gather, pad, roll, scatter_nd, slice_scatter, tile, transpose};
+    use tensorop::kernel::{Call, TensorMut, TensorRef};
+    use tensorop::{Meta, PadMode, concat, gather, pad, roll, scatter_nd, slice_scatter, tile, transpose};
+    use tensorop::{slice_scatter_in_place, transpose_into};
 
     const SIDE: usize = 4096;
 
@@ -280,7 +282,7 @@ mod arrays {
     }
 
     /// Bytes of the output.
-    fn run<T>(bencher: Bencher, make: impl Fn(ArrayView2<'_, f32>) -> T) {
+    fn run<T>(bencher: Bencher, mut make: impl FnMut(ArrayView2<'_, f32>) -> T) {
         let data = square();
         bencher.counter(BytesCount::of_many::<f32>(SIDE * SIDE)).bench_local(|| make(black_box(&data).view()));
     }
@@ -360,6 +362,40 @@ mod arrays {
     fn slice_scatter_four_rows(bencher: Bencher) {
         let updates = Array2::from_elem((4, SIDE), 1.0);
         run(bencher, |data| slice_scatter(&data, &updates, &"8:12".parse().unwrap()).unwrap());
+    }
+
+    /// The same without a new array: bytes of the updates.
+    #[divan::bench]
+    fn slice_scatter_four_rows_in_place(bencher: Bencher) {
+        let (mut data, updates) = (square(), Array2::from_elem((4, SIDE), 1.0));
+        let args = "8:12".parse().unwrap();
+        bencher.counter(BytesCount::of_many::<f32>(4 * SIDE)).bench_local(|| {
+            slice_scatter_in_place(&mut data.view_mut(), black_box(&updates), &args).unwrap();
+        });
+    }
+
+    #[divan::bench]
+    fn transposed_into(bencher: Bencher) {
+        let mut out = square();
+        run(bencher, |data| transpose_into(&data, None, black_box(&mut out).view_mut()).unwrap());
+    }
+
+    #[divan::bench]
+    fn transposed_into_columns(bencher: Bencher) {
+        let mut out = Array2::<f32>::zeros((SIDE, 2 * SIDE));
+        run(bencher, |data| transpose_into(&data, None, out.view_mut().split_at(Axis(1), SIDE).1).unwrap());
+    }
+
+    /// The same on bytes, on one and on two threads.
+    #[divan::bench(args = [1, 2])]
+    fn transposed_bytes(bencher: Bencher, threads: usize) {
+        let data = vec![1_u8; 4 * SIDE * SIDE];
+        let (mut out, dtype, shape) = (data.clone(), DType::FLOAT32, [SIDE, SIDE]);
+        let kernel = Call::Transpose { axes: None }.infer(&[Meta::new(dtype.clone(), shape.to_vec())]).unwrap();
+        bencher.counter(BytesCount::of_slice(&data)).bench_local(|| {
+            let out = TensorMut::new(&dtype, &shape, &mut out).unwrap();
+            kernel.apply(&[TensorRef::new(&dtype, &shape, black_box(&data)).unwrap()], out, threads).unwrap();
+        });
     }
 }
 

@@ -10,6 +10,7 @@ mod determinism;
 mod files;
 #[cfg(feature = "cli")]
 mod forms;
+mod kernels;
 #[cfg(feature = "cli")]
 mod lossless;
 #[cfg(feature = "cli")]
