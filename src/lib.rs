@@ -58,8 +58,14 @@
 //! ONNX and OpenVINO), [`pad()`] (ONNX Pad 2 to 25, OpenVINO Pad-1 and -12), [`tile()`] (ONNX Tile, OpenVINO Tile-1),
 //! [`roll()`] (OpenVINO Roll-7), [`broadcast()`] (ONNX Expand, OpenVINO Broadcast-1 and -3), [`split()`] (ONNX Split,
 //! OpenVINO Split-1 and VariadicSplit-1) and [`replace_where()`] (one value for all items that meet a [`Condition`])
-//! take and return [`ndarray`] arrays of any layout. [`SliceArgs`] are slices, parsed from NumPy's notation or built
-//! axis by axis.
+//! take and return [`ndarray`] arrays of any layout. [`SliceArgs`] are slices, parsed from NumPy's notation, built axis
+//! by axis, or taken from ndarray's `s![…]`.
+//!
+//! Functions that end in `_into`, such as [`slice_into`], fill an array of the caller of any layout. Those that end in
+//! `_in_place`, such as [`slice_scatter_in_place`], change the caller's data and touch only the items that are named.
+//! [`kernel`] has all operators on bytes with a dtype of run time, for runtimes with buffers of their own: shapes are
+//! inferred without data, and threads and ONNX opsets are arguments. Results beyond memory are errors
+//! ([`ErrorKind::Memory`](error::ErrorKind::Memory)).
 //!
 //! # Features
 //!

@@ -132,6 +132,7 @@ impl Call {
     ///
     /// # Panics
     /// A required operand is missing.
+    #[doc(hidden)]
     pub fn resolve(
         &self,
         data: &[&Meta],
@@ -218,6 +219,7 @@ impl Call {
     }
 
     /// Resolves and links.
+    #[doc(hidden)]
     pub fn link(&self, operands: Operands, limits: Limits) -> Result<Box<dyn Fill>> {
         let Operands { data, indices, updates, .. } = &operands;
         let data: Vec<_> = data.iter().map(Source::meta).collect();

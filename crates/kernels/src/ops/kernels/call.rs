@@ -265,13 +265,17 @@ impl Kernel {
     /// machine has, up to 8. Small tensors take fewer.
     ///
     /// # Errors
-    /// An input or `out` differs from what was resolved, an index is out of range, or there is not enough memory for
-    /// the places of an index tensor. Then `out` is unchanged.
+    /// An input or `out` differs from what was resolved, or an index is out of range; then `out` is unchanged. There is
+    /// not enough memory for the places of an index tensor, or for the sums of a mean.
     pub fn apply(&self, inputs: &[TensorRef<'_>], out: TensorMut<'_>, threads: usize) -> Result<()> {
+        let threads = threads_for(threads, out.bytes.len());
+        self.apply_on(threads, inputs, out)
+    }
+
+    fn apply_on(&self, threads: usize, inputs: &[TensorRef<'_>], out: TensorMut<'_>) -> Result<()> {
         self.check_inputs(inputs, 0)?;
         check_as_resolved(Subject::Output, &self.output, out.dtype(), out.shape())?;
         let places = self.places(inputs, 1)?;
-        let threads = threads_for(threads, out.bytes.len());
         if out.bytes.is_empty() {
             return Ok(());
         }
@@ -311,6 +315,11 @@ impl Kernel {
     /// The operator changes no data ([`ErrorKind::Unsupported`]), or as for [`apply`](Self::apply). Then `data` is
     /// unchanged.
     pub fn apply_in_place(&self, data: TensorMut<'_>, others: &[TensorRef<'_>], threads: usize) -> Result<()> {
+        let touched = others.last().map_or(0, |updates| updates.bytes().len());
+        self.apply_in_place_on(threads_for(threads, touched), data, others)
+    }
+
+    fn apply_in_place_on(&self, threads: usize, data: TensorMut<'_>, others: &[TensorRef<'_>]) -> Result<()> {
         if !self.changes_data() {
             let message = "an operator that moves items cannot be applied in place";
             return Err(Error::from_kind(ErrorKind::Unsupported, message));
@@ -321,8 +330,7 @@ impl Kernel {
         if data.bytes.is_empty() {
             return Ok(());
         }
-        let touched = others.last().map_or(0, |updates| updates.bytes().len());
-        self.change(places, others, threads_for(threads, touched), data.bytes, |_| ())
+        self.change(places, others, threads, data.bytes, |_| ())
     }
 
     fn itemsize(&self) -> usize {
@@ -386,4 +394,172 @@ fn check_as_resolved(subject: Subject, expected: &Meta, dtype: &DType, shape: &[
     }
     let message = format!("{dtype} {shape:?}, expected {} {:?} as resolved", expected.dtype, expected.shape);
     Err(Error::new(subject, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::broadcast::BroadcastRule;
+    use crate::ops::pad::PadMode;
+    use crate::ops::reshape::NewShape;
+
+    fn meta(dtype: &DType, shape: &[usize]) -> Meta {
+        Meta::new(dtype.clone(), shape.to_vec())
+    }
+
+    fn bytes(meta: &Meta, first: usize) -> Vec<u8> {
+        (first..first + meta.bytes()).map(|n| (n * 37 + n / 251) as u8).collect()
+    }
+
+    #[test]
+    fn any_number_of_threads() {
+        let shape = [4, 5, 3];
+        let numbers: Vec<u8> = [3_i64, 0, -1, 2, 1, 0].iter().flat_map(|number| number.to_le_bytes()).collect();
+        let text: DType = DType::parse("S20").unwrap();
+        let rule = BroadcastRule::Numpy;
+        // the call, the shape of its indices, the shape of its updates
+        let rows: [(Call, Option<&[usize]>, Option<&[usize]>); 14] = [
+            (Call::Slice("::-1, 1:, :".parse().unwrap()), None, None),
+            (Call::SliceScatter("::2, 1:3, ::-1".parse().unwrap()), None, Some(&[2, 2, 3])),
+            (Call::scatter_update(0), Some(&[2]), Some(&[2, 5, 3])),
+            (Call::scatter_nd(Reduction::None), Some(&[3, 2]), Some(&[3, 3])),
+            (Call::scatter_elements(0, Reduction::None), Some(&[1, 2, 3]), Some(&[1, 2, 3])),
+            (Call::gather(1), Some(&[6]), None),
+            (Call::GatherNd { batch_dims: 0 }, Some(&[3, 2]), None),
+            (Call::GatherElements { axis: 0 }, Some(&[2, 1, 3]), None),
+            (Call::Transpose { axes: None }, None, None),
+            (Call::Reshape(NewShape::Dims(vec![-1, 2])), None, None),
+            (
+                Call::Pad { before: vec![1, 0, 2], after: vec![0, 2, -1], axes: None, mode: PadMode::Constant },
+                None,
+                Some(&[]),
+            ),
+            (Call::Tile { repeats: vec![2, 1, 3] }, None, None),
+            (Call::Roll { shift: vec![7], axes: None }, None, None),
+            (Call::Broadcast { shape: vec![3, 4, 5, 3], rule }, None, None),
+        ];
+        for (call, of, updates) in rows {
+            for dtype in [&DType::INT8, &DType::FLOAT32.big_endian(), &text] {
+                let (data, index) = (meta(dtype, &shape), of.map(|of| meta(&DType::INT64, of)));
+                let updates = updates.map(|shape| meta(dtype, shape));
+                // ScatterUpdate counts no index from the end
+                let numbers = if matches!(call, Call::ScatterUpdate { .. }) { &numbers[..16] } else { &numbers };
+                let metas: Vec<Meta> = [Some(data), index, updates].into_iter().flatten().collect();
+                let contents = metas.iter().enumerate().map(|(n, meta)| match meta.dtype == DType::INT64 {
+                    true => numbers[..meta.bytes()].to_vec(),
+                    false => bytes(meta, 1000 * n),
+                });
+                let contents: Vec<_> = contents.collect();
+                let tensor = |(meta, bytes)| -> TensorRef<'_> {
+                    let (meta, bytes): (&Meta, &Vec<u8>) = (meta, bytes);
+                    TensorRef::new(&meta.dtype, &meta.shape, bytes).unwrap()
+                };
+                let inputs: Vec<_> = metas.iter().zip(&contents).map(tensor).collect();
+                let kernel = call.infer(&metas).unwrap();
+                let apply = |threads| {
+                    let mut out = vec![0xee; kernel.bytes()];
+                    let to = TensorMut::new(kernel.dtype(), kernel.shape(), &mut out).unwrap();
+                    kernel.apply_on(threads, &inputs, to).unwrap();
+                    out
+                };
+                let in_place = |threads| {
+                    let mut data = contents[0].clone();
+                    let to = TensorMut::new(dtype, &shape, &mut data).unwrap();
+                    kernel.apply_in_place_on(threads, to, &inputs[1..]).unwrap();
+                    data
+                };
+                let expected = apply(1);
+                for threads in [1, 2, 3, 7, 100] {
+                    assert_eq!(apply(threads), expected, "{call:?} {dtype} on {threads} threads");
+                    if kernel.changes_data() {
+                        assert_eq!(in_place(threads), expected, "{call:?} {dtype} in place on {threads} threads");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn refused() {
+        let (float, int) = (&DType::FLOAT32, &DType::INT64);
+        let infer = |call: &Call, metas: &[Meta]| call.infer(metas).unwrap_err().to_string();
+        let (gather, scatter) = (Call::gather(0), Call::scatter_nd(Reduction::None));
+        let pad = Call::Pad { before: vec![1], after: vec![1], axes: None, mode: PadMode::Constant };
+        let fortran = meta(float, &[2, 2]).in_order(Order::Fortran);
+        let huge = meta(float, &[1 << 40]);
+        let rows = [
+            (infer(&gather, &[meta(float, &[2])]), "inputs: 1 input, expected 2: data, indices"),
+            (infer(&Call::concat(0), &[]), "inputs: 0 inputs, expected one or more"),
+            (
+                infer(&gather, &[meta(float, &[2]), meta(float, &[1])]),
+                "indices: dtype float32, expected an integer type",
+            ),
+            (
+                infer(&scatter, &[meta(float, &[2]), meta(int, &[1, 1]), meta(&float.big_endian(), &[1])]),
+                "updates: dtype float32 (big-endian), expected float32 as in data",
+            ),
+            (
+                infer(&scatter, &[meta(float, &[2]), meta(int, &[1, 1]), meta(float, &[2])]),
+                "updates: shape [2], expected [1] (data [2] with indices [1, 1])",
+            ),
+            (
+                infer(&Call::stack(0), &[meta(float, &[2]), meta(int, &[2])]),
+                "operand 1: dtype int64, expected float32 as in data",
+            ),
+            (infer(&pad, &[meta(float, &[2]), meta(float, &[2])]), "fill: 2 items, expected 1"),
+            (infer(&Call::Transpose { axes: None }, &[fortran]), "data: Fortran order, expected C order"),
+            (
+                infer(&Call::Tile { repeats: vec![1 << 22] }, &[huge]),
+                "output: float32 [4611686018427387904] is larger than memory can be",
+            ),
+        ];
+        for (found, expected) in rows {
+            assert_eq!(found, expected);
+        }
+        let kernel = gather.infer(&[meta(float, &[2]), meta(int, &[1])]).unwrap();
+        let (data, zero, two) = ([0; 8], [0; 8], 2_i64.to_le_bytes());
+        let data = TensorRef::new(float, &[2], &data).unwrap();
+        let apply = |inputs: &[TensorRef<'_>], dtype, shape: &[usize]| {
+            let mut out = [0xee; 8];
+            let to = TensorMut::new(dtype, shape, &mut out[..shape.iter().product::<usize>() * 4]).unwrap();
+            let error = kernel.apply(inputs, to, 1).unwrap_err().to_string();
+            assert_eq!(out, [0xee; 8]);
+            error
+        };
+        let of = |bytes| TensorRef::new(int, &[1], bytes).unwrap();
+        let rows = [
+            (apply(&[data], float, &[1]), "inputs: 1 input, expected 2"),
+            (apply(&[data, data], float, &[1]), "indices: float32 [2], expected int64 [1] as resolved"),
+            (apply(&[data, of(&zero)], float, &[2]), "output: float32 [2], expected float32 [1] as resolved"),
+            (apply(&[data, of(&zero)], &DType::INT32, &[1]), "output: int32 [1], expected float32 [1] as resolved"),
+            (
+                apply(&[data, of(&two)], float, &[1]),
+                "indices: 2 at [0] is out of range: expected [-2, 1] on axis 0 (data [2])",
+            ),
+        ];
+        for (found, expected) in rows {
+            assert_eq!(found, expected);
+        }
+        let mut same = [0; 8];
+        let error = kernel.apply_in_place(TensorMut::new(float, &[2], &mut same).unwrap(), &[of(&zero)], 1);
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::Unsupported);
+    }
+
+    #[test]
+    fn repeats_that_are_refused() {
+        let call = Call::ScatterUpdate { axis: 0, repeats: Repeats::Refused };
+        let (int8, metas) =
+            (&DType::INT8, [meta(&DType::INT8, &[4]), meta(&DType::INT8, &[3]), meta(&DType::INT8, &[3])]);
+        let kernel = call.infer(&metas).unwrap();
+        let (mut data, updates) = ([0; 4], [7, 8, 9]);
+        let mut change = |indices: [u8; 3]| {
+            let data = TensorMut::new(int8, &[4], &mut data).unwrap();
+            let [indices, updates] = [&indices, &updates].map(|bytes| TensorRef::new(int8, &[3], bytes).unwrap());
+            kernel.apply_in_place(data, &[indices, updates], 1)
+        };
+        let refused = change([3, 1, 3]).unwrap_err();
+        assert_eq!(refused.to_string(), "indices: the index at [2] repeats the one at [0]");
+        change([3, 1, 0]).unwrap();
+        assert_eq!(data, [9, 8, 0, 7]);
+    }
 }

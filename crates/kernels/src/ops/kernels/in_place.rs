@@ -1,17 +1,23 @@
 //! Operators that change an array of the caller.
 
+use std::sync::Arc;
+
 use ndarray::{ArrayBase, ArrayViewMut, Data, Dimension};
 
 use super::changed::{self, Changed, Scattered};
 use super::gathered::Places;
 use super::into::{combine, replace};
+use super::tensors::TensorMut;
 use crate::error::{Error, Result, Subject};
 use crate::item::element::Element;
+use crate::layout::view::View;
 use crate::ops::arrays::slice_of;
 use crate::ops::condition::Condition;
+use crate::ops::fill::{Limits, Scratch};
 use crate::ops::indexed::Index;
 use crate::ops::matcher::Matcher;
 use crate::ops::reduction::{Reducible, Reduction};
+use crate::ops::replace::Replacement;
 use crate::ops::slice::SliceArgs;
 use crate::ops::slice_scatter::SliceScatter;
 use crate::ops::tally::Application;
@@ -202,4 +208,40 @@ impl<'a, T: Reducible> ElementsReduction<'a, T> {
             }
         }
     }
+}
+
+/// Replaces the items of a slice of `data` that satisfy a condition by `item`, and returns how many were replaced.
+/// `item`, and the value of the condition, are the bytes of an item of the dtype of `data`.
+///
+/// ```
+/// use tensorop::kernel::{TensorMut, replace_where};
+/// use tensorop::{Condition, DType};
+/// let mut text = *b"ab--cd--";
+/// let mut data = TensorMut::new(&DType::parse("S2")?, &[4], &mut text)?;
+/// assert_eq!(replace_where(&mut data, &Condition::Equal(b"--".to_vec()), b"xy", &":3".parse()?)?, 1);
+/// assert_eq!(text, *b"abxycd--");
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// The slice does not fit, `item` or a value has another length ([`Subject::Fill`]), the dtype has no such condition, or
+/// there is no memory for the items of the slice. Then `data` is unchanged.
+pub fn replace_where(
+    data: &mut TensorMut<'_>,
+    condition: &Condition<Vec<u8>>,
+    item: &[u8],
+    args: &SliceArgs,
+) -> Result<usize> {
+    let (dtype, spans) = (data.dtype(), args.resolve(data.shape())?);
+    for item in condition.value().map(Vec::as_slice).into_iter().chain([item]) {
+        if item.len() != dtype.itemsize() {
+            let message = format!("{} bytes, expected {} ({dtype})", item.len(), dtype.itemsize());
+            return Err(Error::new(Subject::Fill, message));
+        }
+    }
+    let matcher = Matcher::new(dtype, condition)?;
+    let (replaced, limits) = (Arc::default(), Limits::default());
+    let replacement = Replacement { matcher, item: item.to_vec(), replaced, limits };
+    let place = View::c_order(data.shape()).select(&spans);
+    replacement.put(&place, data.bytes, &mut Scratch::default(), &Subject::Data.to_string())
 }

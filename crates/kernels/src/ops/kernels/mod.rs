@@ -29,8 +29,8 @@ pub(super) use self::changed::{Scattered, put_slice};
 pub(super) use self::gathered::Places;
 pub(super) use self::in_place::ElementsReduction;
 pub use self::in_place::{
-    replace_where_in_place, scatter_elements_in_place, scatter_elements_reduce_in_place, scatter_nd_in_place,
-    scatter_nd_reduce_in_place, scatter_update_in_place, slice_scatter_in_place,
+    replace_where, replace_where_in_place, scatter_elements_in_place, scatter_elements_reduce_in_place,
+    scatter_nd_in_place, scatter_nd_reduce_in_place, scatter_update_in_place, slice_scatter_in_place,
 };
 pub use self::into::{
     broadcast_into, concat_into, gather_elements_into, gather_into, gather_nd_into, gather_or_zero_into, pad_into,
