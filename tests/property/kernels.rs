@@ -4,10 +4,14 @@ use ndarray::{ArrayD, ArrayViewMutD, Axis, IxDyn, ShapeBuilder, Slice};
 use proptest::prelude::*;
 use tensorop::dtype::Field;
 use tensorop::kernel::{Call, Joining, OutOfRange, Repeats, TensorMut, TensorRef};
-use tensorop::{BroadcastRule, DType, Error, NewShape, PadMode, Reducible, Reduction, SliceArgs, SplitInto, StepRange};
+use tensorop::{
+    BroadcastRule, Condition, DType, Error, NewShape, PadMode, Reducible, Reduction, SliceArgs, SplitInto, StepRange,
+};
 
 use crate::checks::{Numbers, is_one_line};
 use crate::holds;
+
+const LAYOUTS: usize = 5;
 
 /// Items of a dtype as values of a Rust type.
 struct Items<T> {
@@ -72,10 +76,10 @@ impl<T: Copy + PartialEq + std::fmt::Debug> Items<T> {
         array.iter().flat_map(|item| (self.bytes)(*item)).collect()
     }
 
-    /// A copy in C or Fortran order, with an axis that runs backwards, or with gaps.
+    /// A copy in C or Fortran order, with an axis that runs backwards, or with gaps between items or between rows.
     fn laid_out(&self, array: &ArrayD<T>, how: usize) -> ArrayD<T> {
         let (mut shape, filler) = (array.shape().to_vec(), (self.item)(99));
-        let mut out = match (how % 4, shape.last_mut()) {
+        let mut out = match (how % LAYOUTS, shape.last_mut()) {
             (1, _) => ArrayD::from_elem(IxDyn(&shape).f(), filler),
             (2, Some(_)) => {
                 let mut out = ArrayD::from_elem(IxDyn(&shape), filler);
@@ -86,6 +90,12 @@ impl<T: Copy + PartialEq + std::fmt::Debug> Items<T> {
                 *last = *last * 2 + 1;
                 let mut out = ArrayD::from_elem(IxDyn(&shape), filler);
                 out.slice_axis_inplace(Axis(shape.len() - 1), Slice::new(1, None, 2));
+                out
+            }
+            (4, Some(last)) => {
+                *last += 2;
+                let mut out = ArrayD::from_elem(IxDyn(&shape), filler);
+                out.slice_axis_inplace(Axis(shape.len() - 1), Slice::from(1..-1));
                 out
             }
             _ => ArrayD::from_elem(IxDyn(&shape), filler),
@@ -148,7 +158,7 @@ fn agree<T: Copy + PartialEq + std::fmt::Debug>(
         (found, expected) => panic!("{what}: bytes {found:?}, array {expected:?}"),
     };
     assert_eq!(found, (expected.shape().to_vec(), items.bytes(&expected)), "{what}");
-    let (how, data_how) = (numbers.below(4), numbers.below(4));
+    let (how, data_how) = (numbers.below(LAYOUTS), numbers.below(LAYOUTS));
     let laid_out = items.laid_out(data, data_how);
     let mut out = items.laid_out(&items.array(expected.shape(), 50), how);
     into(&laid_out, out.view_mut()).unwrap_or_else(|error| panic!("{what} into {how} of {data_how}: {error}"));
@@ -177,8 +187,15 @@ fn shape(numbers: &mut Numbers<'_>, rank: usize) -> Vec<usize> {
 /// Shapes of ranks from 1 on, seldom without items.
 fn some_shape(numbers: &mut Numbers<'_>) -> Vec<usize> {
     let rank = 1 + numbers.below(4);
-    let shape = shape(numbers, rank);
-    if numbers.byte() < 230 { shape.into_iter().map(|dim| dim.max(1)).collect() } else { shape }
+    let mut shape = shape(numbers, rank);
+    if numbers.byte() < 230 {
+        shape.iter_mut().for_each(|dim| *dim = (*dim).max(1));
+    }
+    // longer rows are copied in another way
+    if numbers.byte() < 60 {
+        shape[rank - 1] = 18;
+    }
+    shape
 }
 
 /// Numbers for a dim, of which few are out of range.
@@ -218,7 +235,7 @@ fn slice_scatter<T: Copy + PartialEq + std::fmt::Debug>(numbers: &mut Numbers<'_
     if numbers.byte() < 10 {
         shape[0] += 1;
     }
-    let updates = items.laid_out(&items.array(&shape, 1000), numbers.below(4));
+    let updates = items.laid_out(&items.array(&shape, 1000), numbers.below(LAYOUTS));
     let expected = tensorop::slice_scatter(&data, &updates, &args);
     let (call, others) = (Call::SliceScatter(args.clone()), [&updates]);
     let into = |data: &ArrayD<T>, out: ArrayViewMutD<'_, T>| tensorop::slice_scatter_into(data, &updates, &args, out);
@@ -234,7 +251,7 @@ fn scatter_update<T: Copy + PartialEq + std::fmt::Debug>(numbers: &mut Numbers<'
     let of = shape(numbers, rank);
     let named = indices(numbers, &of, data.shape()[axis]).mapv(|number| number.max(0));
     let shape = [&data.shape()[..axis], &of, &data.shape()[axis + 1..]].concat();
-    let updates = items.laid_out(&items.array(&shape, 1000), numbers.below(4));
+    let updates = items.laid_out(&items.array(&shape, 1000), numbers.below(LAYOUTS));
     let axis = axis as i64;
     let expected = tensorop::scatter_update(&data, &named, &updates, axis);
     let into =
@@ -260,7 +277,7 @@ fn tuples(numbers: &mut Numbers<'_>, data: &[usize], batch: usize) -> (ArrayD<i6
 fn scatter_nd<T: Copy + PartialEq + std::fmt::Debug>(numbers: &mut Numbers<'_>, items: &Items<T>) {
     let data = items.array(&some_shape(numbers), 0);
     let (named, shape) = tuples(numbers, data.shape(), 0);
-    let updates = items.laid_out(&items.array(&shape, 1000), numbers.below(4));
+    let updates = items.laid_out(&items.array(&shape, 1000), numbers.below(LAYOUTS));
     let expected = tensorop::scatter_nd(&data, &named, &updates);
     let into = |data: &ArrayD<T>, out: ArrayViewMutD<'_, T>| tensorop::scatter_nd_into(data, &named, &updates, out);
     let in_place = |data: &mut ArrayViewMutD<'_, T>| tensorop::scatter_nd_in_place(data, &named, &updates);
@@ -276,7 +293,7 @@ fn scatter_nd_reduce<T: Reducible>(numbers: &mut Numbers<'_>, items: &Items<T>) 
     let data = items.array(&some_shape(numbers), 0);
     let reduction = reduction(numbers, Reduction::Sub);
     let (named, shape) = tuples(numbers, data.shape(), 0);
-    let updates = items.laid_out(&items.array(&shape, 3), numbers.below(4));
+    let updates = items.laid_out(&items.array(&shape, 3), numbers.below(LAYOUTS));
     let expected = tensorop::scatter_nd_reduce(&data, &named, &updates, reduction);
     let into = |data: &ArrayD<T>, out: ArrayViewMutD<'_, T>| {
         tensorop::scatter_nd_reduce_into(data, &named, &updates, reduction, out)
@@ -298,7 +315,7 @@ fn scatter_elements<T: Copy + PartialEq + std::fmt::Debug>(numbers: &mut Numbers
     let at = numbers.below(data.ndim());
     let of = elements_shape(numbers, data.shape(), at);
     let named = indices(numbers, &of, data.shape()[at]);
-    let updates = items.laid_out(&items.array(&of, 1000), numbers.below(4));
+    let updates = items.laid_out(&items.array(&of, 1000), numbers.below(LAYOUTS));
     let axis = at as i64 - data.ndim() as i64;
     let expected = tensorop::scatter_elements(&data, &named, &updates, axis);
     let into = |data: &ArrayD<T>, out: ArrayViewMutD<'_, T>| {
@@ -315,7 +332,7 @@ fn scatter_elements_reduce<T: Reducible>(numbers: &mut Numbers<'_>, items: &Item
     let (at, reduction) = (numbers.below(data.ndim()), reduction(numbers, Reduction::Mean));
     let of = elements_shape(numbers, data.shape(), at);
     let named = indices(numbers, &of, data.shape()[at]);
-    let updates = items.laid_out(&items.array(&of, 3), numbers.below(4));
+    let updates = items.laid_out(&items.array(&of, 3), numbers.below(LAYOUTS));
     let (axis, has_initial) = (at as i64, numbers.below(2) == 0);
     let expected = tensorop::scatter_elements_reduce(&data, &named, &updates, axis, reduction, has_initial);
     let into = |data: &ArrayD<T>, out: ArrayViewMutD<'_, T>| {
@@ -492,7 +509,7 @@ fn split<T: Copy + PartialEq + std::fmt::Debug>(numbers: &mut Numbers<'_>, items
     let data = items.array(&some_shape(numbers), 0);
     let (axis, into) = (numbers.below(data.ndim()) as i64, SplitInto::Parts(1 + numbers.below(4) as i64));
     let expected = tensorop::split(&data, axis, &into).unwrap();
-    let laid_out = items.laid_out(&data, numbers.below(4));
+    let laid_out = items.laid_out(&data, numbers.below(LAYOUTS));
     let mut outs: Vec<_> = expected.iter().map(|part| items.laid_out(&part.mapv(|_| (items.item)(5)), 3)).collect();
     let mut views: Vec<_> = outs.iter_mut().map(|out| out.view_mut()).collect();
     tensorop::split_into(&laid_out, axis, &into, &mut views).unwrap();
@@ -503,6 +520,31 @@ fn split<T: Copy + PartialEq + std::fmt::Debug>(numbers: &mut Numbers<'_>, items
         let into = |data: &ArrayD<T>, out: ArrayViewMutD<'_, T>| tensorop::slice_into(data, args, out);
         agree(numbers, items, call, (&data, Others::NONE), Ok(expected), &into, None);
     }
+}
+
+fn replace_where(numbers: &mut Numbers<'_>) {
+    let items = Items { dtype: DType::FLOAT32, item: |n| n as f32, bytes: |item| item.to_le_bytes().to_vec() };
+    let data = items.array(&some_shape(numbers), 0);
+    let args = slices(numbers, data.ndim());
+    let condition = match numbers.below(3) {
+        0 => Condition::Less(5.0),
+        1 => Condition::NotEqual(2.0),
+        _ => Condition::Finite,
+    };
+    let expected = tensorop::replace_where(&data, &condition, -1.0, &args).unwrap();
+    let replaced = data.iter().zip(&expected).filter(|(old, new)| old != new).count();
+    let of_bytes = match condition {
+        Condition::Less(value) => Condition::Less((items.bytes)(value)),
+        Condition::NotEqual(value) => Condition::NotEqual((items.bytes)(value)),
+        _ => Condition::Finite,
+    };
+    let mut bytes = items.bytes(&data);
+    let mut tensor = TensorMut::new(&items.dtype, data.shape(), &mut bytes).unwrap();
+    let found = tensorop::kernel::replace_where(&mut tensor, &of_bytes, &(items.bytes)(-1.0), &args).unwrap();
+    assert_eq!((found, bytes), (replaced, items.bytes(&expected)), "{condition:?} {args:?} {:?}", data.shape());
+    let mut data = items.laid_out(&data, numbers.below(LAYOUTS));
+    tensorop::replace_where_in_place(&mut data.view_mut(), &condition, -1.0, &args).unwrap();
+    assert_eq!(data, expected, "{condition:?} {args:?}");
 }
 
 macro_rules! tests {
@@ -538,7 +580,7 @@ mod computed {
 
     fn integers() -> Items<i32> {
         let dtype = DType::INT32.big_endian();
-        Items { dtype, item: |n| n as i32 * 1_000_003, bytes: |item| item.to_be_bytes().to_vec() }
+        Items { dtype, item: |n| (n as i32).wrapping_mul(1_000_003), bytes: |item| item.to_be_bytes().to_vec() }
     }
 
     #[test]
@@ -551,6 +593,11 @@ mod computed {
     fn scatter_elements_reduce() {
         each(|numbers| super::scatter_elements_reduce(numbers, &FLOATS));
         each(|numbers| super::scatter_elements_reduce(numbers, &integers()));
+    }
+
+    #[test]
+    fn replace_where() {
+        each(super::replace_where);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Checks of shapes and axes.
 
-use ndarray::{ArrayBase, Data, Dimension, RawData, Slice};
+use ndarray::Slice;
 
 use crate::error::{Error, Subject, counted};
 use crate::layout::axis::{Span, resolve_axis};
@@ -94,15 +94,6 @@ pub(super) fn check_extent(shape: &[usize], subject: Subject) -> Result<(), Erro
 pub(super) fn check_shape(shape: &[usize], subject: Subject) -> Result<(), Error> {
     check_most_axes(shape, subject)?;
     check_extent(shape, subject)
-}
-
-pub(super) fn items<T: Clone, S: Data + RawData<Elem = T>, D: Dimension>(
-    array: &ArrayBase<S, D>,
-) -> std::borrow::Cow<'_, [T]> {
-    match array.as_slice() {
-        Some(items) => items.into(),
-        None => array.iter().cloned().collect::<Vec<T>>().into(),
-    }
 }
 
 /// A negative step of an `ndarray` slice counts from the end of its range.

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use ndarray::{ArrayBase, ArrayViewMut, ArrayViewMutD, Axis, Data, Dimension};
+use ndarray::{ArrayBase, ArrayViewMut, ArrayViewMutD, Axis, Data, Dimension, IxDyn};
 
 use super::gathered::Places;
-use super::output::Output;
-use super::strided::{Items, Strided, view_of};
+use super::output::run_of;
+use super::strided::{Strided, view_of};
 use crate::error::{Context, Result, Subject};
 use crate::item::element::Element;
 use crate::layout::axis::Span;
@@ -30,22 +30,29 @@ impl<'a, T: Copy> Changed<'a, T> {
         Self::Array(array.into_dyn())
     }
 
-    fn change(&mut self, places: &Places, number: usize, width: usize, change: impl FnOnce(&mut [T])) {
-        let block = places.resolver.block * width;
+    /// Calls `put(old, update)` for parts of a block that lie together.
+    fn put(&mut self, places: &Places, number: usize, update: &[T], put: impl Fn(&mut [T], &[T])) {
         match self {
-            Self::Run(elements) => change(&mut elements[number * block..][..block]),
+            Self::Run(elements) => put(&mut elements[number * update.len()..][..update.len()], update),
             Self::Array(array) => {
                 let mut items = array.view_mut();
                 for place in places.index_of(number) {
                     items = items.index_axis_move(Axis(0), place);
                 }
                 if let Some(items) = items.as_slice_mut() {
-                    return change(items);
+                    return put(items, update);
                 }
-                let mut copied: Vec<T> = items.iter().copied().collect();
-                change(&mut copied);
-                items.iter_mut().zip(copied).for_each(|(item, new)| *item = new);
+                let each = items.iter_mut().zip(update);
+                each.for_each(|(old, new)| put(std::slice::from_mut(old), std::slice::from_ref(new)));
             }
+        }
+    }
+
+    /// Returns the elements of a block of one item.
+    fn item(&mut self, places: &Places, number: usize, width: usize) -> &mut [T] {
+        match self {
+            Self::Run(elements) => &mut elements[number * width..][..width],
+            Self::Array(array) => std::slice::from_mut(&mut array[IxDyn(&places.index_of(number))]),
         }
     }
 }
@@ -83,11 +90,7 @@ impl<'a, T: Copy> Scattered<'a, T> {
         places: Places,
         updates: &'a ArrayBase<impl Data<Elem = T>, D>,
     ) -> Result<Self> {
-        let updates = match updates.as_slice() {
-            Some(updates) => updates.into(),
-            None => Output::view(Strided::of(updates), Items::single()).to_vec()?.into(),
-        };
-        Ok(Self::new(places, updates, 1))
+        Ok(Self::new(places, run_of(updates)?, 1))
     }
 
     /// Empty blocks may be too many to count.
@@ -104,7 +107,7 @@ impl<'a, T: Copy> Scattered<'a, T> {
                 for row in 0..self.rows() {
                     for (tuple, update) in (0..self.places.tuples()).zip(&mut updates) {
                         let number = self.places.block(row, tuple).expect("every index was checked");
-                        data.change(&self.places, number, self.width, |old| put(old, update));
+                        data.put(&self.places, number, update, &put);
                     }
                 }
             }
@@ -173,7 +176,7 @@ impl<'a, T: Copy> Scattered<'a, T> {
         let (places, width) = (&self.places, self.width);
         for place in (0..count).map(number) {
             let item = &mut folded[slot(place) * itemsize..][..itemsize];
-            data.change(places, place, width, |old| encode[0](old, item));
+            encode[0](data.item(places, place, width), item);
         }
         let mut update = vec![0; itemsize];
         for (place, new) in (0..count).map(number).zip(self.updates.chunks_exact(width.max(1))) {
@@ -183,7 +186,7 @@ impl<'a, T: Copy> Scattered<'a, T> {
         tally.finish(&mut folded);
         for place in (0..count).map(number) {
             let item = &folded[slot(place) * itemsize..][..itemsize];
-            data.change(places, place, width, |old| decode(item, old));
+            decode(item, data.item(places, place, width));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use ndarray::{ArrayBase, Data, Dimension};
 
-use super::output::{Output, read_run};
+use super::output::{Output, read_run, run_of};
 use super::strided::{Items, Strided};
 use crate::error::{Context, Result, Subject};
 use crate::item::dtype::DType;
@@ -13,7 +13,6 @@ use crate::item::meta::Order;
 use crate::layout::axis::Span;
 use crate::layout::shape::coordinates;
 use crate::memory;
-use crate::ops::arrays::items;
 use crate::ops::indexed::{Index, IndexSpec, TupleResolver};
 use crate::storage::conversion::Conversion;
 
@@ -34,7 +33,8 @@ impl Places {
         spec: IndexSpec,
         indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
     ) -> Result<Self> {
-        Self::new(spec, |resolver, places| resolver.append_places(&items(indices), |number| number, 0, places))
+        let numbers = run_of(indices)?;
+        Self::new(spec, |resolver, places| resolver.append_places(&numbers, |number| number, 0, places))
     }
 
     /// `bytes` are integers of any dtype.

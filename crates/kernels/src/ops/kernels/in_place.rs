@@ -243,5 +243,8 @@ pub fn replace_where(
     let (replaced, limits) = (Arc::default(), Limits::default());
     let replacement = Replacement { matcher, item: item.to_vec(), replaced, limits };
     let place = View::c_order(data.shape()).select(&spans);
+    if place.items() == 0 {
+        return Ok(0);
+    }
     replacement.put(&place, data.bytes, &mut Scratch::default(), &Subject::Data.to_string())
 }

@@ -1,13 +1,14 @@
 //! Outputs that are filled from operands in memory: windows in C order, one after the other or on several threads.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use ndarray::{Array, ArrayD, ArrayView, ArrayViewMut, Dimension, IxDyn};
+use ndarray::{Array, ArrayBase, ArrayD, ArrayViewMut, Data, Dimension, IxDyn};
 
 use super::gathered::Gathered;
-use super::strided::{Items, Strided, view_of};
+use super::strided::{Items, Strided, assign, view_of};
 use crate::error::{Context, Error, Result, Subject};
 use crate::layout::segments::arrange;
 use crate::layout::shape::bytes_of;
@@ -224,8 +225,7 @@ impl<'a, T: Copy> Output<'a, T> {
             window.resize(at.items(), element);
             self.fill(&at, &mut window);
             let spans: Vec<_> = at.spans().collect();
-            let items = ArrayView::from_shape(IxDyn(&at.shape()), &window).expect("an item for each place");
-            out.slice_each_axis_mut(|of| slice_of(spans[of.axis.index()])).assign(&items);
+            assign(out.slice_each_axis_mut(|of| slice_of(spans[of.axis.index()])).into_dyn(), &window);
         }
         Ok(())
     }
@@ -264,6 +264,17 @@ pub(super) fn each_part<T: Send>(
     });
 }
 
+/// Returns the items in C order, copied if they have another.
+///
+/// # Errors
+/// There is not enough memory.
+pub(super) fn run_of<T: Copy, D: Dimension>(array: &ArrayBase<impl Data<Elem = T>, D>) -> Result<Cow<'_, [T]>> {
+    match array.as_slice() {
+        Some(items) => Ok(items.into()),
+        None => Ok(Output::view(Strided::of(array), Items::single()).to_vec()?.into()),
+    }
+}
+
 /// # Errors
 /// The shapes differ.
 pub(super) fn check_output(expected: &[usize], found: &[usize]) -> Result<()> {
@@ -290,5 +301,39 @@ pub(super) fn read_run<T: Copy>(data: &Strided<'_, T>, run: Range<usize>, out: &
         let items = piece.items() * width;
         data.select(&spans).read(&mut out[done..][..items], &View::c_order(&piece.shape()));
         done += items;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array1, Array2, arr0};
+
+    use crate::error::ErrorKind;
+    use crate::ops::broadcast::{BroadcastRule, broadcast};
+    use crate::ops::kernels::slice_into;
+    use crate::ops::pad::{PadMode, pad};
+    use crate::ops::tile::tile;
+
+    #[test]
+    fn what_there_is_no_memory_for() {
+        // more than processes can address
+        let huge = 1 << 55;
+        let one = arr0(1_u8);
+        let rows = [
+            broadcast(&one, &[huge], &BroadcastRule::Numpy),
+            tile(&one, &[huge]),
+            pad(&Array1::<u8>::zeros(1), &[0], &[huge], None, PadMode::Edge, 0),
+        ];
+        let kinds: Vec<_> = rows.map(|row| row.unwrap_err().kind()).into();
+        assert_eq!(kinds, [ErrorKind::Memory; 3]);
+        let error = broadcast(&one, &[huge], &BroadcastRule::Numpy).unwrap_err().to_string();
+        assert_eq!(error, "output: 36028797018963968 bytes are more than there is memory for");
+    }
+
+    #[test]
+    fn arrays_of_another_shape() {
+        let (data, mut out) = (Array2::<u8>::zeros((2, 3)), Array2::<u8>::zeros((2, 3)));
+        let error = slice_into(&data, &"1:".parse().unwrap(), out.view_mut()).unwrap_err();
+        assert_eq!(error.to_string(), "output: shape [2, 3], expected [1, 3]");
     }
 }
