@@ -95,7 +95,7 @@ impl<T: Copy + PartialEq + std::fmt::Debug> Items<T> {
             (4, Some(last)) => {
                 *last += 2;
                 let mut out = ArrayD::from_elem(IxDyn(&shape), filler);
-                out.slice_axis_inplace(Axis(shape.len() - 1), Slice::from(1..-1));
+                out.slice_axis_inplace(Axis(shape.len() - 1), Slice::new(1, Some(-1), 1));
                 out
             }
             _ => ArrayD::from_elem(IxDyn(&shape), filler),
@@ -212,7 +212,7 @@ fn indices(numbers: &mut Numbers<'_>, shape: &[usize], dim: usize) -> ArrayD<i64
 fn slices(numbers: &mut Numbers<'_>, rank: usize) -> SliceArgs {
     let mut args = SliceArgs::default();
     for axis in 0..numbers.below(rank + 1) {
-        let mut bound = || (numbers.byte() % 3 > 0).then(|| numbers.below(14) as i64 - 7);
+        let mut bound = || (numbers.below(3) > 0).then(|| numbers.below(14) as i64 - 7);
         let (start, stop) = (bound(), bound());
         args = args.axis(axis as i64, StepRange { start, stop, step: [1, 2, -1, -2, 3][numbers.below(5)] });
     }

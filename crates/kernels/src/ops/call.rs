@@ -31,66 +31,107 @@ use crate::parallel::Threads;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Hold, Source};
 
-/// An operator with its arguments as typed.
+/// An operator with its arguments as typed. Axes may be negative, and then count from the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
+    /// A range of each axis (OpenVINO Slice-8, ONNX Slice).
     Slice(SliceArgs),
+    /// Replaces a slice by updates of its shape (OpenVINO SliceScatter-15).
     SliceScatter(SliceArgs),
+    /// Replaces places of an axis by updates (OpenVINO ScatterUpdate-3).
     ScatterUpdate {
+        /// The axis of the indices.
         axis: i64,
+        /// What equal indices mean.
         repeats: Repeats,
     },
+    /// Puts updates at index tuples (ONNX ScatterND, OpenVINO ScatterNDUpdate-15).
     ScatterNd {
+        /// The ONNX opset, which decides about reductions; without one, OpenVINO's rules apply.
         opset: Option<u64>,
+        /// What updates do to old items.
         reduction: Reduction,
+        /// What equal tuples mean.
         repeats: Repeats,
     },
-    /// Without an opset, OpenVINO's rules apply.
+    /// Puts single items at places of an axis (ONNX ScatterElements, OpenVINO ScatterElementsUpdate-12).
     ScatterElements {
+        /// The axis of the indices.
         axis: i64,
+        /// The ONNX opset, which decides about reductions; without one, OpenVINO's rules apply.
         opset: Option<u64>,
+        /// What updates do to old items.
         reduction: Reduction,
         /// Whether the items of the data take part in a reduction.
         has_initial: bool,
+        /// What equal places mean.
         repeats: Repeats,
         /// Otherwise negative indices are out of range.
         counts_from_end: bool,
     },
+    /// Gathers places of an axis (ONNX Gather, OpenVINO Gather-8).
     Gather {
+        /// The axis of the indices.
         axis: i64,
+        /// The leading axes that data and indices have in common; negative numbers count from the rank of the indices.
         batch_dims: i64,
+        /// What an index outside the axis means.
         out_of_range: OutOfRange,
+        /// Otherwise negative indices are out of range.
         counts_from_end: bool,
     },
+    /// Gathers the blocks at index tuples (ONNX GatherND, OpenVINO GatherND-8).
     GatherNd {
+        /// The leading axes that data and indices have in common.
         batch_dims: i64,
     },
+    /// Gathers an item per index (ONNX GatherElements, OpenVINO GatherElements-6).
     GatherElements {
+        /// The axis of the indices.
         axis: i64,
     },
+    /// Joins any number of tensors (ONNX Concat and ConcatFromSequence, OpenVINO Concat-1).
     Concat {
+        /// The axis of the output.
         axis: i64,
+        /// Whether the axis is new.
         joining: Joining,
     },
+    /// Permutes axes (ONNX Transpose, OpenVINO Transpose-1).
     Transpose {
+        /// The data's axis per output axis; without a list, the axes are reversed.
         axes: Option<Vec<i64>>,
     },
+    /// Changes the dims of items in C order (Reshape, Squeeze, Unsqueeze and Flatten).
     Reshape(NewShape),
+    /// Adds places to axes, or takes them away by negative numbers (ONNX Pad, OpenVINO Pad-12).
     Pad {
+        /// The places before each of `axes`.
         before: Vec<i64>,
+        /// The places after each of `axes`.
         after: Vec<i64>,
+        /// The padded axes; without a list, all.
         axes: Option<Vec<i64>>,
+        /// The contents of added places.
         mode: PadMode,
     },
+    /// Repeats axes (ONNX Tile, OpenVINO Tile-1).
     Tile {
+        /// The repetitions of each axis; the shorter of this and the shape gets leading ones.
         repeats: Vec<i64>,
     },
+    /// Rolls axes (OpenVINO Roll-7).
     Roll {
+        /// The places by which each of `axes` moves; one number holds for all.
         shift: Vec<i64>,
+        /// The rolled axes; without a list, all items roll as one axis.
         axes: Option<Vec<i64>>,
     },
+    /// Repeats axes of dim 1 (ONNX Expand, OpenVINO Broadcast-3).
     Broadcast {
+        /// The shape of the output.
         shape: Vec<i64>,
+        /// How the data's axes map to the shape's.
         rule: BroadcastRule,
     },
 }

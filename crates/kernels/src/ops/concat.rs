@@ -25,9 +25,12 @@ use crate::memory;
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Hold, Source};
 
+/// How tensors are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joining {
+    /// Along an axis that they have.
     Along,
+    /// Along a new axis.
     Stacked,
 }
 

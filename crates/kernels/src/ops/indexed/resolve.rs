@@ -39,6 +39,7 @@ pub struct IndexSpec {
 /// The meaning of a number outside its axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutOfRange {
+    /// An error.
     #[default]
     Error,
     /// The gathered item has zero bytes; only for gathers by single numbers.

@@ -162,7 +162,7 @@ pub(super) fn scatter(
             // the updates were swapped together
             let as_is = |item: &[u8], native: &mut [u8]| native.copy_from_slice(item);
             let scattered = Scattered::new(places, updates, itemsize);
-            scattered.fold(fold, itemsize, &mut Changed::Run(data), [&native, &as_is], native)?;
+            scattered.fold(fold, itemsize, &mut Changed::Run(data), native, as_is, native)?;
         }
     }
     Ok(())

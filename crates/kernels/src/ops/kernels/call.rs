@@ -418,7 +418,8 @@ mod tests {
         let text: DType = DType::parse("S20").unwrap();
         let rule = BroadcastRule::Numpy;
         // the call, the shape of its indices, the shape of its updates
-        let rows: [(Call, Option<&[usize]>, Option<&[usize]>); 14] = [
+        type Row<'a> = (Call, Option<&'a [usize]>, Option<&'a [usize]>);
+        let rows: [Row<'_>; 14] = [
             (Call::Slice("::-1, 1:, :".parse().unwrap()), None, None),
             (Call::SliceScatter("::2, 1:3, ::-1".parse().unwrap()), None, Some(&[2, 2, 3])),
             (Call::scatter_update(0), Some(&[2]), Some(&[2, 5, 3])),

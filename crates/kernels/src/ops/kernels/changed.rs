@@ -141,8 +141,8 @@ impl<'a, T: Copy> Scattered<'a, T> {
         }
     }
 
-    /// Reduces the updates of each place together. Tuples address single items; `encode` makes little-endian bytes of an
-    /// old item and of an update, and `decode` an item of them.
+    /// Reduces the updates of each place together. Tuples address single items; the other arguments make
+    /// little-endian bytes of an old item and of an update, and an item of bytes.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -151,7 +151,8 @@ impl<'a, T: Copy> Scattered<'a, T> {
         fold: Fold,
         itemsize: usize,
         data: &mut Changed<'_, T>,
-        encode: [&dyn Fn(&[T], &mut [u8]); 2],
+        encode_old: impl Fn(&[T], &mut [u8]),
+        encode_new: impl Fn(&[T], &mut [u8]),
         decode: impl Fn(&[u8], &mut [T]),
     ) -> Result<()> {
         /// Up to this many times the updates, counters for all places take less time than a search for the named ones.
@@ -176,11 +177,11 @@ impl<'a, T: Copy> Scattered<'a, T> {
         let (places, width) = (&self.places, self.width);
         for place in (0..count).map(number) {
             let item = &mut folded[slot(place) * itemsize..][..itemsize];
-            encode[0](data.item(places, place, width), item);
+            encode_old(data.item(places, place, width), item);
         }
         let mut update = vec![0; itemsize];
         for (place, new) in (0..count).map(number).zip(self.updates.chunks_exact(width.max(1))) {
-            encode[1](new, &mut update);
+            encode_new(new, &mut update);
             tally.put(slot(place), &update, &mut folded);
         }
         tally.finish(&mut folded);
@@ -197,6 +198,6 @@ impl<T: Element> Scattered<'_, T> {
     /// There is not enough memory.
     pub(in crate::ops) fn fold_elements(&self, fold: Fold, data: &mut Changed<'_, T>) -> Result<()> {
         let encode = |item: &[T], bytes: &mut [u8]| bytes.copy_from_slice(item[0].to_little().as_ref());
-        self.fold(fold, T::SIZE, data, [&encode, &encode], |bytes, item| item[0] = T::read_le(bytes))
+        self.fold(fold, T::SIZE, data, encode, encode, |bytes, item| item[0] = T::read_le(bytes))
     }
 }

@@ -217,7 +217,8 @@ impl<'a, T: Reducible> ElementsReduction<'a, T> {
 /// use tensorop::kernel::{TensorMut, replace_where};
 /// use tensorop::{Condition, DType};
 /// let mut text = *b"ab--cd--";
-/// let mut data = TensorMut::new(&DType::parse("S2")?, &[4], &mut text)?;
+/// let dtype = DType::parse("S2")?;
+/// let mut data = TensorMut::new(&dtype, &[4], &mut text)?;
 /// assert_eq!(replace_where(&mut data, &Condition::Equal(b"--".to_vec()), b"xy", &":3".parse()?)?, 1);
 /// assert_eq!(text, *b"abxycd--");
 /// # Ok::<(), tensorop::Error>(())

@@ -52,7 +52,7 @@ enum Content<'a, T: Clone> {
         data: Strided<'a, T>,
         item: Option<Vec<T>>,
     },
-    Gathered(Gathered<'a, T>),
+    Gathered(Box<Gathered<'a, T>>),
 }
 
 impl<'a, T: Copy> Output<'a, T> {
@@ -81,7 +81,7 @@ impl<'a, T: Copy> Output<'a, T> {
     }
 
     pub(super) fn gathered(shape: Vec<usize>, items: Items<T>, gathered: Gathered<'a, T>) -> Self {
-        Self::new(shape, items, Content::Gathered(gathered))
+        Self::new(shape, items, Content::Gathered(Box::new(gathered)))
     }
 
     pub(in crate::ops) fn reshaped(shape: Vec<usize>, data: Strided<'a, T>, items: Items<T>) -> Self {

@@ -1,6 +1,6 @@
 //! Operands in the caller's memory.
 
-use ndarray::{ArrayBase, ArrayViewD, ArrayViewMutD, Axis, Data, Dimension, IxDyn, RawData, ShapeBuilder};
+use ndarray::{ArrayBase, ArrayViewD, ArrayViewMutD, Axis, Data, Dimension, IxDyn, ShapeBuilder};
 
 use crate::layout::axis::Span;
 use crate::layout::view::View;
@@ -50,7 +50,7 @@ pub(in crate::ops) enum Strided<'a, T> {
 }
 
 impl<'a, T: Copy> Strided<'a, T> {
-    pub(in crate::ops) fn of<D: Dimension>(array: &'a ArrayBase<impl Data<Elem = T> + RawData<Elem = T>, D>) -> Self {
+    pub(in crate::ops) fn of<D: Dimension>(array: &'a ArrayBase<impl Data<Elem = T>, D>) -> Self {
         match array.as_slice_memory_order() {
             Some(elements) => {
                 let view = view_of(array.shape(), array.strides());
