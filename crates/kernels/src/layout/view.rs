@@ -191,7 +191,7 @@ impl View {
     }
 
     /// Views each item as a row of `words` words.
-    pub(crate) fn with_words(&self, words: usize) -> Self {
+    pub(super) fn with_words(&self, words: usize) -> Self {
         let size = words as isize;
         let axes = self.axes.iter().map(|&(dim, stride)| (dim, stride * size)).chain([(words, 1)]);
         Self { offset: self.offset * words, axes: axes.collect() }

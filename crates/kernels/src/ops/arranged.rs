@@ -7,7 +7,7 @@ use super::arrays::check_shape;
 use super::converted::Converted;
 use super::copy::seekable;
 use super::fill::{Fill, Limits, Region, Scratch};
-use super::kernels::{Items, Output, Strided, arrange_tensor};
+use super::kernels::{Items, Output, Strided};
 use crate::error::{Error, Result, Subject};
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -22,11 +22,11 @@ use crate::storage::source::{Hold, Source};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrangement {
     /// The data's axis per output axis; `None` for a new axis of dim 1.
-    pub(super) axes: Vec<Option<usize>>,
+    axes: Vec<Option<usize>>,
     /// One list per output axis, or one over all items if `is_counted`.
-    pub(super) segments: Vec<Segments>,
+    segments: Vec<Segments>,
     shape: Vec<usize>,
-    pub(super) is_counted: bool,
+    is_counted: bool,
 }
 
 impl Arrangement {
@@ -75,14 +75,28 @@ impl Arrangement {
         data: &'a ArrayBase<impl Data<Elem = T>, D>,
         item: Option<T>,
     ) -> Output<'a, T> {
-        Output::arranged(self, Strided::of(data), item.map(|item| vec![item]), Items::single())
+        self.output_of(Strided::of(data), item.map(|item| vec![item]), Items::single())
+    }
+
+    pub(super) fn output_of<'a, T: Copy>(
+        &'a self,
+        data: Strided<'a, T>,
+        item: Option<Vec<T>>,
+        items: Items<T>,
+    ) -> Output<'a, T> {
+        let shape = self.shape.clone();
+        match &self.segments[..] {
+            [segments] if self.is_counted => Output::counted(shape, segments, data, item, items),
+            segments => Output::arranged(shape, segments, data.along(&self.axes), item, items),
+        }
     }
 
     pub(super) fn of_tensor(&self, data: &Tensor) -> Result<Tensor> {
         let item = data.dtype().default_item();
         let itemsize = data.dtype().itemsize();
         let mut out = memory::zeros(self.shape.iter().product::<usize>().saturating_mul(itemsize))?;
-        arrange_tensor(self, data, &item, &mut out);
+        let items = Items::bytes(itemsize);
+        self.output_of(Strided::c_order(data.bytes(), data.shape(), items), Some(item), items).fill_all(&mut out);
         Tensor::new(data.dtype().clone(), self.shape.clone(), out)
     }
 }

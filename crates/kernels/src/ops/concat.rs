@@ -2,15 +2,13 @@
 //! [Concat-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/concat-1.html);
 //! stack: [ConcatFromSequence](https://onnx.ai/onnx/operators/onnx__ConcatFromSequence.html) with `new_axis`.
 
-use std::ops::Range;
-
 use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension};
 
 use super::access::{Access, Feeds, Holding, StoredWindow};
 use super::converted::Converted;
 use super::copy::seekable;
 use super::fill::{Fill, Limits, Region, Scratch};
-use super::kernels::{Items, Output, Strided};
+use super::kernels::{Items, Output, Strided, joined_parts};
 use super::machine::Machine;
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
@@ -111,7 +109,7 @@ pub fn common_dtype(dtypes: &[&DType]) -> Result<DType> {
 
 impl Joined {
     /// The axis of an operand per output axis; `None` for the new one of a stack.
-    pub(super) fn axes(&self) -> Vec<Option<usize>> {
+    fn axes(&self) -> Vec<Option<usize>> {
         let mut axes: Vec<_> = (0..self.shape.len()).map(Some).collect();
         if self.joining == Joining::Stacked {
             axes.pop();
@@ -124,14 +122,13 @@ impl Joined {
         &'a self,
         arrays: &'a [ArrayBase<impl Data<Elem = T>, D>],
     ) -> Output<'a, T> {
-        Output::joined(self, arrays.iter().map(Strided::of).collect(), Items::single())
+        self.output_of(arrays.iter().map(Strided::of).collect(), Items::single())
     }
 
-    pub(super) fn parts<'a>(
-        &'a self,
-        window: &'a Window,
-    ) -> impl Iterator<Item = (usize, Vec<Range<usize>>, Vec<Range<usize>>)> + 'a {
-        parts(&self.ends, self.axis, window)
+    pub(super) fn output_of<'a, T: Copy>(&'a self, operands: Vec<Strided<'a, T>>, items: Items<T>) -> Output<'a, T> {
+        let axes = self.axes();
+        let parts = operands.into_iter().map(|operand| operand.along(&axes)).collect();
+        Output::joined(self.shape.clone(), (self.axis, &self.ends), parts, items)
     }
 
     pub fn link(self, sources: Vec<Source>) -> Result<Concat> {
@@ -195,30 +192,10 @@ pub struct Concat {
     grows: Vec<bool>,
 }
 
-/// The operands that feed a window, each with the box that is read of it and the box of the window that it fills.
-fn parts<'a>(
-    ends: &'a [usize],
-    axis: usize,
-    window: &'a Window,
-) -> impl Iterator<Item = (usize, Vec<Range<usize>>, Vec<Range<usize>>)> + 'a {
-    let Range { start, end } = window.ranges[axis];
-    let first = ends.partition_point(|&end| end <= start).saturating_sub(1);
-    let begun = (first..ends.len() - 1).take_while(move |&n| ends[n] < end);
-    let places = begun.map(move |n| (n, start.max(ends[n])..end.min(ends[n + 1])));
-    places.filter(|(_, places)| !places.is_empty()).map(move |(n, places)| {
-        let from = |begin: usize, mut ranges: Vec<Range<usize>>| {
-            ranges[axis] = places.start - begin..places.end - begin;
-            ranges
-        };
-        let inside = window.ranges.iter().map(|range| 0..range.len()).collect();
-        (n, from(ends[n], window.ranges.clone()), from(start, inside))
-    })
-}
-
 impl Concat {
     fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let whole = View::c_order(&window.shape());
-        for (n, part, place) in parts(&self.ends, self.axis, window) {
+        for (n, part, place) in joined_parts(&self.ends, self.axis, window) {
             let operand = &self.operands[n];
             operand.read_to(&operand.view().part(&part), &whole.part(&place), out, scratch)?;
         }
@@ -282,7 +259,7 @@ impl Fill for Concat {
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        let mut parts = parts(&self.ends, self.axis, window);
+        let mut parts = joined_parts(&self.ends, self.axis, window);
         let (Some((n, ..)), None) = (parts.next(), parts.next()) else { return Ok(None) };
         Ok(if self.operands[n].is_as_stored() { self.access(n).stored(window) } else { None })
     }

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use ndarray::{Array, ArrayBase, Data, Dimension};
+use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
+use super::arrays::slice_of;
 use super::condition::Condition;
 use super::fill::{Limits, Scratch};
-use super::kernels::{copied, replace_where_in_place};
+use super::kernels::copied;
 use super::matcher::Matcher;
 use super::slice::SliceArgs;
 use crate::error::{Error, Result};
@@ -63,4 +64,37 @@ pub fn replace_where<T: Element, D: Dimension>(
     let mut out = copied(data)?;
     replace_where_in_place(&mut out.view_mut(), condition, value, args)?;
     Ok(out)
+}
+
+/// Replaces the items of a slice of `data` that satisfy a condition by `value`, as
+/// [`replace_where`](crate::replace_where()) does in a copy. Only items of the slice are read. `data` has any layout.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop::{Condition, replace_where_in_place};
+/// let mut data = array![[1.0, f32::NAN], [f32::NAN, 4.0]];
+/// replace_where_in_place(&mut data.view_mut(), &Condition::Nan, 0.0, &"1:".parse()?)?;
+/// assert!(data[[0, 1]].is_nan() && data[[1, 0]] == 0.0);
+/// # Ok::<(), tensorop::Error>(())
+/// ```
+///
+/// # Errors
+/// The slice does not fit, or the condition orders complex numbers.
+pub fn replace_where_in_place<T: Element, D: Dimension>(
+    data: &mut ArrayViewMut<'_, T, D>,
+    condition: &Condition<T>,
+    value: T,
+    args: &SliceArgs,
+) -> Result<(), Error> {
+    let spans = args.resolve(data.shape())?;
+    let bytes = |item: &T| item.to_little().as_ref().to_vec();
+    let matcher = Matcher::new(&T::dtype(), &condition.map(bytes))?;
+    let new = bytes(&value);
+    let replaced = |item: T| {
+        let mut item = item.to_little();
+        matcher.replace(item.as_mut(), &new);
+        T::from_little(item)
+    };
+    data.slice_each_axis_mut(|of| slice_of(spans[of.axis.index()])).mapv_inplace(replaced);
+    Ok(())
 }

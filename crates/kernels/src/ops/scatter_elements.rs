@@ -2,11 +2,11 @@
 //! [Scatter](https://onnx.ai/onnx/operators/onnx__Scatter.html) 9, OpenVINO
 //! [ScatterElementsUpdate-12](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-elements-update-12.html).
 
-use ndarray::{Array, ArrayBase, Data, Dimension};
+use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
 use super::arrays::{check_axis, check_extent, check_updates};
 use super::indexed::{Index, IndexSpec};
-use super::kernels::{ElementsReduction, Places, Scattered, changed, copied, replace};
+use super::kernels::{Changed, Places, Scattered, changed, combine, copied, replace};
 use super::reduction::{Reducible, Reduction};
 use super::scatter_nd::check_legal;
 use super::tally::Application;
@@ -119,6 +119,44 @@ pub fn scatter_elements_reduce<T: Reducible, D: Dimension>(
     let mut out = copied(data)?;
     scatter.apply(out.view_mut())?;
     Ok(out)
+}
+
+/// A scatter of single items with a reduction, with every check done.
+pub(super) struct ElementsReduction<'a, T: Clone> {
+    scattered: Scattered<'a, T>,
+    application: Application,
+    reduction: Reduction,
+}
+
+impl<'a, T: Reducible> ElementsReduction<'a, T> {
+    pub(super) fn new(
+        shape: &[usize],
+        indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+        updates: &'a ArrayBase<impl Data<Elem = T>, impl Dimension>,
+        axis: i64,
+        reduction: Reduction,
+        use_init_val: bool,
+    ) -> Result<Self, Error> {
+        let spec = check(shape, indices.shape(), Some(updates.shape()), axis)?;
+        if reduction == Reduction::Sub {
+            return Err(Error::new(Subject::Reduction, "only OpenVINO's ScatterNDUpdate-15 has sub"));
+        }
+        let application = Application::new(&T::dtype(), reduction, use_init_val)?;
+        let scattered = Scattered::of_array(Places::of_array(spec, indices)?, updates)?;
+        Ok(Self { scattered, application, reduction })
+    }
+
+    pub(super) fn apply<D: Dimension>(self, data: ArrayViewMut<'_, T, D>) -> Result<(), Error> {
+        let mut data = Changed::of(data);
+        match self.application {
+            Application::Fold(fold) => self.scattered.fold_elements(fold, &mut data),
+            Application::Replace | Application::Combine(_) => {
+                let operation = T::operation(self.reduction).expect("it is defined on bytes, too");
+                self.scattered.apply(&mut data, combine(operation));
+                Ok(())
+            }
+        }
+    }
 }
 
 #[cfg(test)]

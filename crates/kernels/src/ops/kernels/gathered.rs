@@ -93,7 +93,7 @@ impl Places {
 
     /// # Errors
     /// Two tuples name one place.
-    pub(super) fn refuse_repeats(&self) -> Result<()> {
+    pub(in crate::ops) fn refuse_repeats(&self) -> Result<()> {
         let mut all: Vec<(u64, usize)> = memory::with_capacity(self.tuples).context(Subject::Indices.to_string())?;
         all.extend((0..self.tuples).map(|position| (self.named.get(position).copied().unwrap_or(0), position)));
         all.sort_unstable();

@@ -10,14 +10,12 @@ use ndarray::{Array, ArrayBase, ArrayD, ArrayViewMut, Data, Dimension, IxDyn};
 use super::gathered::Gathered;
 use super::strided::{Items, Strided, assign, view_of};
 use crate::error::{Context, Error, Result, Subject};
-use crate::layout::segments::arrange;
+use crate::layout::segments::{Segments, arrange};
 use crate::layout::shape::bytes_of;
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::memory;
-use crate::ops::arranged::Arrangement;
 use crate::ops::arrays::slice_of;
-use crate::ops::concat::Joined;
 use crate::parallel::{locked, on_threads};
 
 /// The bytes of a window that is filled while it is in the second-level cache.
@@ -41,14 +39,21 @@ enum Content<'a, T: Clone> {
     View(Strided<'a, T>),
     /// Operands next to each other.
     Joined {
-        joined: &'a Joined,
+        axis: usize,
+        ends: &'a [usize],
         parts: Vec<Strided<'a, T>>,
     },
     /// The items in C order with other dims.
     Reshaped(Strided<'a, T>),
-    /// Segments of an operand, and an item for other places.
+    /// Segments of each axis of an operand, and an item for other places.
     Arranged {
-        arrangement: &'a Arrangement,
+        segments: &'a [Segments],
+        data: Strided<'a, T>,
+        item: Option<Vec<T>>,
+    },
+    /// Segments of all items of an operand in C order.
+    Counted {
+        segments: &'a Segments,
         data: Strided<'a, T>,
         item: Option<Vec<T>>,
     },
@@ -64,20 +69,34 @@ impl<'a, T: Copy> Output<'a, T> {
         Self::new(data.shape(), items, Content::View(data))
     }
 
-    pub(in crate::ops) fn joined(joined: &'a Joined, operands: Vec<Strided<'a, T>>, items: Items<T>) -> Self {
-        let axes = joined.axes();
-        let parts = operands.into_iter().map(|operand| operand.along(&axes)).collect();
-        Self::new(joined.shape.clone(), items, Content::Joined { joined, parts })
+    /// Joins operands along an axis of the output; `ends` are their ends there, after a leading 0.
+    pub(in crate::ops) fn joined(
+        shape: Vec<usize>,
+        (axis, ends): (usize, &'a [usize]),
+        parts: Vec<Strided<'a, T>>,
+        items: Items<T>,
+    ) -> Self {
+        Self::new(shape, items, Content::Joined { axis, ends, parts })
     }
 
     pub(in crate::ops) fn arranged(
-        arrangement: &'a Arrangement,
+        shape: Vec<usize>,
+        segments: &'a [Segments],
         data: Strided<'a, T>,
         item: Option<Vec<T>>,
         items: Items<T>,
     ) -> Self {
-        let data = if arrangement.is_counted { data } else { data.along(&arrangement.axes) };
-        Self::new(arrangement.shape().to_vec(), items, Content::Arranged { arrangement, data, item })
+        Self::new(shape, items, Content::Arranged { segments, data, item })
+    }
+
+    pub(in crate::ops) fn counted(
+        shape: Vec<usize>,
+        segments: &'a Segments,
+        data: Strided<'a, T>,
+        item: Option<Vec<T>>,
+        items: Items<T>,
+    ) -> Self {
+        Self::new(shape, items, Content::Counted { segments, data, item })
     }
 
     pub(super) fn gathered(shape: Vec<usize>, items: Items<T>, gathered: Gathered<'a, T>) -> Self {
@@ -93,7 +112,9 @@ impl<'a, T: Copy> Output<'a, T> {
         match &self.content {
             Content::View(data) | Content::Reshaped(data) => data.item(),
             Content::Joined { parts, .. } => parts.iter().find_map(Strided::item),
-            Content::Arranged { data, item, .. } => item.clone().or_else(|| data.item()),
+            Content::Arranged { data, item, .. } | Content::Counted { data, item, .. } => {
+                item.clone().or_else(|| data.item())
+            }
             Content::Gathered(gathered) => gathered.item(),
         }
     }
@@ -102,7 +123,7 @@ impl<'a, T: Copy> Output<'a, T> {
         match &self.content {
             Content::View(data) | Content::Arranged { data, .. } => data.is_across(),
             Content::Joined { parts, .. } => parts.iter().any(Strided::is_across),
-            Content::Reshaped(_) | Content::Gathered(_) => false,
+            Content::Reshaped(_) | Content::Counted { .. } | Content::Gathered(_) => false,
         }
     }
 
@@ -123,18 +144,18 @@ impl<'a, T: Copy> Output<'a, T> {
                 let spans: Vec<_> = window.spans().collect();
                 data.select(&spans).read(out, &View::c_order(&window.shape()));
             }
-            Content::Joined { joined, parts } => {
+            Content::Joined { axis, ends, parts } => {
                 let whole = View::c_order(&window.shape());
-                for (n, from, to) in joined.parts(window) {
+                for (n, from, to) in joined_parts(ends, *axis, window) {
                     let from = Window { ranges: from, start: 0 };
                     let spans: Vec<_> = from.spans().collect();
                     parts[n].select(&spans).read(out, &whole.part(&to));
                 }
             }
             Content::Reshaped(data) => read_run(data, window.start..window.start + window.items(), out, width),
-            Content::Arranged { arrangement, data, item } if arrangement.is_counted => {
+            Content::Counted { segments, data, item } => {
                 let run = window.start..window.start + window.items();
-                let pieces = [arrangement.segments[0].pieces(&run)];
+                let pieces = [segments.pieces(&run)];
                 let Ok(()) = arrange(&pieces, &fill_item(item, width, out), out, |places, place, out| {
                     let [span] = places else { unreachable!("counted items have one axis") };
                     let first = place.as_run().expect("places of one axis follow each other") * width;
@@ -142,8 +163,8 @@ impl<'a, T: Copy> Output<'a, T> {
                     Ok::<_, Infallible>(())
                 });
             }
-            Content::Arranged { arrangement, data, item } => {
-                let axes = arrangement.segments.iter().zip(&window.ranges);
+            Content::Arranged { segments, data, item } => {
+                let axes = segments.iter().zip(&window.ranges);
                 let pieces: Vec<_> = axes.map(|(axis, range)| axis.pieces(range)).collect();
                 let Ok(()) = arrange(&pieces, &fill_item(item, width, out), out, |places, place, out| {
                     data.select(places).read(out, place);
@@ -239,7 +260,7 @@ impl<T: Copy + Send + Sync> Output<'_, T> {
 }
 
 /// Calls `change` with the parts of `out`, which is in C order: a window for each thread.
-pub(super) fn each_part<T: Send>(
+pub(in crate::ops) fn each_part<T: Send>(
     shape: &[usize],
     width: usize,
     threads: usize,
@@ -277,7 +298,7 @@ pub(super) fn run_of<T: Copy, D: Dimension>(array: &ArrayBase<impl Data<Elem = T
 
 /// # Errors
 /// The shapes differ.
-pub(super) fn check_output(expected: &[usize], found: &[usize]) -> Result<()> {
+pub(in crate::ops) fn check_output(expected: &[usize], found: &[usize]) -> Result<()> {
     if found == expected {
         return Ok(());
     }
@@ -304,36 +325,22 @@ pub(super) fn read_run<T: Copy>(data: &Strided<'_, T>, run: Range<usize>, out: &
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use ndarray::{Array1, Array2, arr0};
-
-    use crate::error::ErrorKind;
-    use crate::ops::broadcast::{BroadcastRule, broadcast};
-    use crate::ops::kernels::slice_into;
-    use crate::ops::pad::{PadMode, pad};
-    use crate::ops::tile::tile;
-
-    #[test]
-    fn what_there_is_no_memory_for() {
-        // more than processes can address
-        let huge = 1 << 55;
-        let one = arr0(1_u8);
-        let rows = [
-            broadcast(&one, &[huge], &BroadcastRule::Numpy),
-            tile(&one, &[huge]),
-            pad(&Array1::<u8>::zeros(1), &[0], &[huge], None, PadMode::Edge, 0),
-        ];
-        let kinds: Vec<_> = rows.map(|row| row.unwrap_err().kind()).into();
-        assert_eq!(kinds, [ErrorKind::Memory; 3]);
-        let error = broadcast(&one, &[huge], &BroadcastRule::Numpy).unwrap_err().to_string();
-        assert_eq!(error, "output: 36028797018963968 bytes are more than there is memory for");
-    }
-
-    #[test]
-    fn arrays_of_another_shape() {
-        let (data, mut out) = (Array2::<u8>::zeros((2, 3)), Array2::<u8>::zeros((2, 3)));
-        let error = slice_into(&data, &"1:".parse().unwrap(), out.view_mut()).unwrap_err();
-        assert_eq!(error.to_string(), "output: shape [2, 3], expected [1, 3]");
-    }
+/// The operands that feed a window, each with the box that is read of it and the box of the window that it fills.
+pub(in crate::ops) fn joined_parts<'a>(
+    ends: &'a [usize],
+    axis: usize,
+    window: &'a Window,
+) -> impl Iterator<Item = (usize, Vec<Range<usize>>, Vec<Range<usize>>)> + 'a {
+    let Range { start, end } = window.ranges[axis];
+    let first = ends.partition_point(|&end| end <= start).saturating_sub(1);
+    let begun = (first..ends.len() - 1).take_while(move |&n| ends[n] < end);
+    let places = begun.map(move |n| (n, start.max(ends[n])..end.min(ends[n + 1])));
+    places.filter(|(_, places)| !places.is_empty()).map(move |(n, places)| {
+        let from = |begin: usize, mut ranges: Vec<Range<usize>>| {
+            ranges[axis] = places.start - begin..places.end - begin;
+            ranges
+        };
+        let inside = window.ranges.iter().map(|range| 0..range.len()).collect();
+        (n, from(ends[n], window.ranges.clone()), from(start, inside))
+    })
 }

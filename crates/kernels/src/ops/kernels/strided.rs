@@ -4,7 +4,7 @@ use ndarray::{ArrayBase, ArrayViewD, ArrayViewMutD, Axis, Data, Dimension, IxDyn
 
 use crate::layout::axis::Span;
 use crate::layout::view::View;
-use crate::layout::walk::{copy, copy_words};
+use crate::layout::walk::{copy, copy_bytes, copy_words};
 use crate::ops::arrays::slice_of;
 
 /// How items consist of elements of type `T`: an item of an array is one element, an item of a dtype of run time is
@@ -13,30 +13,29 @@ use crate::ops::arrays::slice_of;
 pub(in crate::ops) struct Items<T> {
     /// The elements of an item.
     pub width: usize,
-    copy: fn(&[T], &View, &mut [T], &View),
+    copy: fn(&[T], &View, &mut [T], &View, usize),
 }
 
 impl<T: Copy> Items<T> {
     pub(in crate::ops) fn single() -> Self {
-        Self { width: 1, copy: copy::<T> }
-    }
-
-    pub(in crate::ops) fn of_width(width: usize) -> Self {
-        Self { width, copy: copy::<T> }
+        Self { width: 1, copy: |source, from, target, to, _| copy(source, from, target, to) }
     }
 
     /// Copies items between views of the same shape.
     pub(in crate::ops) fn copy(self, source: &[T], from: &View, target: &mut [T], to: &View) {
-        match self.width {
-            1 => (self.copy)(source, from, target, to),
-            width => (self.copy)(source, &from.with_words(width), target, &to.with_words(width)),
-        }
+        (self.copy)(source, from, target, to, self.width);
+    }
+}
+
+impl Items<u8> {
+    pub(in crate::ops) fn bytes(itemsize: usize) -> Self {
+        Self { width: itemsize, copy: copy_bytes }
     }
 }
 
 impl<const N: usize> Items<[u8; N]> {
     pub(in crate::ops) fn word() -> Self {
-        Self { width: 1, copy: copy_words::<N> }
+        Self { width: 1, copy: |source, from, target, to, _| copy_words(source, from, target, to) }
     }
 }
 

@@ -3,7 +3,6 @@
 use std::num::NonZero;
 
 use super::bytes::{self, Operands};
-use super::gathered::Places;
 use super::tensors::{TensorMut, TensorRef};
 use crate::error::{Error, ErrorKind, Result, Subject, counted};
 use crate::item::dtype::DType;
@@ -12,6 +11,7 @@ use crate::layout::shape::bytes_of;
 use crate::ops::call::{Call, Resolved};
 use crate::ops::concat::Joining;
 use crate::ops::indexed::OutOfRange;
+use crate::ops::kernels::Places;
 use crate::ops::reduction::{Reduction, Repeats};
 use crate::ops::split::{self, SplitInto};
 use crate::parallel::Threads;

@@ -1,15 +1,14 @@
 //! Operators into arrays of the caller.
 
-use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
+use ndarray::{ArrayBase, ArrayViewMut, Data, Dimension};
 
-use super::changed::{Changed, Scattered};
-use super::gathered::{Gathered, Places};
-use super::output::{Output, check_output};
-use super::strided::{Items, Strided};
 use crate::error::Result;
 use crate::ops::broadcast::{self, BroadcastRule};
 use crate::ops::concat::{self, Joining};
 use crate::ops::indexed::{Index, OutOfRange};
+use crate::ops::kernels::{
+    Changed, Items, Output, Places, Scattered, Strided, check_output, combine, copy_into, gathered, replace,
+};
 use crate::ops::pad::{self, PadMode};
 use crate::ops::reduction::{Reducible, Reduction};
 use crate::ops::reshape::NewShape;
@@ -143,7 +142,7 @@ pub fn scatter_elements_reduce_into<T: Reducible, D: Dimension>(
     mut out: ArrayViewMut<'_, T, D>,
 ) -> Result<()> {
     let scatter =
-        super::in_place::ElementsReduction::new(data.shape(), indices, updates, axis, reduction, use_init_val)?;
+        scatter_elements::ElementsReduction::new(data.shape(), indices, updates, axis, reduction, use_init_val)?;
     copy_into(data, out.view_mut())?;
     scatter.apply(out)
 }
@@ -361,45 +360,6 @@ pub fn split_into<T: Copy, D: Dimension>(
     Ok(())
 }
 
-pub(in crate::ops) fn gathered<'a, T: Copy>(
-    places: Places,
-    data: &'a ArrayBase<impl Data<Elem = T>, impl Dimension>,
-    zero: Option<T>,
-) -> Result<Output<'a, T>> {
-    Gathered::output(places, Strided::of(data), zero.map(|zero| vec![zero]), Items::single())
-}
-
-pub(in crate::ops) fn replace<T: Copy>(old: &mut [T], new: &[T]) {
-    old.copy_from_slice(new);
-}
-
-pub(in crate::ops) fn combine<T: Copy>(operation: fn(T, T) -> T) -> impl Fn(&mut [T], &[T]) {
-    move |old, new| old.iter_mut().zip(new).for_each(|(old, &new)| *old = operation(*old, new))
-}
-
-pub(in crate::ops) fn copy_into<T: Copy, D: Dimension>(
-    data: &ArrayBase<impl Data<Elem = T>, D>,
-    out: ArrayViewMut<'_, T, D>,
-) -> Result<()> {
-    Output::view(Strided::of(data), Items::single()).to_view(out)
-}
-
-/// Copies an array, in C order.
-pub(in crate::ops) fn copied<T: Copy, D: Dimension>(data: &ArrayBase<impl Data<Elem = T>, D>) -> Result<Array<T, D>> {
-    Output::view(Strided::of(data), Items::single()).to_array()
-}
-
-/// Returns a changed copy.
-pub(in crate::ops) fn changed<T: Copy, D: Dimension>(
-    data: &ArrayBase<impl Data<Elem = T>, D>,
-    scattered: &Scattered<'_, T>,
-    put: impl Fn(&mut [T], &[T]),
-) -> Result<Array<T, D>> {
-    let mut out = copied(data)?;
-    scattered.apply(&mut Changed::of(out.view_mut()), put);
-    Ok(out)
-}
-
 fn scattered_into<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     scattered: Scattered<'_, T>,
@@ -409,4 +369,38 @@ fn scattered_into<T: Copy, D: Dimension>(
     copy_into(data, out.view_mut())?;
     scattered.apply(&mut Changed::of(out), put);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array1, Array2, arr0};
+
+    use super::slice_into;
+    use crate::error::ErrorKind;
+    use crate::ops::broadcast::{BroadcastRule, broadcast};
+    use crate::ops::pad::{PadMode, pad};
+    use crate::ops::tile::tile;
+
+    #[test]
+    fn what_there_is_no_memory_for() {
+        // more than processes can address
+        let huge = 1 << 55;
+        let one = arr0(1_u8);
+        let rows = [
+            broadcast(&one, &[huge], &BroadcastRule::Numpy),
+            tile(&one, &[huge]),
+            pad(&Array1::<u8>::zeros(1), &[0], &[huge], None, PadMode::Edge, 0),
+        ];
+        let kinds: Vec<_> = rows.map(|row| row.unwrap_err().kind()).into();
+        assert_eq!(kinds, [ErrorKind::Memory; 3]);
+        let error = broadcast(&one, &[huge], &BroadcastRule::Numpy).unwrap_err().to_string();
+        assert_eq!(error, "output: 36028797018963968 bytes are more than there is memory for");
+    }
+
+    #[test]
+    fn arrays_of_another_shape() {
+        let (data, mut out) = (Array2::<u8>::zeros((2, 3)), Array2::<u8>::zeros((2, 3)));
+        let error = slice_into(&data, &"1:".parse().unwrap(), out.view_mut()).unwrap_err();
+        assert_eq!(error.to_string(), "output: shape [2, 3], expected [1, 3]");
+    }
 }

@@ -4,23 +4,19 @@ use std::sync::Arc;
 
 use ndarray::{ArrayBase, ArrayViewMut, Data, Dimension};
 
-use super::changed::{self, Changed, Scattered};
-use super::gathered::Places;
-use super::into::{combine, replace};
 use super::tensors::TensorMut;
 use crate::error::{Error, Result, Subject};
-use crate::item::element::Element;
 use crate::layout::view::View;
-use crate::ops::arrays::slice_of;
 use crate::ops::condition::Condition;
 use crate::ops::fill::{Limits, Scratch};
 use crate::ops::indexed::Index;
+use crate::ops::kernels::{Changed, Places, Scattered, combine, put_slice, replace};
 use crate::ops::matcher::Matcher;
 use crate::ops::reduction::{Reducible, Reduction};
 use crate::ops::replace::Replacement;
+use crate::ops::scatter_elements::ElementsReduction;
 use crate::ops::slice::SliceArgs;
 use crate::ops::slice_scatter::SliceScatter;
-use crate::ops::tally::Application;
 use crate::ops::{scatter_elements, scatter_nd, scatter_update};
 
 /// Replaces a slice of `data` by `updates`, which has exactly its shape (OpenVINO SliceScatter-15). Only the items of
@@ -43,7 +39,7 @@ pub fn slice_scatter_in_place<T: Copy, D: Dimension>(
     args: &SliceArgs,
 ) -> Result<()> {
     let places = SliceScatter::resolve(data.shape(), args, Some(updates.shape()))?;
-    changed::put_slice(data.view_mut(), places.spans(), updates);
+    put_slice(data.view_mut(), places.spans(), updates);
     Ok(())
 }
 
@@ -137,77 +133,6 @@ pub fn scatter_elements_reduce_in_place<T: Reducible, D: Dimension>(
     use_init_val: bool,
 ) -> Result<()> {
     ElementsReduction::new(data.shape(), indices, updates, axis, reduction, use_init_val)?.apply(data.view_mut())
-}
-
-/// Replaces the items of a slice of `data` that satisfy a condition by `value`, as
-/// [`replace_where`](crate::replace_where()) does in a copy. Only items of the slice are read. `data` has any layout.
-///
-/// ```
-/// use ndarray::array;
-/// use tensorop::{Condition, replace_where_in_place};
-/// let mut data = array![[1.0, f32::NAN], [f32::NAN, 4.0]];
-/// replace_where_in_place(&mut data.view_mut(), &Condition::Nan, 0.0, &"1:".parse()?)?;
-/// assert!(data[[0, 1]].is_nan() && data[[1, 0]] == 0.0);
-/// # Ok::<(), tensorop::Error>(())
-/// ```
-///
-/// # Errors
-/// The slice does not fit, or the condition orders complex numbers.
-pub fn replace_where_in_place<T: Element, D: Dimension>(
-    data: &mut ArrayViewMut<'_, T, D>,
-    condition: &Condition<T>,
-    value: T,
-    args: &SliceArgs,
-) -> Result<()> {
-    let spans = args.resolve(data.shape())?;
-    let bytes = |item: &T| item.to_little().as_ref().to_vec();
-    let matcher = Matcher::new(&T::dtype(), &condition.map(bytes))?;
-    let new = bytes(&value);
-    let replaced = |item: T| {
-        let mut item = item.to_little();
-        matcher.replace(item.as_mut(), &new);
-        T::from_little(item)
-    };
-    data.slice_each_axis_mut(|of| slice_of(spans[of.axis.index()])).mapv_inplace(replaced);
-    Ok(())
-}
-
-/// A scatter of single items with a reduction, with every check done.
-pub(in crate::ops) struct ElementsReduction<'a, T: Clone> {
-    scattered: Scattered<'a, T>,
-    application: Application,
-    reduction: Reduction,
-}
-
-impl<'a, T: Reducible> ElementsReduction<'a, T> {
-    pub(in crate::ops) fn new(
-        shape: &[usize],
-        indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
-        updates: &'a ArrayBase<impl Data<Elem = T>, impl Dimension>,
-        axis: i64,
-        reduction: Reduction,
-        use_init_val: bool,
-    ) -> Result<Self> {
-        let spec = scatter_elements::check(shape, indices.shape(), Some(updates.shape()), axis)?;
-        if reduction == Reduction::Sub {
-            return Err(Error::new(Subject::Reduction, "only OpenVINO's ScatterNDUpdate-15 has sub"));
-        }
-        let application = Application::new(&T::dtype(), reduction, use_init_val)?;
-        let scattered = Scattered::of_array(Places::of_array(spec, indices)?, updates)?;
-        Ok(Self { scattered, application, reduction })
-    }
-
-    pub(in crate::ops) fn apply<D: Dimension>(self, data: ArrayViewMut<'_, T, D>) -> Result<()> {
-        let mut data = Changed::of(data);
-        match self.application {
-            Application::Fold(fold) => self.scattered.fold_elements(fold, &mut data),
-            Application::Replace | Application::Combine(_) => {
-                let operation = T::operation(self.reduction).expect("it is defined on bytes, too");
-                self.scattered.apply(&mut data, combine(operation));
-                Ok(())
-            }
-        }
-    }
 }
 
 /// Replaces the items of a slice of `data` that satisfy a condition by `item`, and returns how many were replaced.

@@ -2,18 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::changed::{Changed, Scattered};
-use super::gathered::{Gathered, Places};
-use super::output::{Output, each_part};
-use super::strided::{Items, Strided};
 use crate::error::{Context, Result, Subject};
 use crate::item::dtype::DType;
-use crate::item::tensor::Tensor;
 use crate::layout::view::View;
 use crate::layout::walk::with_word;
 use crate::memory;
-use crate::ops::arranged::Arrangement;
 use crate::ops::call::Resolved;
+use crate::ops::kernels::{Changed, Gathered, Items, Output, Places, Scattered, Strided, each_part};
 use crate::ops::slice_scatter::SliceScatter;
 use crate::ops::tally::Application;
 use crate::storage::conversion::Conversion;
@@ -29,42 +24,24 @@ pub(super) struct Operands<'a> {
 
 /// Fills `out` as an operator that changes no data says.
 pub(super) fn fill(resolved: &Resolved, operands: Operands<'_>, threads: usize, out: &mut [u8]) -> Result<()> {
-    let itemsize = operands.item.len();
-    with_word!(itemsize, N => {
-        let (data, item) = (operands.data.iter(), operands.item.as_chunks::<N>().0);
-        let data = data.map(|(shape, bytes)| Strided::c_order(bytes.as_chunks().0, shape, Items::word())).collect();
-        fill_items(resolved, data, operands.places, item, Items::<[u8; N]>::word(), threads, out.as_chunks_mut().0)
-    }, _ => {
-        let items = Items::of_width(itemsize);
-        let data = operands.data.iter().map(|(shape, bytes)| Strided::c_order(bytes, shape, items)).collect();
-        fill_items(resolved, data, operands.places, operands.item, items, threads, out)
-    })
-}
-
-fn fill_items<'a, T: Copy + Send + Sync>(
-    resolved: &'a Resolved,
-    mut data: Vec<Strided<'a, T>>,
-    places: Option<Places>,
-    item: &[T],
-    items: Items<T>,
-    threads: usize,
-    out: &mut [T],
-) -> Result<()> {
+    let Operands { data, places, item } = operands;
+    let items = Items::bytes(item.len());
+    let mut all: Vec<_> = data.iter().map(|(shape, bytes)| Strided::c_order(bytes, shape, items)).collect();
     if let Resolved::Joined(joined) = resolved {
-        Output::joined(joined, data, items).fill_on(threads, out);
+        joined.output_of(all, items).fill_on(threads, out);
         return Ok(());
     }
-    let data = data.swap_remove(0);
+    let first = all.swap_remove(0);
     let output = match resolved {
-        Resolved::Slice(spans) => Output::view(data.select(spans), items),
+        Resolved::Slice(spans) => Output::view(first.select(spans), items),
         Resolved::Transposed(axes) => {
-            Output::view(data.along(&axes.iter().copied().map(Some).collect::<Vec<_>>()), items)
+            Output::view(first.along(&axes.iter().copied().map(Some).collect::<Vec<_>>()), items)
         }
-        Resolved::Reshaped(dims) => Output::reshaped(dims.clone(), data, items),
-        Resolved::Arranged(arrangement) => Output::arranged(arrangement, data, Some(item.to_vec()), items),
+        Resolved::Reshaped(dims) => Output::reshaped(dims.clone(), first, items),
+        Resolved::Arranged(arrangement) => arrangement.output_of(first, Some(item.to_vec()), items),
         Resolved::Gathered(_) => {
             let places = places.expect("a gather has an index tensor");
-            Gathered::output(places, data, Some(item.to_vec()), items)?
+            return gather(data[0], places, item, threads, out);
         }
         Resolved::Joined(_) | Resolved::Places(_) | Resolved::Scattered(..) => {
             unreachable!("joined above; changes have data to begin with")
@@ -74,11 +51,19 @@ fn fill_items<'a, T: Copy + Send + Sync>(
     Ok(())
 }
 
-/// Fills an arrangement of a tensor.
-pub(in crate::ops) fn arrange_tensor(arrangement: &Arrangement, data: &Tensor, item: &[u8], out: &mut [u8]) {
-    let operands = Operands { data: vec![(data.shape(), data.bytes())], places: None, item };
-    let filled = fill(&Resolved::Arranged(arrangement.clone()), operands, 1, out);
-    filled.expect("only the places of a gather need memory");
+/// Single items are gathered as words.
+fn gather((shape, data): (&[usize], &[u8]), places: Places, zero: &[u8], threads: usize, out: &mut [u8]) -> Result<()> {
+    with_word!(zero.len(), N => {
+        let items = Items::<[u8; N]>::word();
+        let data = Strided::c_order(data.as_chunks().0, shape, items);
+        let zero = zero.as_chunks().0.to_vec();
+        Gathered::output(places, data, Some(zero), items)?.fill_on(threads, out.as_chunks_mut().0);
+    }, _ => {
+        let items = Items::bytes(zero.len());
+        let data = Strided::c_order(data, shape, items);
+        Gathered::output(places, data, Some(zero.to_vec()), items)?.fill_on(threads, out);
+    });
+    Ok(())
 }
 
 /// Copies all items.
@@ -96,21 +81,8 @@ pub(super) fn put_slice(
     threads: usize,
     data: &mut [u8],
 ) {
-    with_word!(itemsize, N => {
-        put_items(places, shape, updates.as_chunks().0, Items::<[u8; N]>::word(), threads, data.as_chunks_mut().0);
-    }, _ => put_items(places, shape, updates, Items::of_width(itemsize), threads, data));
-}
-
-fn put_items<T: Copy + Send + Sync>(
-    places: &SliceScatter,
-    shape: &[usize],
-    updates: &[T],
-    items: Items<T>,
-    threads: usize,
-    data: &mut [T],
-) {
-    let view = View::c_order(&places.updates_shape());
-    each_part(shape, items.width, threads, data, |window, data| {
+    let (view, items) = (View::c_order(&places.updates_shape()), Items::bytes(itemsize));
+    each_part(shape, itemsize, threads, data, |window, data| {
         if let Some((part, place)) = places.part(window) {
             items.copy(updates, &view.part(&part), data, &place);
         }
