@@ -303,3 +303,13 @@ fn what_points_up_is_named() {
         assert_eq!(offences(map, Path::new(file), text).join("\n"), expected, "{file}: {text}");
     }
 }
+
+/// All others share work by `parallel`.
+#[test]
+fn two_files_start_threads() {
+    let crates = CRATES.iter().map(|(folder, _)| *folder).chain(["crates/conformance", "crates/remote"]);
+    let all = crates.flat_map(sources);
+    let starts = |text: &str| ["std::thread", "thread::", "rayon"].iter().any(|word| text.contains(word));
+    let found: Vec<_> = all.filter(|(_, text)| starts(text)).map(|(file, _)| file.display().to_string()).collect();
+    assert_eq!(found, ["parallel.rs", "storage/signals.rs"]);
+}

@@ -1,8 +1,8 @@
 //! Golden files in Rust tests: a failing test reports how the tensors differ.
 //!
 //! ```
-//! use tensorop::assert_tensor_eq;
-//! use tensorop::golden::tensor_eq;
+//! use tensorop_files::assert_tensor_eq;
+//! use tensorop_files::golden::tensor_eq;
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # std::env::set_current_dir(folder.path())?;
@@ -23,7 +23,7 @@
 //! use std::path::Path;
 //!
 //! use predicates::prelude::*;
-//! use tensorop::golden::tensor_eq;
+//! use tensorop_files::golden::tensor_eq;
 //!
 //! let output = assert_cmd::Command::new("program").arg("in.npy").assert();
 //! let output = output.stdout(tensor_eq("golden.npy").rtol(1e-5)).get_output().clone();

@@ -22,8 +22,14 @@
 //! ONNX and OpenVINO), [`pad()`] (ONNX Pad 2 to 25, OpenVINO Pad-1 and -12), [`tile()`] (ONNX Tile, OpenVINO Tile-1),
 //! [`roll()`] (OpenVINO Roll-7), [`broadcast()`] (ONNX Expand, OpenVINO Broadcast-1 and -3), [`split()`] (ONNX Split,
 //! OpenVINO Split-1 and VariadicSplit-1) and [`replace_where()`] (one value for all items that meet a [`Condition`])
-//! take and return [`ndarray`] arrays of any layout. [`SliceArgs`] are slices, parsed from NumPy's notation or built
-//! axis by axis.
+//! take and return [`ndarray`] arrays of any layout. [`SliceArgs`] are slices, parsed from NumPy's notation, built axis
+//! by axis, or taken from ndarray's `s![…]`.
+//!
+//! Functions that end in `_into`, such as [`slice_into`], fill an array of the caller of any layout. Those that end in
+//! `_in_place`, such as [`slice_scatter_in_place`], change the caller's data and touch only the items that are named.
+//! [`kernel`] has all operators on bytes with a dtype of run time, for runtimes with buffers of their own: shapes are
+//! inferred without data, and threads and ONNX opsets are arguments. Results beyond memory are errors
+//! ([`ErrorKind::Memory`](error::ErrorKind::Memory)).
 //!
 //! # Features
 //!
@@ -40,7 +46,7 @@
 //!
 //! | row | content | imports |
 //! | --- | --- | --- |
-//! | `ops/` | a file per operator: checks, kernel and windows; `call` has all operators as values; `indexed/` has index tensors, scatters and gathers | `storage` |
+//! | `ops/` | a file per operator: checks, kernel and windows; `call` has all operators as values; `indexed/` has index tensors, scatters and gathers; `kernels/` fills outputs and changes data in memory of the caller, and `runtime/` has the operators there: `_into`, `_in_place`, and on bytes | `storage` |
 //! | `storage/` | bytes by position, values by key; sources of items, chunks, streams; attachments (container content beside the tensors); `platform/` system calls | `item` |
 //! | `item/` | dtypes, tensors, and the values, texts and casts of items | `layout` |
 //! | `layout/` | axes, views of storage, windows, segments of axes, the copy loop, gathering | `parallel` |
@@ -101,9 +107,16 @@ pub use ops::gather_nd::gather_nd;
 pub use ops::indexed::Index;
 pub use ops::pad::{PadMode, pad};
 pub use ops::reduction::{Reducible, Reduction};
-pub use ops::replace::replace_where;
+pub use ops::replace::{replace_where, replace_where_in_place};
 pub use ops::reshape::{NewShape, reshape};
 pub use ops::roll::roll;
+pub use ops::runtime::{
+    broadcast_into, concat_into, gather_elements_into, gather_into, gather_nd_into, gather_or_zero_into, pad_into,
+    reshape_into, roll_into, scatter_elements_in_place, scatter_elements_into, scatter_elements_reduce_in_place,
+    scatter_elements_reduce_into, scatter_nd_in_place, scatter_nd_into, scatter_nd_reduce_in_place,
+    scatter_nd_reduce_into, scatter_update_in_place, scatter_update_into, slice_into, slice_scatter_in_place,
+    slice_scatter_into, split_into, stack_into, tile_into, transpose_into,
+};
 pub use ops::scatter_elements::{scatter_elements, scatter_elements_reduce};
 pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};
 pub use ops::scatter_update::scatter_update;
@@ -112,6 +125,34 @@ pub use ops::slice_scatter::slice_scatter;
 pub use ops::split::{SplitInto, split};
 pub use ops::tile::tile;
 pub use ops::transpose::transpose;
+
+/// Operators on bytes of the caller, with a dtype of run time: for runtimes that have their own buffers.
+///
+/// A [`Call`](kernel::Call) is an operator with its arguments. [`infer`](kernel::Call::infer) resolves it by the dtypes
+/// and shapes of its inputs, without their data, and returns a [`Kernel`](kernel::Kernel), which states dtype and shape
+/// of the output. [`apply`](kernel::Kernel::apply) runs it on buffers, and
+/// [`apply_in_place`](kernel::Kernel::apply_in_place) changes the buffer of the data. Any dtype is possible; strings and
+/// structured items are moved as bytes.
+///
+/// ```
+/// use tensorop_kernels::kernel::{Call, TensorMut, TensorRef};
+/// use tensorop_kernels::{DType, Meta, PadMode};
+/// let text = DType::parse("S2")?;
+/// let (before, after) = (vec![1], vec![0]);
+/// let pad = Call::Pad { before, after, axes: None, mode: PadMode::Constant };
+/// let kernel = pad.infer(&[Meta::new(text.clone(), vec![2]), Meta::new(text.clone(), vec![])])?;
+/// let mut out = vec![0; kernel.bytes()];
+/// let inputs = [TensorRef::new(&text, &[2], b"aabb")?, TensorRef::new(&text, &[], b"--")?];
+/// kernel.apply(&inputs, TensorMut::new(kernel.dtype(), kernel.shape(), &mut out)?, 1)?;
+/// assert_eq!(out, b"--aabb");
+/// # Ok::<(), tensorop_kernels::Error>(())
+/// ```
+pub mod kernel {
+    pub use crate::ops::concat::Joining;
+    pub use crate::ops::indexed::OutOfRange;
+    pub use crate::ops::reduction::Repeats;
+    pub use crate::ops::runtime::{Call, Kernel, TensorMut, TensorRef, replace_where};
+}
 
 /// The parts of a [`DType`]: item kinds, fields of structured dtypes, time units.
 pub mod dtype {

@@ -248,8 +248,6 @@ mod started {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::path::Path;
 
     use super::*;
 
@@ -361,27 +359,5 @@ mod tests {
             share_in_order(4, 20, || (), make, |_, ()| Ok(true))
         });
         assert!(made.is_err());
-    }
-
-    fn starters(folder: &Path, found: &mut Vec<String>) {
-        for entry in fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                starters(&path, found);
-            } else {
-                let text = fs::read_to_string(&path).expect("a text");
-                if ["std::thread", "thread::", "rayon"].iter().any(|word| text.contains(word)) {
-                    found.push(path.file_name().expect("a name").to_string_lossy().into_owned());
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn nobody_else_starts_threads() {
-        let mut found = Vec::new();
-        starters(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
-        found.sort();
-        assert_eq!(found, ["parallel.rs", "signals.rs"]);
     }
 }

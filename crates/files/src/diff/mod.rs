@@ -4,8 +4,8 @@
 //! [`Difference`] has the largest errors and the tolerances that would accept all elements.
 //!
 //! ```
-//! use tensorop::diff::{self, Options};
-//! use tensorop::{DType, Tensor};
+//! use tensorop_files::diff::{self, Options};
+//! use tensorop_files::{DType, Tensor};
 //!
 //! let tensor = |items: [f32; 3]| {
 //!     let bytes = items.iter().flat_map(|item| item.to_le_bytes()).collect();
@@ -17,7 +17,7 @@
 //! assert_eq!((found.min_atol(), found.min_rtol()), (Some(0.5), Some(0.25)));
 //! let tolerant = Options::default().with_rtol(0.25);
 //! assert!(diff::compare(&tensor([1.0, 2.0, 4.0]), &tensor([1.0, 2.5, 4.0]), &tolerant)?.equal());
-//! # Ok::<(), tensorop::Error>(())
+//! # Ok::<(), tensorop_files::Error>(())
 //! ```
 //!
 //! A comparison ([`compare`](compare_sources)) scans both tensors window by window. `reading` converts items to one of a

@@ -8,7 +8,7 @@ use crate::report::json::float;
 /// When elements pass, and which of those that fail are listed. The default has no tolerance and lists the first five.
 ///
 /// ```
-/// use tensorop::diff::Options;
+/// use tensorop_files::diff::Options;
 ///
 /// let options = Options::default().with_rtol(1e-5).with_worst(3);
 /// assert_eq!((options.rtol, options.worst, options.shown), (Some(1e-5), Some(3), 5));

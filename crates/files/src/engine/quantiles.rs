@@ -9,7 +9,7 @@
 //! of likely buckets, so that it often is the last.
 //!
 //! ```
-//! use tensorop::engine::quantiles::{Fraction, Key, Search};
+//! use tensorop_files::engine::quantiles::{Fraction, Key, Search};
 //!
 //! let items = [3.0, -1.5, 8.0, f64::NAN, 2.0];
 //! let mut search = Search::new(f64::BITS, &[Fraction::new(1, 2), Fraction::new(999, 1000)], items.len());

@@ -33,9 +33,9 @@ use crate::storage::target::Target;
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("row.json");
 /// std::fs::write(&path, "[[1, 2, 3]]").unwrap();
-/// let row = tensorop::read(&path)?;
+/// let row = tensorop_files::read(&path)?;
 /// assert_eq!((row.shape(), &row.dtype().name()[..]), (&[1, 3][..], "int64"));
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_files::Error>(())
 /// ```
 ///
 /// # Errors
@@ -52,11 +52,11 @@ pub fn read(path: impl AsRef<Path>) -> Result<Tensor> {
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("both.safetensors");
-/// # let one = tensorop::Tensor::from(&ndarray::array![1_i8, 2]);
-/// tensorop::write_all(&path, [("a", &one), ("b", &one)])?;
-/// let names: Vec<String> = tensorop::read_all(&path)?.into_iter().map(|(name, _)| name).collect();
+/// # let one = tensorop_files::Tensor::from(&ndarray::array![1_i8, 2]);
+/// tensorop_files::write_all(&path, [("a", &one), ("b", &one)])?;
+/// let names: Vec<String> = tensorop_files::read_all(&path)?.into_iter().map(|(name, _)| name).collect();
 /// assert_eq!(names, ["a", "b"]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_files::Error>(())
 /// ```
 ///
 /// # Errors
@@ -68,8 +68,8 @@ pub fn read_all(path: impl AsRef<Path>) -> Result<Vec<(String, Tensor)>> {
 /// Reads the only tensor of a file whose bytes are in memory. [`open_bytes`] reads one of several.
 ///
 /// ```
-/// assert_eq!(tensorop::read_bytes(b"[[1, 2, 3]]")?.shape(), [1, 3]);
-/// # Ok::<(), tensorop::Error>(())
+/// assert_eq!(tensorop_files::read_bytes(b"[[1, 2, 3]]")?.shape(), [1, 3]);
+/// # Ok::<(), tensorop_files::Error>(())
 /// ```
 ///
 /// # Errors
@@ -85,13 +85,13 @@ pub fn read_bytes(bytes: &[u8]) -> Result<Tensor> {
 /// During the call the items are in memory a second time.
 ///
 /// ```
-/// use tensorop::{DType, Tensor};
+/// use tensorop_files::{DType, Tensor};
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("data.npy");
 /// let data = Tensor::new(DType::parse("<i2")?, vec![2], vec![1, 0, 2, 0])?;
-/// tensorop::write(&path, &data)?;
-/// assert_eq!(tensorop::read(&path)?, data);
-/// # Ok::<(), tensorop::Error>(())
+/// tensorop_files::write(&path, &data)?;
+/// assert_eq!(tensorop_files::read(&path)?, data);
+/// # Ok::<(), tensorop_files::Error>(())
 /// ```
 ///
 /// # Errors
@@ -119,16 +119,16 @@ pub fn write_all<'a, N: Into<String>>(
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("half.npz");
-/// use tensorop::{DType, Tensor, WriteOptions};
+/// use tensorop_files::{DType, Tensor, WriteOptions};
 /// let data = Tensor::from(&ndarray::array![0.5_f32, 1.5]);
 /// WriteOptions::new().cast(DType::parse("float16")?).compress(true).write(&path, &data)?;
-/// assert_eq!(tensorop::read(&path)?.dtype().name(), "float16");
+/// assert_eq!(tensorop_files::read(&path)?.dtype().name(), "float16");
 ///
 /// let labelled = WriteOptions::new().metadata("format", "pt");
 /// # let path = folder.path().join("w.safetensors");
 /// labelled.write_all(&path, [("weight", &data)])?;
-/// assert_eq!(tensorop::open(&path)?.info(None)?.metadata["format"], "pt");
-/// # Ok::<(), tensorop::Error>(())
+/// assert_eq!(tensorop_files::open(&path)?.info(None)?.metadata["format"], "pt");
+/// # Ok::<(), tensorop_files::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct WriteOptions {
@@ -261,12 +261,12 @@ impl WriteOptions {
     /// temporary file.
     ///
     /// ```
-    /// use tensorop::{Format, Tensor, WriteOptions};
+    /// use tensorop_files::{Format, Tensor, WriteOptions};
     /// let data = Tensor::from(&ndarray::array![1_u8, 2]);
     /// let mut bytes = Vec::new();
     /// WriteOptions::new().format(Format::SAFETENSORS).write_to(&mut bytes, [("a", &data), ("b", &data)])?;
-    /// assert_eq!(tensorop::open_bytes(bytes)?.read("b")?, data);
-    /// # Ok::<(), tensorop::Error>(())
+    /// assert_eq!(tensorop_files::open_bytes(bytes)?.read("b")?, data);
+    /// # Ok::<(), tensorop_files::Error>(())
     /// ```
     ///
     /// # Errors

@@ -42,9 +42,9 @@ use crate::storage::source::{Hold, Source};
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("w.safetensors");
-/// # let w = tensorop::Tensor::from(&ndarray::array![[0_i16, 1, 2], [3, 4, 5]]);
-/// # tensorop::write_all(&path, [("conv1", &w), ("bias", &w)])?;
-/// let weights = tensorop::open(&path)?;
+/// # let w = tensorop_files::Tensor::from(&ndarray::array![[0_i16, 1, 2], [3, 4, 5]]);
+/// # tensorop_files::write_all(&path, [("conv1", &w), ("bias", &w)])?;
+/// let weights = tensorop_files::open(&path)?;
 /// for name in weights.names() {
 ///     let info = weights.info(name)?;
 ///     println!("{name}: {} {:?}", info.dtype, info.shape);
@@ -52,7 +52,7 @@ use crate::storage::source::{Hold, Source};
 /// let whole = weights.read("conv1")?;
 /// let last_column = weights.read_slice("conv1", &":, -1:".parse()?)?;
 /// assert_eq!((whole.items(), last_column.to_array::<i16>()?), (6, ndarray::array![[2], [5]].into_dyn()));
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_files::Error>(())
 /// ```
 ///
 /// # Errors
@@ -66,10 +66,10 @@ pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
 /// Opens the bytes of a file in memory, as [`open`] does, without writing to disk.
 ///
 /// ```
-/// # let tensor = tensorop::Tensor::from(&ndarray::array![1_u8, 2]);
-/// let bytes = tensorop::WriteOptions::new().format(tensorop::Format::NPY).to_bytes(&tensor)?;
-/// assert_eq!(tensorop::open_bytes(bytes)?.read(None)?, tensor);
-/// # Ok::<(), tensorop::Error>(())
+/// # let tensor = tensorop_files::Tensor::from(&ndarray::array![1_u8, 2]);
+/// let bytes = tensorop_files::WriteOptions::new().format(tensorop_files::Format::NPY).to_bytes(&tensor)?;
+/// assert_eq!(tensorop_files::open_bytes(bytes)?.read(None)?, tensor);
+/// # Ok::<(), tensorop_files::Error>(())
 /// ```
 ///
 /// # Errors
@@ -83,12 +83,12 @@ pub fn open_bytes(bytes: impl Into<Vec<u8>>) -> Result<Opened> {
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("w.npy");
-/// # tensorop::write(&path, &tensorop::Tensor::from(&ndarray::array![[1_f32, 2.0]]))?;
-/// for info in tensorop::describe(&path)? {
+/// # tensorop_files::write(&path, &tensorop_files::Tensor::from(&ndarray::array![[1_f32, 2.0]]))?;
+/// for info in tensorop_files::describe(&path)? {
 ///     println!("{} {} {:?}: {} bytes at {:?}", info.name, info.dtype, info.shape, info.bytes, info.offset);
 /// #   assert_eq!((info.bytes, info.offset), (8, Some(128)));
 /// }
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_files::Error>(())
 /// ```
 ///
 /// # Errors
@@ -108,11 +108,11 @@ pub fn describe(path: impl AsRef<Path>) -> Result<Vec<TensorInfo>> {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("data.npy");
 /// use ndarray::array;
-/// use tensorop::Tensor;
-/// tensorop::write(&path, &Tensor::from(&array![[1_f32, 2.0], [3.0, 4.0]]))?;
-/// tensorop::patch(&path, &":, 1:".parse()?, &Tensor::from(&array![[0_f32], [0.0]]))?;
-/// assert_eq!(tensorop::read(&path)?.to_array::<f32>()?, array![[1.0, 0.0], [3.0, 0.0]].into_dyn());
-/// # Ok::<(), tensorop::Error>(())
+/// use tensorop_files::Tensor;
+/// tensorop_files::write(&path, &Tensor::from(&array![[1_f32, 2.0], [3.0, 4.0]]))?;
+/// tensorop_files::patch(&path, &":, 1:".parse()?, &Tensor::from(&array![[0_f32], [0.0]]))?;
+/// assert_eq!(tensorop_files::read(&path)?.to_array::<f32>()?, array![[1.0, 0.0], [3.0, 0.0]].into_dyn());
+/// # Ok::<(), tensorop_files::Error>(())
 /// ```
 ///
 /// # Errors

@@ -16,7 +16,7 @@ const PIECE: usize = 3 << 14;
 /// Returns the bytes of packed items.
 ///
 /// ```
-/// use tensorop::format::packed::packed_bytes;
+/// use tensorop_files::format::packed::packed_bytes;
 /// assert_eq!((packed_bytes(5, 4), packed_bytes(5, 2), packed_bytes(5, 6), packed_bytes(5, 8)), (3, 2, 4, 5));
 /// ```
 pub fn packed_bytes(items: usize, bits: u32) -> usize {
@@ -123,7 +123,7 @@ impl<R: Read> Read for Unpack<R> {
 /// Packs items in pieces of any length.
 ///
 /// ```
-/// use tensorop::format::packed::Packer;
+/// use tensorop_files::format::packed::Packer;
 /// let (mut packer, mut out) = (Packer::new(4), Vec::new());
 /// packer.push(&[1], &mut out);
 /// packer.push(&[2, 3], &mut out);

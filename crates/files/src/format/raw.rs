@@ -29,7 +29,7 @@ impl RawView {
     /// Parses a view.
     ///
     /// ```
-    /// use tensorop::format::raw::RawView;
+    /// use tensorop_files::format::raw::RawView;
     /// assert!(RawView::parse(">u2[-1, 4]@0x80").is_ok() && RawView::parse("<M8[ns]").is_ok());
     /// assert_eq!(RawView::parse("u2[-1,0]").unwrap_err().to_string(), "[-1, 0]: -1 beside a 0 may be any number");
     /// ```

@@ -34,7 +34,7 @@ impl StoredDType {
     /// Parses a packed name such as `int4x2`, or any of [`DType::asked`].
     ///
     /// ```
-    /// use tensorop::format::stored_dtype::StoredDType;
+    /// use tensorop_files::format::stored_dtype::StoredDType;
     /// let packed = StoredDType::asked("int4x2").unwrap();
     /// assert_eq!((packed.dtype().name().as_str(), packed.each()), ("int4", 2));
     /// assert_eq!(StoredDType::asked("int4").unwrap().each(), 1);

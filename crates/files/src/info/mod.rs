@@ -1,17 +1,17 @@
 //! Describes tensors and computes statistics for `tensorop info`. This module is not part of the stable interface.
 //!
 //! ```
-//! use tensorop::ops::fill::Limits;
-//! use tensorop::info::{self, Mean};
-//! use tensorop::storage::source::Source;
-//! use tensorop::{DType, Tensor};
+//! use tensorop_files::ops::fill::Limits;
+//! use tensorop_files::info::{self, Mean};
+//! use tensorop_files::storage::source::Source;
+//! use tensorop_files::{DType, Tensor};
 //!
 //! let tensor = Tensor::new(DType::parse("int8").unwrap(), vec![2, 2], vec![3, 0, 1, 0]).unwrap();
 //! let stats = info::stats(&mut Source::memory(tensor, "data".into()), Limits::default(), &|_| ())?;
 //! let stats = stats.expect("numbers have statistics");
 //! assert_eq!(stats.max.map(|(value, index)| (value.to_string(), index)), Some(("3".into(), vec![0, 0])));
 //! assert_eq!((stats.mean, stats.zero), (Some(Mean::Real(1.0)), 2));
-//! # Ok::<(), tensorop::Error>(())
+//! # Ok::<(), tensorop_files::Error>(())
 //! ```
 
 mod by_axis;

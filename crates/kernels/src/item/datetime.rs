@@ -9,7 +9,7 @@ pub const NAT: i64 = i64::MIN;
 /// generic unit has no date except `NaT`.
 ///
 /// ```
-/// use tensorop::{DType, item::{datetime, dtype::Kind}};
+/// use tensorop_kernels::{DType, item::{datetime, dtype::Kind}};
 /// let Kind::Datetime(unit) = *DType::parse("<M8[25s]").unwrap().kind() else { unreachable!() };
 /// assert_eq!(datetime::parse("1970-01-01T00:00:50", unit), Some(2));
 /// assert_eq!(datetime::parse("1970-01-01T00:00:51", unit), None);
@@ -98,7 +98,7 @@ pub fn year(ticks: i64, unit: TimeUnit) -> Option<i128> {
 /// "Not a time" is kept. `None` beyond int64, for the generic unit, and for differences between months and seconds.
 ///
 /// ```
-/// use tensorop::item::{datetime, time_unit::{TimeBase, TimeUnit}};
+/// use tensorop_kernels::item::{datetime, time_unit::{TimeBase, TimeUnit}};
 /// let unit = |base| TimeUnit { count: 1, base: Some(base) };
 /// let (day, month) = (unit(TimeBase::Day), unit(TimeBase::Month));
 /// assert_eq!(datetime::rescale(32, day, month, true), Some((1, false)));

@@ -102,7 +102,7 @@ impl Field {
 /// The type of an item: its kind and byte order.
 ///
 /// ```
-/// use tensorop::DType;
+/// use tensorop_kernels::DType;
 /// let big = DType::parse(">f4").unwrap();
 /// assert_eq!((big.name().as_str(), big.descr().as_str(), big.itemsize()), ("float32", "'>f4'", 4));
 /// assert_eq!(big.native(), DType::parse("float32").unwrap());

@@ -17,8 +17,8 @@ mod sealed {
 /// last two.
 ///
 /// ```
-/// use tensorop::Element;
-/// assert_eq!(f32::dtype(), tensorop::DType::parse("float32").unwrap());
+/// use tensorop_kernels::Element;
+/// assert_eq!(f32::dtype(), tensorop_kernels::DType::parse("float32").unwrap());
 /// assert_eq!((f32::from_big([0x3f, 0x80, 0, 0]), 1_f32.to_little()), (1.0, [0, 0, 0x80, 0x3f]));
 /// assert_eq!(<num_complex::Complex<f32> as Element>::SIZE, 8);
 /// ```

@@ -159,7 +159,7 @@ impl Narrow {
     /// - Integer types drop the fraction and clamp; NaN becomes 0.
     ///
     /// ```
-    /// use tensorop::item::dtype::Narrow;
+    /// use tensorop_kernels::item::dtype::Narrow;
     /// assert_eq!(Narrow::Float8E4M3FN.encode(-1.0), 0xb8);
     /// assert_eq!(Narrow::Float8E5M2.encode(1e9), 0x7c);
     /// assert_eq!(Narrow::Float4E2M1FN.encode(2.5), Narrow::Float4E2M1FN.encode(2.0));

@@ -25,7 +25,7 @@ pub enum Misfit {
 /// even.
 ///
 /// ```
-/// use tensorop::{DType, item::parse::{Misfit, parse_number}};
+/// use tensorop_kernels::{DType, item::parse::{Misfit, parse_number}};
 /// let mut item = [0; 2];
 /// parse_number("12.50e1", &DType::parse(">i2").unwrap(), &mut item).unwrap();
 /// assert_eq!(item, [0, 125]);

@@ -20,12 +20,12 @@ const SHOWN_BYTES: usize = 64;
 /// A dense tensor in memory, in C order.
 ///
 /// ```
-/// use tensorop::{DType, Tensor};
+/// use tensorop_kernels::{DType, Tensor};
 /// let t = Tensor::new(DType::parse("<i2")?, vec![2, 1], vec![1, 0, 2, 0])?;
 /// assert_eq!((t.shape(), t.items(), t.bytes().len()), (&[2, 1][..], 2, 4));
 /// // the first items are shown, never all of a large tensor
 /// assert_eq!(format!("{t:?}"), "Tensor(int16 [2, 1]: 1, 2)");
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Tensor {
@@ -38,10 +38,10 @@ impl Tensor {
     /// Creates a tensor from items in C order and in the byte order of `dtype`.
     ///
     /// ```
-    /// use tensorop::{DType, Tensor};
+    /// use tensorop_kernels::{DType, Tensor};
     /// let refused = Tensor::new(DType::parse("float32")?, vec![2, 3], vec![0; 20]).unwrap_err();
     /// assert_eq!(refused.to_string(), "data: 20 bytes, expected 24 (float32 [2, 3])");
-    /// # Ok::<(), tensorop::Error>(())
+    /// # Ok::<(), tensorop_kernels::Error>(())
     /// ```
     ///
     /// # Errors
@@ -107,13 +107,13 @@ impl Tensor {
     ///
     /// ```
     /// use ndarray::array;
-    /// use tensorop::{DType, Tensor};
+    /// use tensorop_kernels::{DType, Tensor};
     /// let tensor = Tensor::from(&array![1_i32, -1]);
     /// assert_eq!(tensor.cast(&DType::parse("bfloat16")?)?.bytes(), [0x80, 0x3f, 0x80, 0xbf]);
     /// let refused = tensor.cast(&DType::parse("uint8")?).unwrap_err();
     /// assert_eq!(refused.to_string(), "data: -1 is out of range for uint8 at [1]");
     /// assert_eq!(tensor.cast_lossy(&DType::parse("uint8")?)?.bytes(), [1, 0]);
-    /// # Ok::<(), tensorop::Error>(())
+    /// # Ok::<(), tensorop_kernels::Error>(())
     /// ```
     ///
     ///
@@ -145,11 +145,11 @@ impl Tensor {
     /// bfloat16. A negative int4 or int2 loses its sign bits above the item.
     ///
     /// ```
-    /// use tensorop::{DType, Tensor};
+    /// use tensorop_kernels::{DType, Tensor};
     /// let stored = Tensor::new(DType::parse("V2")?, vec![1], vec![0x80, 0x3f])?;
     /// let one = stored.view_as(&DType::parse("bfloat16")?)?;
     /// assert_eq!(one.to_array::<half::bf16>()?.first(), Some(&half::bf16::ONE));
-    /// # Ok::<(), tensorop::Error>(())
+    /// # Ok::<(), tensorop_kernels::Error>(())
     /// ```
     ///
     /// # Errors
@@ -175,12 +175,12 @@ impl Tensor {
     ///
     /// ```
     /// use ndarray::array;
-    /// use tensorop::{DType, Tensor};
+    /// use tensorop_kernels::{DType, Tensor};
     /// let tensor = Tensor::new(DType::parse(">i2")?, vec![2], vec![0, 1, 1, 0])?;
     /// assert_eq!(tensor.to_array::<i16>()?, array![1, 256].into_dyn());
     /// let refused = tensor.to_array::<f32>().unwrap_err();
     /// assert_eq!(refused.to_string(), "dtype: int16, expected float32");
-    /// # Ok::<(), tensorop::Error>(())
+    /// # Ok::<(), tensorop_kernels::Error>(())
     /// ```
     ///
     /// # Errors
@@ -231,7 +231,7 @@ impl fmt::Debug for Tensor {
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::Tensor;
+/// use tensorop_kernels::Tensor;
 /// let tensor = Tensor::from(&array![[1_u16, 2], [3, 4]].t());
 /// assert_eq!((tensor.shape(), tensor.bytes()), (&[2, 2][..], &[1, 0, 3, 0, 2, 0, 4, 0][..]));
 /// ```

@@ -5,7 +5,7 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 /// Returns the axis from 0; `None` outside `[-rank, rank - 1]`.
 ///
 /// ```
-/// use tensorop::layout::axis::resolve_axis;
+/// use tensorop_kernels::layout::axis::resolve_axis;
 /// assert_eq!((resolve_axis(-1, 3), resolve_axis(3, 3)), (Some(2), None));
 /// ```
 #[inline]
@@ -93,7 +93,7 @@ impl StepRange {
     /// Returns the places of Python's `slice(start, stop, step).indices(dim)`; `None` if the step is 0.
     ///
     /// ```
-    /// use tensorop::layout::axis::{StepRange, Span};
+    /// use tensorop_kernels::layout::axis::{StepRange, Span};
     /// let back = StepRange { start: Some(9), stop: Some(i64::MIN), step: -2 };
     /// assert_eq!(back.resolve(10), Some(Span { start: 9, step: -2, len: 5 }));
     /// ```

@@ -59,10 +59,10 @@ pub fn check(shape: &[usize], to: &[i64], rule: &BroadcastRule) -> Result<Arrang
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::{BroadcastRule, broadcast};
+/// use tensorop_kernels::{BroadcastRule, broadcast};
 /// assert_eq!(broadcast(&array![[1], [2]], &[2, 2], &BroadcastRule::Numpy)?, array![[1, 1], [2, 2]].into_dyn());
 /// assert_eq!(broadcast(&array![1, 2], &[2, 2], &BroadcastRule::Axes(vec![0]))?, array![[1, 1], [2, 2]].into_dyn());
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

@@ -274,10 +274,10 @@ impl Fill for Concat {
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::concat;
+/// use tensorop_kernels::concat;
 /// let (a, b) = (array![[1, 2], [3, 4]], array![[5], [6]]);
 /// assert_eq!(concat(&[a.view(), b.view()], 1)?, array![[1, 2, 5], [3, 4, 6]]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors
@@ -292,10 +292,10 @@ pub fn concat<T: Copy, D: Dimension>(arrays: &[ArrayBase<impl Data<Elem = T>, D>
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::stack;
+/// use tensorop_kernels::stack;
 /// let (a, b) = (array![1, 2], array![3, 4]);
 /// assert_eq!(stack(&[a.view(), b.view()], -1)?, array![[1, 3], [2, 4]].into_dyn());
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors
@@ -315,11 +315,11 @@ impl Tensor {
     /// widest strings.
     ///
     /// ```
-    /// use tensorop::{DType, Tensor};
+    /// use tensorop_kernels::{DType, Tensor};
     /// let short = Tensor::new(DType::parse("S1")?, vec![2], b"ab".to_vec())?;
     /// let long = Tensor::new(DType::parse("S2")?, vec![1], b"cd".to_vec())?;
     /// assert_eq!(Tensor::concat(vec![short, long], 0)?.bytes(), b"a\0b\0cd");
-    /// # Ok::<(), tensorop::Error>(())
+    /// # Ok::<(), tensorop_kernels::Error>(())
     /// ```
     ///
     /// # Errors

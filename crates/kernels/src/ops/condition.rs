@@ -11,7 +11,7 @@ use crate::error::{Error, Subject};
 /// A NaN (either part of a complex number, or `NaT`) satisfies no comparison, not even `!=`.
 ///
 /// ```
-/// use tensorop::Condition;
+/// use tensorop_kernels::Condition;
 /// assert_eq!("<=0.5".parse(), Ok(Condition::AtMost("0.5".to_owned())));
 /// assert_eq!("nan".parse::<Condition<String>>(), Ok(Condition::Nan));
 /// ```

@@ -47,12 +47,12 @@ pub fn check(
 ///
 /// ```
 /// use ndarray::{arr0, array};
-/// use tensorop::gather;
+/// use tensorop_kernels::gather;
 /// let data = array![[1, 2, 3], [4, 5, 6]];
 /// assert_eq!(gather(&data, &array![2, 0], 1, 0)?, array![[3, 1], [6, 4]].into_dyn());
 /// assert_eq!(gather(&data, &arr0(-1), 0, 0)?, array![4, 5, 6].into_dyn());
 /// assert_eq!(gather(&data, &array![[0], [2]], 1, 1)?, array![[1], [6]].into_dyn());
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors
@@ -71,9 +71,9 @@ pub fn gather<T: Copy>(
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::gather_or_zero;
+/// use tensorop_kernels::gather_or_zero;
 /// assert_eq!(gather_or_zero(&array![5, 6], &array![1, 2, -3], 0, 0)?, array![6, 0, 0].into_dyn());
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

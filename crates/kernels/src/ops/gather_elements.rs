@@ -21,10 +21,10 @@ pub fn check(shape: &[usize], indices: &[usize], axis: i64) -> Result<IndexSpec>
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::gather_elements;
+/// use tensorop_kernels::gather_elements;
 /// let out = gather_elements(&array![[1, 2], [3, 4]], &array![[0, 0], [1, 0]], 1)?;
 /// assert_eq!(out, array![[1, 1], [4, 3]]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

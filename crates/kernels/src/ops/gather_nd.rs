@@ -41,11 +41,11 @@ pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<Inde
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::gather_nd;
+/// use tensorop_kernels::gather_nd;
 /// let data = array![[0, 1], [2, 3]];
 /// assert_eq!(gather_nd(&data, &array![[0, 0], [1, 1]], 0)?, array![0, 3].into_dyn());
 /// assert_eq!(gather_nd(&data, &array![[1], [0]], 1)?, array![1, 2].into_dyn());
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

@@ -79,11 +79,11 @@ fn padded(dim: usize, before: i64, after: i64, mode: PadMode) -> Result<Segments
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::{PadMode, pad};
+/// use tensorop_kernels::{PadMode, pad};
 /// let data = array![[1, 2], [3, 4]];
 /// assert_eq!(pad(&data, &[0, 1], &[1, 0], None, PadMode::Constant, 9)?, array![[9, 1, 2], [9, 3, 4], [9, 9, 9]].into_dyn());
 /// assert_eq!(pad(&data, &[-1], &[3], Some(&[0]), PadMode::Edge, 0)?, array![[3, 4], [3, 4], [3, 4], [3, 4]].into_dyn());
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

@@ -44,13 +44,13 @@ impl Replacement {
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::{Condition, replace_where};
+/// use tensorop_kernels::{Condition, replace_where};
 /// let data = array![[1.0, f32::NAN], [f32::NAN, 4.0]];
 /// let out = replace_where(&data, &Condition::Nan, 0.0, &"...".parse()?)?;
 /// assert_eq!(out, array![[1.0, 0.0], [0.0, 4.0]]);
 /// let out = replace_where(&out, &Condition::Less(2.0), -1.0, &"1:".parse()?)?;
 /// assert_eq!(out, array![[1.0, 0.0], [-1.0, 4.0]]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors
@@ -71,11 +71,11 @@ pub fn replace_where<T: Element, D: Dimension>(
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::{Condition, replace_where_in_place};
+/// use tensorop_kernels::{Condition, replace_where_in_place};
 /// let mut data = array![[1.0, f32::NAN], [f32::NAN, 4.0]];
 /// replace_where_in_place(&mut data.view_mut(), &Condition::Nan, 0.0, &"1:".parse()?)?;
 /// assert!(data[[0, 1]].is_nan() && data[[1, 0]] == 0.0);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

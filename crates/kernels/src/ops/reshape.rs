@@ -141,11 +141,11 @@ fn flattened(typed: i64, shape: &[usize]) -> Result<Vec<usize>, Error> {
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::{NewShape, reshape};
+/// use tensorop_kernels::{NewShape, reshape};
 /// let data = array![[0, 1, 2], [3, 4, 5]];
 /// assert_eq!(reshape(&data, &NewShape::Dims(vec![-1, 2]))?, array![[0, 1], [2, 3], [4, 5]].into_dyn());
 /// assert_eq!(reshape(&data, &NewShape::Unsqueeze(vec![0]))?.shape(), [1, 2, 3]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

@@ -41,11 +41,11 @@ fn rolled(dim: usize, shift: i128) -> Segments {
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::roll;
+/// use tensorop_kernels::roll;
 /// let data = array![[1, 2, 3], [4, 5, 6]];
 /// assert_eq!(roll(&data, &[1], Some(&[1]))?, array![[3, 1, 2], [6, 4, 5]].into_dyn());
 /// assert_eq!(roll(&data, &[-2], None)?, array![[3, 4, 5], [6, 1, 2]].into_dyn());
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

@@ -75,10 +75,10 @@ pub(super) fn check_indices(shape: &[usize], indices: &[usize], axis: i64) -> Re
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::scatter_elements;
+/// use tensorop_kernels::scatter_elements;
 /// let out = scatter_elements(&array![[1.0, 2.0, 3.0, 4.0, 5.0]], &array![[1, 3]], &array![[1.1, 2.1]], 1)?;
 /// assert_eq!(out, array![[1.0, 1.1, 3.0, 2.1, 5.0]]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors
@@ -98,11 +98,11 @@ pub fn scatter_elements<T: Copy, D: Dimension>(
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::{Reduction, scatter_elements_reduce};
+/// use tensorop_kernels::{Reduction, scatter_elements_reduce};
 /// let (data, indices, updates) = (array![8, 8, 8], array![2, 0, 2], array![1, 2, 4]);
 /// assert_eq!(scatter_elements_reduce(&data, &indices, &updates, 0, Reduction::Add, true)?, array![10, 8, 13]);
 /// assert_eq!(scatter_elements_reduce(&data, &indices, &updates, 0, Reduction::Mean, false)?, array![2, 8, 2]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

@@ -90,10 +90,10 @@ pub(super) fn check_tuples<'i>(
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::scatter_nd;
+/// use tensorop_kernels::scatter_nd;
 /// let out = scatter_nd(&array![1, 2, 3, 4, 5, 6, 7, 8], &array![[4], [3], [1], [7]], &array![9, 10, 11, 12])?;
 /// assert_eq!(out, array![1, 11, 3, 10, 9, 6, 7, 12]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors
@@ -111,10 +111,10 @@ pub fn scatter_nd<T: Copy, D: Dimension>(
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::{Reduction, scatter_nd_reduce};
+/// use tensorop_kernels::{Reduction, scatter_nd_reduce};
 /// let gradient = scatter_nd_reduce(&array![0.0, 0.0, 0.0], &array![[2], [0], [2]], &array![0.5, 1.0, 0.25], Reduction::Add)?;
 /// assert_eq!(gradient, array![1.0, 0.0, 0.75]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

@@ -23,11 +23,11 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::scatter_update;
+/// use tensorop_kernels::scatter_update;
 /// let data = array![[-1, 1, -1, 3, 4], [-1, 6, -1, 8, 9], [-1, 11, 1, 13, 14]];
 /// let out = scatter_update(&data, &array![0, 2], &array![[1, 1], [1, 1], [1, 2]], 1)?;
 /// assert_eq!(out, array![[1, 1, 1, 3, 4], [1, 6, 1, 8, 9], [1, 11, 2, 13, 14]]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

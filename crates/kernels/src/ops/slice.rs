@@ -20,7 +20,7 @@ use crate::memory;
 /// and negative steps run backwards.
 ///
 /// ```
-/// use tensorop::{SliceArgs, StepRange};
+/// use tensorop_kernels::{SliceArgs, StepRange};
 /// // from NumPy's notation
 /// let parsed: SliceArgs = "1:8:2, ..., ::-1".parse()?;
 /// // axis by axis
@@ -29,7 +29,7 @@ use crate::memory;
 /// // from the lists that the operators' specifications name: start, stop, and optionally steps and axes
 /// let listed = SliceArgs::new(&[1, -1], &[8, i64::MIN])?.with_steps(&[2, -1])?.with_axes(&[0, -1])?;
 /// assert_eq!(listed.resolve(&[10, 4, 3])?, built.resolve(&[10, 4, 3])?);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SliceArgs {
@@ -340,10 +340,10 @@ fn check_length(subject: Subject, list: &[i64], starts: usize) -> Result<(), Err
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::slice;
+/// use tensorop_kernels::slice;
 /// let data = array![[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]];
 /// assert_eq!(slice(&data, &":, 1:4:2".parse()?)?, array![[1, 3], [6, 8]]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors
@@ -360,10 +360,10 @@ impl Tensor {
     /// Copies a slice of a tensor of any dtype.
     ///
     /// ```
-    /// use tensorop::{DType, Tensor};
+    /// use tensorop_kernels::{DType, Tensor};
     /// let tensor = Tensor::new(DType::parse("S2")?, vec![3], b"aabbcc".to_vec())?;
     /// assert_eq!(tensor.slice(&"::-2".parse()?)?.bytes(), b"ccaa");
-    /// # Ok::<(), tensorop::Error>(())
+    /// # Ok::<(), tensorop_kernels::Error>(())
     /// ```
     ///
     /// # Errors

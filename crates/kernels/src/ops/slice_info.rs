@@ -11,13 +11,13 @@ use crate::layout::axis::StepRange;
 ///
 /// ```
 /// use ndarray::{array, s};
-/// use tensorop::{SliceArgs, slice};
+/// use tensorop_kernels::{SliceArgs, slice};
 /// let data = array![[0, 1, 2, 3], [4, 5, 6, 7]];
 /// let args: SliceArgs = s![.., 1..4;-1].try_into()?;
 /// assert_eq!(slice(&data, &args)?, data.slice(s![.., 1..4;-1]));
 /// let refused = SliceArgs::try_from(s![0, ..]).unwrap_err();
 /// assert_eq!(refused.to_string(), "at: the index 0 alone would drop its axis: use 0..1");
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 impl<I: AsRef<[SliceInfoElem]>, D: Dimension, E: Dimension> TryFrom<SliceInfo<I, D, E>> for SliceArgs {
     type Error = Error;

@@ -275,11 +275,11 @@ impl Patch for LinkedSliceScatter {
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::slice_scatter;
+/// use tensorop_kernels::slice_scatter;
 /// let data = array![[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]];
 /// let out = slice_scatter(&data, &array![[10, 20, 30], [40, 50, 60]], &":, ::2".parse()?)?;
 /// assert_eq!(out, array![[10, 1, 20, 3, 30], [40, 6, 50, 8, 60]]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

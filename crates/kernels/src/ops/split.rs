@@ -66,11 +66,11 @@ fn lengths_of(dim: usize, lengths: &[i64]) -> Result<Vec<usize>, String> {
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::{SplitInto, split};
+/// use tensorop_kernels::{SplitInto, split};
 /// let data = array![1, 2, 3, 4, 5];
 /// assert_eq!(split(&data, 0, &SplitInto::Parts(2))?, [array![1, 2, 3], array![4, 5]]);
 /// assert_eq!(split(&data, -1, &SplitInto::Lengths(vec![1, -1, 0]))?, [array![1], array![2, 3, 4, 5], array![]]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

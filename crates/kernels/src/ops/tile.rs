@@ -37,10 +37,10 @@ pub fn check(shape: &[usize], repeats: &[i64]) -> Result<Arrangement> {
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::tile;
+/// use tensorop_kernels::tile;
 /// assert_eq!(tile(&array![[1, 2], [3, 4]], &[1, 2])?, array![[1, 2, 1, 2], [3, 4, 3, 4]].into_dyn());
 /// assert_eq!(tile(&array![1, 2], &[2, 1])?, array![[1, 2], [1, 2]].into_dyn());
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

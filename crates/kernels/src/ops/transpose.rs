@@ -30,11 +30,11 @@ pub fn check(shape: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, Error>
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::transpose;
+/// use tensorop_kernels::transpose;
 /// let data = array![[0, 1, 2], [3, 4, 5]];
 /// assert_eq!(transpose(&data, None)?, array![[0, 3], [1, 4], [2, 5]]);
 /// assert_eq!(transpose(&data, Some(&[0, -1]))?, data);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors
@@ -58,10 +58,10 @@ impl Tensor {
     /// Transposes a tensor of any dtype as [`transpose`](crate::transpose()) does.
     ///
     /// ```
-    /// use tensorop::{DType, Tensor};
+    /// use tensorop_kernels::{DType, Tensor};
     /// let tensor = Tensor::new(DType::parse("S2")?, vec![2, 2], b"aabbccdd".to_vec())?;
     /// assert_eq!(tensor.transpose(None)?.bytes(), b"aaccbbdd");
-    /// # Ok::<(), tensorop::Error>(())
+    /// # Ok::<(), tensorop_kernels::Error>(())
     /// ```
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use crate::memory;
 /// A tensor as text, with items that are not parsed yet.
 ///
 /// ```
-/// use tensorop::{error::Subject, format::json, parallel::Threads};
+/// use tensorop_files::{error::Subject, format::json, parallel::Threads};
 /// let values = json::open(br#"{"dtype": "int8", "data": [[1, 2], [3, 4]]}"#, Subject::Data, Threads::default()).unwrap();
 /// let tensor = values.read(values.dtype().unwrap()).unwrap();
 /// assert_eq!((tensor.shape(), tensor.bytes()), (&[2, 2][..], &[1, 2, 3, 4][..]));

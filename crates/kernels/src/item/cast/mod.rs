@@ -53,7 +53,7 @@ pub struct CastFailure {
 /// - Any dtype to its other byte order.
 ///
 /// ```
-/// use tensorop::{DType, item::cast::Cast};
+/// use tensorop_kernels::{DType, item::cast::Cast};
 /// let dtype = |name| DType::parse(name).unwrap();
 /// let mut out = Vec::new();
 /// let cast = Cast::new(&dtype("int16"), &dtype(">f4"), false)?;
@@ -63,7 +63,7 @@ pub struct CastFailure {
 /// let cast = Cast::new(&dtype("int16"), &dtype("uint8"), false)?;
 /// let refused = cast.apply(&[1, 0, 0xff, 0xff], &mut out);
 /// assert_eq!(refused.unwrap_err().why, "-1 is out of range for uint8");
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Cast {

@@ -19,8 +19,8 @@ use crate::parallel::Threads;
 /// A [`Call`] whose inputs are known by dtype and shape: everything is checked but the values of an index tensor.
 ///
 /// ```
-/// use tensorop::kernel::{Call, TensorMut, TensorRef};
-/// use tensorop::{DType, Meta};
+/// use tensorop_kernels::kernel::{Call, TensorMut, TensorRef};
+/// use tensorop_kernels::{DType, Meta};
 /// let transpose = Call::Transpose { axes: None };
 /// // shapes are inferred without data
 /// let kernel = transpose.infer(&[Meta::new(DType::UINT8, vec![2, 3])])?;
@@ -30,7 +30,7 @@ use crate::parallel::Threads;
 /// let data = TensorRef::new(&DType::UINT8, &[2, 3], &data)?;
 /// kernel.apply(&[data], TensorMut::new(&DType::UINT8, &[3, 2], &mut out)?, 1)?;
 /// assert_eq!(out, [1, 4, 2, 5, 3, 6]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Kernel {
@@ -83,12 +83,12 @@ impl Call {
     /// Splits data of shape `shape`: a slice for each part.
     ///
     /// ```
-    /// use tensorop::kernel::Call;
-    /// use tensorop::{DType, Meta, SplitInto};
+    /// use tensorop_kernels::kernel::Call;
+    /// use tensorop_kernels::{DType, Meta, SplitInto};
     /// let parts = Call::split(&[5, 2], 0, &SplitInto::Parts(2))?;
     /// let data = [Meta::new(DType::INT8, vec![5, 2])];
     /// assert_eq!(parts.iter().map(|part| part.infer(&data).unwrap().shape()[0]).collect::<Vec<_>>(), [3, 2]);
-    /// # Ok::<(), tensorop::Error>(())
+    /// # Ok::<(), tensorop_kernels::Error>(())
     /// ```
     ///
     /// # Errors
@@ -104,15 +104,15 @@ impl Call {
     ///   18.
     ///
     /// ```
-    /// use tensorop::kernel::Call;
-    /// use tensorop::{DType, Meta, Reduction};
+    /// use tensorop_kernels::kernel::Call;
+    /// use tensorop_kernels::{DType, Meta, Reduction};
     /// let meta = |dtype: DType, shape: &[usize]| Meta::new(dtype, shape.to_vec());
     /// let inputs = [meta(DType::FLOAT32, &[4]), meta(DType::INT64, &[2, 1]), meta(DType::FLOAT32, &[2])];
     /// let add = Call::scatter_nd(Reduction::Add);
     /// assert!(add.clone().with_opset(16).infer(&inputs).is_ok());
     /// let refused = add.with_opset(13).infer(&inputs).unwrap_err();
     /// assert_eq!(refused.to_string(), "reduction: add is allowed from opset 16 on, got opset 13");
-    /// # Ok::<(), tensorop::Error>(())
+    /// # Ok::<(), tensorop_kernels::Error>(())
     /// ```
     #[must_use]
     pub fn with_opset(self, opset: u64) -> Self {
@@ -299,8 +299,8 @@ impl Kernel {
     /// names are touched. `others` are the inputs after the data. For `threads` see [`apply`](Self::apply).
     ///
     /// ```
-    /// use tensorop::DType;
-    /// use tensorop::kernel::{Call, TensorMut, TensorRef};
+    /// use tensorop_kernels::DType;
+    /// use tensorop_kernels::kernel::{Call, TensorMut, TensorRef};
     /// let put = Call::SliceScatter("1:3".parse()?);
     /// let (bytes, mut data) = ([8, 9], [0, 1, 2, 3]);
     /// let updates = TensorRef::new(&DType::UINT8, &[2], &bytes)?;
@@ -308,7 +308,7 @@ impl Kernel {
     /// let kernel = put.infer(&[data_tensor.as_ref().meta(), updates.meta()])?;
     /// kernel.apply_in_place(data_tensor, &[updates], 1)?;
     /// assert_eq!(data, [0, 8, 9, 3]);
-    /// # Ok::<(), tensorop::Error>(())
+    /// # Ok::<(), tensorop_kernels::Error>(())
     /// ```
     ///
     /// # Errors

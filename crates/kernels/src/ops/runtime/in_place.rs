@@ -24,11 +24,11 @@ use crate::ops::{scatter_elements, scatter_nd, scatter_update};
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::slice_scatter_in_place;
+/// use tensorop_kernels::slice_scatter_in_place;
 /// let mut data = array![[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]];
 /// slice_scatter_in_place(&mut data.view_mut(), &array![[10, 20, 30], [40, 50, 60]], &":, ::2".parse()?)?;
 /// assert_eq!(data, array![[10, 1, 20, 3, 30], [40, 6, 50, 8, 60]]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors
@@ -64,11 +64,11 @@ pub fn scatter_update_in_place<T: Copy, D: Dimension>(
 ///
 /// ```
 /// use ndarray::array;
-/// use tensorop::scatter_nd_in_place;
+/// use tensorop_kernels::scatter_nd_in_place;
 /// let mut data = array![1, 2, 3, 4, 5, 6, 7, 8];
 /// scatter_nd_in_place(&mut data.view_mut(), &array![[4], [3], [1], [7]], &array![9, 10, 11, 12])?;
 /// assert_eq!(data, array![1, 11, 3, 10, 9, 6, 7, 12]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors
@@ -139,14 +139,14 @@ pub fn scatter_elements_reduce_in_place<T: Reducible, D: Dimension>(
 /// `item`, and the value of the condition, are the bytes of an item of the dtype of `data`.
 ///
 /// ```
-/// use tensorop::kernel::{TensorMut, replace_where};
-/// use tensorop::{Condition, DType};
+/// use tensorop_kernels::kernel::{TensorMut, replace_where};
+/// use tensorop_kernels::{Condition, DType};
 /// let mut text = *b"ab--cd--";
 /// let dtype = DType::parse("S2")?;
 /// let mut data = TensorMut::new(&dtype, &[4], &mut text)?;
 /// assert_eq!(replace_where(&mut data, &Condition::Equal(b"--".to_vec()), b"xy", &":3".parse()?)?, 1);
 /// assert_eq!(text, *b"abxycd--");
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

@@ -24,13 +24,13 @@ use crate::ops::{
 ///
 /// ```
 /// use ndarray::{Array2, array, s};
-/// use tensorop::slice_into;
+/// use tensorop_kernels::slice_into;
 /// let data = array![[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]];
 /// // two columns of a larger array
 /// let mut out = Array2::zeros((2, 3));
 /// slice_into(&data, &":, 1:4:2".parse()?, out.slice_mut(s![.., 1..]))?;
 /// assert_eq!(out, array![[0, 1, 3], [0, 6, 8]]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors
@@ -153,11 +153,11 @@ pub fn scatter_elements_reduce_into<T: Reducible, D: Dimension>(
 ///
 /// ```
 /// use ndarray::{Array2, array};
-/// use tensorop::gather_into;
+/// use tensorop_kernels::gather_into;
 /// let mut out = Array2::zeros((2, 2));
 /// gather_into(&array![[1, 2, 3], [4, 5, 6]], &array![2, 0], 1, 0, out.view_mut())?;
 /// assert_eq!(out, array![[3, 1], [6, 4]]);
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 ///
 /// # Errors

@@ -12,14 +12,14 @@ use crate::layout::shape::{MAX_RANK, bytes_of};
 /// too.
 ///
 /// ```
-/// use tensorop::DType;
-/// use tensorop::kernel::TensorRef;
+/// use tensorop_kernels::DType;
+/// use tensorop_kernels::kernel::TensorRef;
 /// let bytes: Vec<u8> = [1_i32, 2, 3].iter().flat_map(|item| item.to_le_bytes()).collect();
 /// let tensor = TensorRef::new(&DType::INT32, &[3], &bytes)?;
 /// assert_eq!(tensor.shape(), [3]);
 /// let refused = TensorRef::new(&DType::INT32, &[4], &bytes).unwrap_err();
 /// assert_eq!(refused.to_string(), "data: 12 bytes, expected 16 (int32 [4])");
-/// # Ok::<(), tensorop::Error>(())
+/// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct TensorRef<'a> {
