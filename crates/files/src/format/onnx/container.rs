@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use super::constant::{self, ConstantValue};
+use super::constant;
 use super::external::ExternalFiles;
 use super::members::{FoundModel, MemberPlace};
 use super::model_fields::field::model;
@@ -58,17 +58,11 @@ struct ModelReader {
     external: ExternalFiles,
 }
 
-#[derive(Debug)]
-enum ModelTensor {
-    Proto(Proto),
-    Value(ConstantValue),
-}
-
 impl ModelReader {
-    fn tensor(&self, n: usize) -> Result<ModelTensor> {
+    fn tensor(&self, n: usize) -> Result<Proto> {
         match &self.members[n].0 {
-            MemberPlace::Tensor(place) => Proto::read_at(&*self.file, place.clone()).map(ModelTensor::Proto),
-            MemberPlace::Value(place) => constant::read(&*self.file, place.clone()).map(ModelTensor::Value),
+            MemberPlace::Tensor(place) => Proto::read_at(&*self.file, place.clone()),
+            MemberPlace::Value(place) => constant::read(&*self.file, place.clone()),
             MemberPlace::Sparse(_) => Err(Error::from_kind(ErrorKind::Unsupported, "a sparse tensor")),
         }
     }
@@ -88,23 +82,13 @@ impl Reader for ModelReader {
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
-        Ok(match self.tensor(n)? {
-            ModelTensor::Proto(proto) => {
-                let range = proto.elsewhere().map(|items| {
-                    let (_, start) = self.external.open(items, proto.bytes, &proto.meta)?;
-                    Ok::<_, Error>(StoredRange { holder: Some(items.location()), bytes: start..start + proto.bytes })
-                });
-                let elsewhere = range.transpose()?;
-                Description { elsewhere, ..Description::new(proto.meta, proto.bytes, proto.offset) }
-            }
-            ModelTensor::Value(ConstantValue::Stored(meta, at)) => {
-                let bytes = meta.bytes() as u64;
-                Description::new(meta, bytes, Some(at))
-            }
-            ModelTensor::Value(ConstantValue::Decoded(tensor)) => {
-                Description::new(tensor.meta().clone(), tensor.bytes().len() as u64, None)
-            }
-        })
+        let proto = self.tensor(n)?;
+        let range = proto.elsewhere().map(|items| {
+            let (_, start) = self.external.open(items, proto.bytes, &proto.meta)?;
+            Ok::<_, Error>(StoredRange { holder: Some(items.location()), bytes: start..start + proto.bytes })
+        });
+        let elsewhere = range.transpose()?;
+        Ok(Description { elsewhere, ..Description::new(proto.meta, proto.bytes, proto.offset) })
     }
 
     fn is_passed_over(&self, n: usize) -> bool {
@@ -116,13 +100,7 @@ impl Reader for ModelReader {
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        let source = match self.tensor(n)? {
-            ModelTensor::Proto(proto) => proto.source_with(&self.file, &self.external, label)?,
-            ModelTensor::Value(ConstantValue::Stored(meta, at)) => {
-                Source::stored(meta, Arc::clone(&self.file), at, label)?
-            }
-            ModelTensor::Value(ConstantValue::Decoded(tensor)) => Source::with_free_width(tensor, label),
-        };
+        let source = self.tensor(n)?.source_with(&self.file, &self.external, label)?;
         Ok(source.one_of(Arc::clone(&self.container), n))
     }
 
@@ -136,7 +114,6 @@ impl Reader for ModelReader {
     }
 
     fn lock(&self, n: usize, _: bool) -> Result<()> {
-        let ModelTensor::Proto(proto) = self.tensor(n)? else { return Ok(()) };
-        proto.elsewhere().map_or(Ok(()), |elsewhere| self.external.lock(elsewhere, self.container.file))
+        self.tensor(n)?.elsewhere().map_or(Ok(()), |elsewhere| self.external.lock(elsewhere, self.container.file))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use super::container;
 use super::members::MAX_DEPTH;
 use crate::error::{ErrorKind, Result};
-use crate::format::content::Content;
+use crate::format::content::{Content, Description};
 use crate::format::interface::{Confidence, Reader};
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
@@ -131,11 +131,20 @@ fn values_of_constants() {
         ("value_string", bytes(4, "é"), Ok(("<U1", vec![], text("é")))),
         ("value_strings", [bytes(9, "a"), bytes(9, "bc")].concat(), Ok(("<U2", vec![2], text("a\0bc")))),
         ("value_int", Vec::new(), Err("value_int has 0 values, expected 1")),
-        ("value_floats", varint(7, 1), Err("value_floats is no list of float32")),
+        ("value_floats", varint(7, 1), Err("value_floats has a value of another type")),
         ("value_later", varint(3, 1), Err("a Constant of the attribute value_later, which is not known")),
     ];
-    let mut failures = Vec::new();
+    let (mut failures, mut located) = (Vec::new(), 0);
     for (name, value, expected) in rows {
+        let late = bytes(5, [value.clone(), bytes(1, name), bytes(13, [b'd'; 100])].concat());
+        for value in [attribute(name, &value), late] {
+            let model = model(&[node("Constant", "", "c", &value)]);
+            let reader = open(&model).expect("a model");
+            let Ok(Description { bytes, offset: Some(at), .. }) = reader.describe(0) else { continue };
+            let stored = &model[at as usize..(at + bytes) as usize];
+            assert_eq!(items(&*reader, 0).expect("items").1, stored, "{name}");
+            located += 1;
+        }
         let reader = open(&model(&[node("Constant", "", "c", &attribute(name, &value))])).expect("a model");
         let found = items(&*reader, 0).map(|(meta, items)| (meta.dtype.name(), meta.shape, items));
         let described = reader.describe(0).map(|found| (found.meta.dtype.name(), found.meta.shape));
@@ -149,6 +158,8 @@ fn values_of_constants() {
             failures.push(format!("{name}: {found:?}, expected {expected:?}"));
         }
     }
+    // a number, and packed numbers
+    assert_eq!(located, 4);
     assert!(failures.is_empty(), "{failures:#?}");
 }
 

@@ -134,7 +134,7 @@ struct FoundFields {
     floats: Option<FloatField>,
 }
 
-/// The only field of `float_data` or `double_data`, packed: its items are stored as in `raw_data`.
+/// The only field of `float_data` or `double_data`: its items are stored as in `raw_data`.
 #[derive(Debug)]
 pub(super) struct FloatField {
     number: u32,
@@ -227,7 +227,7 @@ fn find_fields(file: &dyn ReadAt, place: Range<u64>) -> Result<FoundFields> {
             _ if fits.is_none() => {}
             field::FLOAT_DATA | field::DOUBLE_DATA => {
                 float_fields += 1;
-                if float_fields == 1 && wire == WireType::LengthDelimited {
+                if float_fields == 1 {
                     found.floats = Some(FloatField { number, begin, items: start..end });
                 } else {
                     if let Some(first) = found.floats.take() {

@@ -77,6 +77,15 @@ impl Proto {
         Ok(Self { name: message.name()?.to_owned(), meta, offset, bytes, items })
     }
 
+    /// The same tensor in another file, where the end of the message at `from` lies at `to`.
+    pub(super) fn moved(mut self, from: u64, to: u64) -> Self {
+        if let ProtoItems::Raw(at) = &mut self.items {
+            *at = *at + to - from;
+            self.offset = Some(*at);
+        }
+        self
+    }
+
     /// Returns the items, which may be in another file in `folder`.
     ///
     /// # Errors
