@@ -84,7 +84,7 @@ fn the_cure_is_named() {
         ("slice a.npy.gz --at :", &["DATA a.npy.gz", "gzip"]),
         ("slice g.gguf --at :", &["DATA g.gguf", "the header goes beyond the 8 bytes of the file"]),
         ("slice old.pt --at :", &["DATA old.pt", "pickle"]),
-        ("slice m.onnx --at :", &["DATA m.onnx: the graph: field 2 at byte 13 has 1 bytes, and 0 are left"]),
+        ("slice m.onnx --at :", &["DATA m.onnx: not an ONNX model: field 2 at byte 13 has 1 bytes, and 0 are left"]),
         ("slice s.pb --at :", &["DATA s.pb", "SequenceProto"]),
         ("info empty.pb", &["FILE empty.pb", "SequenceProto", "OptionalProto"]),
         ("slice rows.dat --at :", &["DATA rows.dat", "CSV: use --from csv --skip-rows 1"]),

@@ -149,6 +149,12 @@ fn what_info_says() {
         "{run:?}"
     );
     assert_eq!(folder.run(words("info out.safetensors --members")).printed().as_deref(), Ok("w\n"));
+    // facts of the graph are not of its tensors
+    let printed = folder.run(words("info out.safetensors")).printed().expect("a list");
+    assert!(printed.ends_with("\nmetadata author = me\nmetadata producer = maker\n"), "{printed}");
+    folder.put("taken.onnx", [model(&[weight()]), props("nodes", "mine"), props("inputs", "")].concat());
+    let printed = folder.run(words("info taken.onnx")).printed().expect("a list");
+    assert!(printed.contains("\nmetadata metadata_props.nodes = mine\n"), "{printed}");
     folder
         .refuses(words("convert m.onnx -o out.onnx"), &["out.onnx: an ONNX model can be read, not written"])
         .expect("refused");

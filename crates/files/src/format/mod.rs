@@ -33,6 +33,7 @@ pub mod json;
 mod json_object;
 pub mod located;
 mod member_list;
+mod model_facts;
 pub mod name_filter;
 pub mod name_order;
 mod narrow_bytes;

@@ -9,7 +9,7 @@ use super::model_fields::field::attribute;
 use super::proto::Proto;
 use super::types::STRING;
 use super::window::FileWindow;
-use super::wire::{Fields, WireField, field};
+use super::wire::{Fields, WireField, field, last_of};
 use crate::error::{Context, Error, ErrorKind, Result, ensure};
 use crate::storage::read_at::{MemoryBytes, ReadAt};
 
@@ -26,7 +26,7 @@ const VALUES: &[(&str, u32, i32, u32)] = &[
 /// Reads the AttributeProto at `place` as a TensorProto of its values.
 pub(super) fn read(file: &dyn ReadAt, place: Range<u64>) -> Result<Proto> {
     let bytes = FileWindow::new(file, place.end).bytes(&place, MAX_MESSAGE)?;
-    let name = Fields(&bytes).filter(|(found, _)| found.number == attribute::NAME).last();
+    let name = last_of(&bytes, attribute::NAME);
     let name = name.map_or("", |(_, value)| std::str::from_utf8(value).unwrap_or_default());
     let Some(&(name, number, data_type, typed)) = VALUES.iter().find(|(known, ..)| *known == name) else {
         let message = format!("a Constant of the attribute {name}, which is not known");

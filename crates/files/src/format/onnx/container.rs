@@ -1,19 +1,20 @@
 //! ONNX models in the table of formats: a ModelProto as a container.
 
 use std::io::Read;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::constant;
 use super::external::ExternalFiles;
-use super::members::{FoundModel, MemberPlace};
+use super::members::{Member, MemberKind, ModelWalk};
 use super::model_fields::field::model;
 use super::proto::Proto;
 use super::wire::WireField;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::content::{Content, Description, MemberFile, StoredRange};
+use crate::format::content::{Content, Description, MemberFile};
 use crate::format::interface::{Confidence, Reader};
 use crate::storage::read_at::{ReadAt, Section};
-use crate::storage::source::{Container, Metadata, Source};
+use crate::storage::source::{Container, Source};
 use prost::encoding::WireType;
 
 /// Only fields of a ModelProto occur, including a graph or opsets.
@@ -40,9 +41,9 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
 pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let requests = content.requests;
     let (file, folder) = content.into_bytes()?;
-    let found = FoundModel::read(&*file)?;
-    let facts = Arc::new(found.facts(&*file)?);
-    let (names, members) = found.members.into_parts();
+    let mut walk = ModelWalk::of(&*file)?;
+    let facts = walk.facts()?.into_file();
+    let (names, members) = walk.members.into_parts();
     let container = Arc::new(Container::new(file.identity()?, names));
     let external = ExternalFiles::new(folder.as_deref(), requests);
     Ok(Box::new(ModelReader { file, members, facts, container, external }))
@@ -51,19 +52,19 @@ pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
 #[derive(Debug)]
 struct ModelReader {
     file: Arc<dyn ReadAt>,
-    /// With whether a node holds the tensor.
-    members: Vec<(MemberPlace, bool)>,
-    facts: Arc<Metadata>,
+    members: Vec<Member>,
+    facts: MemberFile,
     container: Arc<Container>,
     external: ExternalFiles,
 }
 
 impl ModelReader {
     fn tensor(&self, n: usize) -> Result<Proto> {
-        match &self.members[n].0 {
-            MemberPlace::Tensor(place) => Proto::read_at(&*self.file, place.clone()),
-            MemberPlace::Value(place) => constant::read(&*self.file, place.clone()),
-            MemberPlace::Sparse(_) => Err(Error::from_kind(ErrorKind::Unsupported, "a sparse tensor")),
+        let Member { kind, message, .. } = &self.members[n];
+        match kind {
+            MemberKind::Tensor => Proto::read_at(&*self.file, message.clone()),
+            MemberKind::Value => constant::read(&*self.file, message.clone()),
+            MemberKind::Sparse => Err(Error::from_kind(ErrorKind::Unsupported, "a sparse tensor")),
         }
     }
 }
@@ -78,16 +79,13 @@ impl Reader for ModelReader {
     }
 
     fn file_of(&self, _: usize) -> Result<MemberFile> {
-        Ok(MemberFile { metadata: Some(Arc::clone(&self.facts)), ..MemberFile::default() })
+        Ok(self.facts.clone())
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
         let proto = self.tensor(n)?;
-        let range = proto.elsewhere().map(|items| {
-            let (_, start) = self.external.open(items, proto.bytes, &proto.meta)?;
-            Ok::<_, Error>(StoredRange { holder: Some(items.location()), bytes: start..start + proto.bytes })
-        });
-        let elsewhere = range.transpose()?;
+        let elsewhere = proto.elsewhere().map(|items| self.external.range(items, proto.bytes, &proto.meta));
+        let elsewhere = elsewhere.transpose()?;
         Ok(Description { elsewhere, ..Description::new(proto.meta, proto.bytes, proto.offset) })
     }
 
@@ -96,7 +94,7 @@ impl Reader for ModelReader {
     }
 
     fn is_constant(&self, n: usize) -> bool {
-        self.members[n].1
+        self.members[n].is_constant
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
@@ -105,12 +103,12 @@ impl Reader for ModelReader {
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        let place = self.members[n].0.message();
-        Some(Box::new(Section::new(Arc::clone(&self.file), place.start, place.end - place.start)))
+        let Range { start, end } = self.members[n].message;
+        Some(Box::new(Section::new(Arc::clone(&self.file), start, end - start)))
     }
 
     fn whole(&self, n: usize) -> Option<Box<dyn Read>> {
-        self.members[n].0.is_whole(&*self.file).ok()?.then(|| self.raw(n))?
+        self.members[n].is_whole.then(|| self.raw(n))?
     }
 
     fn lock(&self, n: usize, _: bool) -> Result<()> {

@@ -98,8 +98,8 @@ fn names_of_tensors() {
         (model(&[node("Constant", "", "c", &attribute("value_int", &bytes(21, "n")))]), ""),
         (model(&[bytes(15, bytes(1, tensor("s", &[1])))]), "s"),
         (varint(1, 8), "not an ONNX model: it has no graph"),
-        (model(&[vec![0x0b]]), "the graph: byte 4: a group, expected a field of another type"),
-        (model(&[vec![0x2a, 0x05]]), "the graph: field 5 at byte 4 has 5 bytes, and 0 are left"),
+        (model(&[vec![0x0b]]), "not an ONNX model: byte 4: a group, expected a field of another type"),
+        (model(&[vec![0x2a, 0x05]]), "not an ONNX model: field 5 at byte 4 has 5 bytes, and 0 are left"),
     ];
     let mut failures = Vec::new();
     for (model, expected) in rows {
@@ -200,7 +200,7 @@ fn damaged_models() {
         }
     }
     let deep = (0..=MAX_DEPTH).fold(Vec::new(), |graph, _| node("If", "", "", &attribute("g", &bytes(6, graph))));
-    assert_eq!(listed(&model(&[deep])), "the graph: more than 64 graphs inside one another");
+    assert_eq!(listed(&model(&[deep])), "more than 64 graphs inside one another");
 }
 
 /// Counts the bytes that are read of a file that has only zeros after its head.

@@ -9,6 +9,7 @@ use super::message::Message;
 use super::wire::field;
 use crate::error::{Context, Error, Result, bail, ensure};
 use crate::format::beside::{is_plain_name, join, lock_beside, open_beside};
+use crate::format::content::StoredRange;
 use crate::item::meta::Meta;
 use crate::item::python;
 use crate::parallel::locked;
@@ -24,12 +25,6 @@ pub(super) struct Elsewhere {
     offset: u64,
     /// ONNX Runtime treats a missing length and 0 alike.
     length: Option<u64>,
-}
-
-impl Elsewhere {
-    pub(super) fn location(&self) -> Arc<str> {
-        self.location.as_str().into()
-    }
 }
 
 impl Message {
@@ -112,6 +107,11 @@ impl ExternalFiles {
             bail!("{quoted}: {}", wrong_length(length, bytes, meta));
         }
         Ok((file, items.offset))
+    }
+
+    pub(super) fn range(&self, items: &Elsewhere, bytes: u64, meta: &Meta) -> Result<StoredRange> {
+        let (_, start) = self.open(items, bytes, meta)?;
+        Ok(StoredRange { holder: Some(items.location.as_str().into()), bytes: start..start + bytes })
     }
 
     fn file(&self, folder: &Path, location: &str, stays_open: bool) -> Result<Arc<dyn ReadAt>> {

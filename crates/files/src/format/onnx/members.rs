@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-use super::model_fields::field;
-use super::window::{FileWindow, PlacedField};
+use super::model_fields::field::{self, attribute, function, graph, model, training};
+use super::window::FileWindow;
 use super::wire::field::EXTERNAL_DATA;
 use crate::error::{Context, Result, ensure};
 use crate::format::member_list::MemberList;
@@ -18,258 +18,194 @@ pub(super) const MAX_DEPTH: usize = 64;
 /// The bytes of a name, or of a text that is not shown.
 pub(super) const MAX_TEXT: u64 = 1 << 16;
 
-#[derive(Clone, Debug)]
-pub(super) enum MemberPlace {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum MemberKind {
     /// A TensorProto.
-    Tensor(Range<u64>),
+    Tensor,
     /// An AttributeProto of a Constant: a number or a text, or a list of them.
-    Value(Range<u64>),
+    Value,
     /// A SparseTensorProto.
-    Sparse(Range<u64>),
+    Sparse,
 }
 
-impl MemberPlace {
-    pub(super) fn message(&self) -> &Range<u64> {
-        let (Self::Tensor(place) | Self::Value(place) | Self::Sparse(place)) = self;
-        place
-    }
-
-    /// Whether the message has all items. A SparseTensorProto has two TensorProtos, of which each may be elsewhere.
-    pub(super) fn is_whole(&self, file: &dyn ReadAt) -> Result<bool> {
-        let mut pending = vec![(self.message().clone(), matches!(self, Self::Sparse(_)))];
-        let mut window = FileWindow::new(file, file.size()?);
-        while let Some((mut rest, is_sparse)) = pending.pop() {
-            while let Some(PlacedField { number, value, .. }) = window.next(&mut rest)? {
-                match number {
-                    field::sparse::VALUES | field::sparse::INDICES if is_sparse => pending.push((value, false)),
-                    EXTERNAL_DATA if !is_sparse => return Ok(false),
-                    _ => {}
-                }
-            }
-        }
-        Ok(true)
-    }
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) kind: MemberKind,
+    pub(super) message: Range<u64>,
+    /// Whether the message has all items.
+    pub(super) is_whole: bool,
+    /// Whether a node holds it.
+    pub(super) is_constant: bool,
 }
 
-/// What a walk finds.
-#[derive(Debug, Default)]
-pub(super) struct FoundModel {
-    /// With whether a node holds the tensor.
-    pub(super) members: MemberList<(MemberPlace, bool)>,
+/// A walk of a model, and what it has found.
+#[derive(Debug)]
+pub(super) struct ModelWalk<'a> {
+    pub(super) window: FileWindow<'a>,
+    pub(super) members: MemberList<Member>,
     /// Nodes by operator, with those of subgraphs and functions.
     pub(super) operators: BTreeMap<String, usize>,
-    /// Other fields of the model, in the order of the file.
-    pub(super) fields: Vec<PlacedField>,
-    pub(super) inputs: Vec<Range<u64>>,
-    pub(super) outputs: Vec<Range<u64>>,
+    /// The ValueInfoProtos of the main graph, by the field that has them.
+    pub(super) values: Vec<(u32, Range<u64>)>,
     /// Names of initializers of the main graph.
     pub(super) initializers: HashSet<String>,
 }
 
-/// Values of the model that are neither graphs nor tensors.
-const MAX_FIELDS: usize = 1 << 16;
+/// A message that holds nodes, or others that do.
+#[derive(Clone, Copy)]
+enum Holder {
+    Model,
+    Training,
+    Function,
+    Graph,
+}
 
-impl FoundModel {
-    pub(super) fn read(file: &dyn ReadAt) -> Result<Self> {
+impl<'a> ModelWalk<'a> {
+    pub(super) fn of(file: &'a dyn ReadAt) -> Result<Self> {
         let size = file.size()?;
-        let mut walk = ModelWalk { window: FileWindow::new(file, size), found: Self::default() };
-        let mut rest = 0..size;
-        let mut has_graph = false;
-        while let Some(placed) = walk.window.next(&mut rest).context("not an ONNX model")? {
-            match placed.number {
-                field::model::GRAPH if placed.wire == WireType::LengthDelimited => {
-                    has_graph = true;
-                    walk.graph(placed.value, "", 0).context("the graph")?;
-                }
-                field::model::FUNCTION if placed.wire == WireType::LengthDelimited => {
-                    walk.function(placed.value).context("a function")?;
-                }
-                field::model::TRAINING_INFO => walk.training(placed.value).context("training_info")?,
-                _ => {
-                    ensure!(walk.found.fields.len() < MAX_FIELDS, "more than {MAX_FIELDS} fields beside the graph");
-                    walk.found.fields.push(placed);
-                }
+        let (members, operators) = (MemberList::default(), BTreeMap::new());
+        let (values, initializers) = (Vec::new(), HashSet::new());
+        let mut walk = Self { window: FileWindow::new(file, size), members, operators, values, initializers };
+        let [graph] = walk.find(&(0..size), [model::GRAPH])?;
+        walk.message(Holder::Model, 0..size, "", 0)?;
+        ensure!(graph != (0..0) || !walk.members.is_empty(), "not an ONNX model: it has no graph");
+        Ok(walk)
+    }
+
+    /// Goes through the fields of a message that are texts or messages.
+    fn fields(
+        &mut self,
+        mut message: Range<u64>,
+        mut each: impl FnMut(&mut Self, u32, Range<u64>) -> Result<()>,
+    ) -> Result<()> {
+        while let Some(field) = self.window.next(&mut message).context("not an ONNX model")? {
+            if field.wire == WireType::LengthDelimited {
+                each(self, field.number, field.value)?;
             }
         }
-        ensure!(has_graph || !walk.found.members.is_empty(), "not an ONNX model: it has no graph");
-        Ok(walk.found)
-    }
-}
-
-struct ModelWalk<'a> {
-    window: FileWindow<'a>,
-    found: FoundModel,
-}
-
-/// The fields of a node that matter here.
-#[derive(Default)]
-struct WalkedNode {
-    name: String,
-    operator: String,
-    domain: String,
-    output: Option<String>,
-    attributes: Vec<Range<u64>>,
-}
-
-impl ModelWalk<'_> {
-    fn add(&mut self, name: String, place: MemberPlace, is_constant: bool) -> Result<()> {
-        self.found.members.add(name, (place, is_constant))
+        Ok(())
     }
 
-    fn text(&mut self, value: &Range<u64>) -> Result<String> {
-        self.window.text(value, MAX_TEXT)
+    /// Finds the last of each field, or 0..0.
+    fn find<const N: usize>(&mut self, message: &Range<u64>, numbers: [u32; N]) -> Result<[Range<u64>; N]> {
+        let mut found = [const { 0..0 }; N];
+        self.fields(message.clone(), |_, number, value| {
+            let n = numbers.iter().position(|known| *known == number);
+            n.into_iter().for_each(|n| found[n] = value.clone());
+            Ok(())
+        })?;
+        Ok(found)
     }
 
-    /// The text of a field of a message, which is empty if the field is missing.
-    fn text_of(&mut self, message: Range<u64>, number: u32) -> Result<String> {
-        let mut rest = message;
-        while let Some(placed) = self.window.next(&mut rest)? {
-            if placed.number == number && placed.wire == WireType::LengthDelimited {
-                return self.text(&placed.value);
-            }
+    fn texts<const N: usize>(&mut self, message: &Range<u64>, numbers: [u32; N]) -> Result<[String; N]> {
+        let mut texts = [const { String::new() }; N];
+        for (text, place) in texts.iter_mut().zip(self.find(message, numbers)?) {
+            *text = self.window.text(&place, MAX_TEXT)?;
         }
-        Ok(String::new())
+        Ok(texts)
     }
 
-    /// `prefix` begins the names of the graph's tensors.
-    fn graph(&mut self, graph: Range<u64>, prefix: &str, depth: usize) -> Result<()> {
+    /// Adds a tensor. The name that an initializer has of its own counts before `name`.
+    fn add(
+        &mut self,
+        kind: MemberKind,
+        message: Range<u64>,
+        [prefix, name]: [&str; 2],
+        is_constant: bool,
+    ) -> Result<()> {
+        // the values of a SparseTensorProto have its name
+        let tensors = match kind {
+            MemberKind::Tensor => [0..0, message.clone()],
+            MemberKind::Value => [0..0, 0..0],
+            MemberKind::Sparse => self.find(&message, [field::sparse::INDICES, field::sparse::VALUES])?,
+        };
+        let (mut own, mut is_whole) = (0..0, true);
+        for tensor in &tensors {
+            let [name, elsewhere] = self.find(tensor, [field::TENSOR_NAME, EXTERNAL_DATA])?;
+            is_whole &= elsewhere.is_empty();
+            own = if is_constant { 0..0 } else { name };
+        }
+        let own = self.window.text(&own, MAX_TEXT)?;
+        let name = if own.is_empty() { name } else { &own };
+        self.members.add(format!("{prefix}{name}"), Member { kind, message, is_whole, is_constant })?;
+        if prefix.is_empty() {
+            self.initializers.insert(own);
+        }
+        Ok(())
+    }
+
+    /// `prefix` begins the names of the message's tensors.
+    fn message(&mut self, holder: Holder, message: Range<u64>, prefix: &str, depth: usize) -> Result<()> {
         ensure!(depth <= MAX_DEPTH, "more than {MAX_DEPTH} graphs inside one another");
-        let (mut rest, mut nodes, mut tensors) = (graph, 0, 0);
-        let is_main = prefix.is_empty();
-        while let Some(PlacedField { number, wire, value, .. }) = self.window.next(&mut rest)? {
-            if wire != WireType::LengthDelimited {
-                continue;
+        let (mut nodes, mut tensors) = (0, 0);
+        use Holder::{Function, Graph, Model, Training};
+        self.fields(message, |walk, number, value| match (holder, number) {
+            (Model, model::GRAPH) => walk.message(Graph, value, "", 0),
+            (Model, model::FUNCTION) => {
+                let [name] = walk.texts(&value, [function::NAME])?;
+                walk.message(Function, value, &format!("{name}/"), 0)
             }
-            match number {
-                field::graph::NODE => {
-                    self.node(value, prefix, nodes, depth)?;
-                    nodes += 1;
-                }
-                field::graph::INITIALIZER => {
-                    let name = self.text_of(value.clone(), field::TENSOR_NAME)?;
-                    if is_main {
-                        self.found.initializers.insert(name.clone());
-                    }
-                    let own = if name.is_empty() { format!("initializer_{tensors}") } else { name };
-                    self.add(format!("{prefix}{own}"), MemberPlace::Tensor(value), false)?;
-                    tensors += 1;
-                }
-                field::graph::SPARSE_INITIALIZER => {
-                    let name = self.sparse_name(value.clone())?;
-                    let own = if name.is_empty() { "sparse_initializer".to_owned() } else { name };
-                    self.add(format!("{prefix}{own}"), MemberPlace::Sparse(value), false)?;
-                }
-                field::graph::INPUT if is_main => self.found.inputs.push(value),
-                field::graph::OUTPUT if is_main => self.found.outputs.push(value),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// The values of a SparseTensorProto have its name.
-    fn sparse_name(&mut self, sparse: Range<u64>) -> Result<String> {
-        let mut rest = sparse;
-        while let Some(placed) = self.window.next(&mut rest)? {
-            if placed.number == field::sparse::VALUES && placed.wire == WireType::LengthDelimited {
-                return self.text_of(placed.value, field::TENSOR_NAME);
-            }
-        }
-        Ok(String::new())
-    }
-
-    fn function(&mut self, function: Range<u64>) -> Result<()> {
-        let prefix = format!("{}/", self.text_of(function.clone(), field::function::NAME)?);
-        let (mut rest, mut nodes) = (function, 0);
-        while let Some(placed) = self.window.next(&mut rest)? {
-            if placed.number == field::function::NODE && placed.wire == WireType::LengthDelimited {
-                self.node(placed.value, &prefix, nodes, 0)?;
+            (Model, model::TRAINING_INFO) => walk.message(Training, value, "training_info/", 0),
+            (Training, training::INITIALIZATION) => walk.message(Graph, value, &format!("{prefix}initialization/"), 0),
+            (Training, training::ALGORITHM) => walk.message(Graph, value, &format!("{prefix}algorithm/"), 0),
+            (Graph, graph::NODE) | (Function, function::NODE) => {
                 nodes += 1;
+                walk.node(value, prefix, nodes - 1, depth)
             }
-        }
-        Ok(())
-    }
-
-    fn training(&mut self, training: Range<u64>) -> Result<()> {
-        let mut rest = training;
-        while let Some(PlacedField { number, wire, value, .. }) = self.window.next(&mut rest)? {
-            let prefix = match number {
-                field::training::INITIALIZATION => "training_info/initialization/",
-                field::training::ALGORITHM => "training_info/algorithm/",
-                _ => continue,
-            };
-            if wire == WireType::LengthDelimited {
-                self.graph(value, prefix, 0)?;
+            (Graph, graph::INITIALIZER) => {
+                tensors += 1;
+                walk.add(MemberKind::Tensor, value, [prefix, &format!("initializer_{}", tensors - 1)], false)
             }
-        }
-        Ok(())
+            (Graph, graph::SPARSE_INITIALIZER) => {
+                walk.add(MemberKind::Sparse, value, [prefix, "sparse_initializer"], false)
+            }
+            (Graph, graph::INPUT | graph::OUTPUT) if prefix.is_empty() => {
+                walk.values.push((number, value));
+                Ok(())
+            }
+            _ => Ok(()),
+        })
     }
 
     fn node(&mut self, node: Range<u64>, prefix: &str, number: usize, depth: usize) -> Result<()> {
-        let (mut rest, mut walked) = (node, WalkedNode::default());
-        while let Some(PlacedField { number, wire, value, .. }) = self.window.next(&mut rest)? {
-            if wire != WireType::LengthDelimited {
-                continue;
-            }
-            match number {
-                field::node::OUTPUT if walked.output.is_none() => walked.output = Some(self.text(&value)?),
-                field::node::NAME => walked.name = self.text(&value)?,
-                field::node::OPERATOR => walked.operator = self.text(&value)?,
-                field::node::DOMAIN => walked.domain = self.text(&value)?,
-                field::node::ATTRIBUTE => walked.attributes.push(value),
-                _ => {}
-            }
-        }
-        let WalkedNode { name, operator, domain, output, attributes } = walked;
+        use field::node::{ATTRIBUTE, DOMAIN, NAME, OPERATOR, OUTPUT};
+        let [name, operator, domain, output] = self.texts(&node, [NAME, OPERATOR, DOMAIN, OUTPUT])?;
         let is_own = domain.is_empty() || domain == "ai.onnx";
         let own = if name.is_empty() { format!("{operator}_{number}") } else { name };
+        let own = format!("{prefix}{own}");
         // the output of a Constant names its tensor
         let constant = (is_own && operator == "Constant")
-            .then(|| format!("{prefix}{}", output.filter(|output| !output.is_empty()).as_ref().unwrap_or(&own)));
+            .then(|| if output.is_empty() { own.clone() } else { format!("{prefix}{output}") });
         let operator = if is_own { operator } else { format!("{domain}::{operator}") };
-        *self.found.operators.entry(operator).or_default() += 1;
-        let node = format!("{prefix}{own}");
-        attributes.into_iter().try_for_each(|place| self.attribute(place, &node, constant.as_deref(), depth))
+        *self.operators.entry(operator).or_default() += 1;
+        self.fields(node, |walk, number, value| match number {
+            ATTRIBUTE => walk.attribute(value, &own, constant.as_deref(), depth),
+            _ => Ok(()),
+        })
     }
 
     fn attribute(&mut self, place: Range<u64>, node: &str, constant: Option<&str>, depth: usize) -> Result<()> {
-        let (mut rest, mut name, mut is_reference, mut values) = (place.clone(), String::new(), false, Vec::new());
-        while let Some(placed) = self.window.next(&mut rest)? {
-            match placed.number {
-                _ if placed.wire != WireType::LengthDelimited => {}
-                field::attribute::NAME => name = self.text(&placed.value)?,
-                // of the function around the node
-                field::attribute::REFERENCE => is_reference = true,
-                field::attribute::TENSOR
-                | field::attribute::GRAPH
-                | field::attribute::TENSORS
-                | field::attribute::GRAPHS
-                | field::attribute::SPARSE_TENSOR
-                | field::attribute::SPARSE_TENSORS => values.push((placed.number, placed.value)),
-                _ => {}
+        let [name, reference] = self.texts(&place, [attribute::NAME, attribute::REFERENCE])?;
+        let own = constant.map_or_else(|| format!("{node}/{name}"), str::to_owned);
+        // a reference is to an attribute of the function around the node
+        if constant.is_some() && name.starts_with("value_") && reference.is_empty() {
+            self.add(MemberKind::Value, place.clone(), ["", &own], true)?;
+        }
+        let mut values = 0;
+        self.fields(place, |walk, number, message| {
+            let (kind, is_list) = match number {
+                attribute::TENSOR | attribute::TENSORS => (Some(MemberKind::Tensor), number == attribute::TENSORS),
+                attribute::SPARSE_TENSOR => (Some(MemberKind::Sparse), false),
+                attribute::SPARSE_TENSORS => (Some(MemberKind::Sparse), true),
+                attribute::GRAPH | attribute::GRAPHS => (None, number == attribute::GRAPHS),
+                _ => return Ok(()),
+            };
+            let name = if is_list { format!("{own}/{values}") } else { own.clone() };
+            values += 1;
+            match kind {
+                Some(kind) => walk.add(kind, message, ["", &name], true),
+                None => walk.message(Holder::Graph, message, &format!("{name}/"), depth + 1),
             }
-        }
-        if let Some(constant) = constant
-            && name.starts_with("value_")
-            && !is_reference
-        {
-            self.add(constant.to_owned(), MemberPlace::Value(place), true)?;
-        }
-        for (n, (number, value)) in values.into_iter().enumerate() {
-            let own = || constant.map_or_else(|| format!("{node}/{name}"), str::to_owned);
-            match number {
-                field::attribute::TENSOR => self.add(own(), MemberPlace::Tensor(value), true)?,
-                field::attribute::SPARSE_TENSOR => self.add(own(), MemberPlace::Sparse(value), true)?,
-                field::attribute::TENSORS => {
-                    self.add(format!("{node}/{name}/{n}"), MemberPlace::Tensor(value), true)?;
-                }
-                field::attribute::SPARSE_TENSORS => {
-                    self.add(format!("{node}/{name}/{n}"), MemberPlace::Sparse(value), true)?;
-                }
-                field::attribute::GRAPH => self.graph(value, &format!("{node}/{name}/"), depth + 1)?,
-                _ => self.graph(value, &format!("{node}/{name}/{n}/"), depth + 1)?,
-            }
-        }
-        Ok(())
+        })
     }
 }

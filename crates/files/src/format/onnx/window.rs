@@ -12,7 +12,7 @@ use prost::encoding::WireType;
 pub(super) struct FileWindow<'a> {
     file: &'a dyn ReadAt,
     /// Where the file, or the message, ends.
-    end: u64,
+    pub(super) end: u64,
     buffer: Vec<u8>,
     begin: u64,
     /// The bytes of the next read, which double while reads are consecutive.

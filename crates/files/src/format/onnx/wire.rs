@@ -131,6 +131,11 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
+/// The last of repeated fields of a message counts.
+pub(super) fn last_of(message: &[u8], number: u32) -> Option<(WireField, &[u8])> {
+    Fields(message).filter(|(found, _)| found.number == number).last()
+}
+
 pub(super) struct Varints<'a>(pub(super) &'a [u8]);
 
 impl Iterator for Varints<'_> {
