@@ -60,6 +60,9 @@ fn what_is_said() {
     let printed = folder.run(words("info 1.xml")).printed().expect("a list");
     let said = "metadata inputs = x float32[1,3]\nmetadata layers = ";
     assert!(printed.contains(said) && printed.contains("\nmetadata version = 11\n"), "{printed}");
+    folder.run(words("convert 1.xml -o out.safetensors")).printed().expect("converted");
+    let printed = folder.run(words("info out.safetensors")).printed().expect("a list");
+    assert!(!printed.contains("metadata "), "{printed}");
     folder.put("alone.xml", folder.get("1.xml"));
     let run = folder.run(words("info alone.xml"));
     assert!(run.status == Some(2) && run.stderr.contains("alone.bin: No such file"), "{run:?}");
@@ -75,6 +78,37 @@ fn what_is_said() {
     folder.refuses(words(edit), &["self.bin: expected another file than this one"]).expect("refused");
     let run = folder.run_with(words("info -"), None, Some(&folder.get("1.xml")));
     assert!(run.stderr.contains("there is no folder to find it in"), "{run:?}");
+}
+
+/// Constants of unknown types are equal if their bytes and attributes are.
+#[test]
+fn comparing_what_is_not_read() {
+    let folder = Folder::new();
+    let layer = |name: &str, element_type: &str, shape: &str, offset: u8| {
+        let data = format!("element_type=\"{element_type}\" shape=\"{shape}\" offset=\"{offset}\" size=\"1\"");
+        format!("<layer name=\"{name}\" type=\"Const\"><data {data}/></layer>")
+    };
+    let net = |element_type: &str, shape: &str, offset: u8| {
+        let layers = layer("c", element_type, shape, offset) + &layer("d", "u8", "1", 0);
+        format!("<net version=\"11\"><layers>{layers}</layers></net>")
+    };
+    for (name, xml) in [
+        ("a", net("u1", "2,4", 0)),
+        ("same", net("u1", "2, 4", 2)),
+        ("items", net("u1", "2,4", 1)),
+        ("type", net("u1x", "2,4", 0)),
+        ("shape", net("u1", "4,2", 0)),
+        ("outside", net("u1", "2,4", 3)),
+    ] {
+        folder.put(format!("{name}.xml"), xml);
+        folder.put(format!("{name}.bin"), [5, 6, 5]);
+    }
+    let same = "equal: 2 same, 0 within, 0 different, 0 missing, 0 extra\n";
+    assert_eq!(folder.run(words("diff a.xml same.xml")).printed().as_deref(), Ok(same));
+    for other in ["items", "type", "shape", "outside"] {
+        let run = folder.run(words(&format!("diff a.xml {other}.xml")));
+        assert!(run.status == Some(2) && run.stderr.contains("1 of 2 tensors cannot be read"), "{other}: {run:?}");
+    }
 }
 
 /// A cache of Hugging Face links the files of a model to others, which are named by their hashes.

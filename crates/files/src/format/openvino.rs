@@ -2,7 +2,7 @@
 //! <https://docs.openvino.ai/2025/documentation/openvino-ir-format.html>
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -14,6 +14,7 @@ use super::content::{Content, Description, MemberFile};
 use super::interface::{Confidence, Reader};
 use super::json_object::one_line;
 use super::member_list::MemberList;
+use super::model_facts::ModelFacts;
 use super::narrow_view;
 use super::packed::bytes_of_items;
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
@@ -23,7 +24,7 @@ use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::parallel::made_once;
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::requests::{RequestOptions, as_address};
-use crate::storage::source::{Container, Metadata, Source, wrong_length};
+use crate::storage::source::{Container, Source, wrong_length};
 
 /// The bytes of the `.xml`, of which an element or a text may be held in memory.
 const MAX_XML: u64 = 1 << 28;
@@ -82,10 +83,12 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     xml.config_mut().expand_empty_elements = true;
     let mut walk = LayerWalk::default();
     walk.inside(&mut xml, "", &mut OpenLayer::default(), "", 0)?;
-    let (names, constants) = std::mem::take(&mut walk.constants).into_parts();
+    walk.facts.count("layers", walk.kinds);
+    let (names, constants) = walk.constants.into_parts();
     let container = Arc::new(Container::new(file.identity()?, names));
     let path = path.map(|path| path.with_extension("bin"));
-    Ok(Box::new(IrReader { constants, container, facts: walk.facts().into(), path, requests, opened: OnceLock::new() }))
+    let facts = walk.facts.into_file();
+    Ok(Box::new(IrReader { constants, container, facts, path, requests, opened: OnceLock::new() }))
 }
 
 type Attributes = HashMap<String, String>;
@@ -121,11 +124,10 @@ type Xml = XmlReader<BufReader<Section<Arc<dyn ReadAt>>>>;
 /// A walk of the elements.
 #[derive(Default)]
 struct LayerWalk {
-    constants: MemberList<Result<PlacedItems>>,
-    net: Option<Attributes>,
+    constants: MemberList<Constant>,
+    has_net: bool,
     kinds: BTreeMap<String, usize>,
-    inputs: Vec<String>,
-    outputs: Vec<String>,
+    facts: ModelFacts,
 }
 
 impl LayerWalk {
@@ -160,7 +162,10 @@ impl LayerWalk {
                             self.inside(xml, body, layer, &prefix, depth + 1)?;
                             continue;
                         }
-                        "net" => self.net = Some(own),
+                        "net" => {
+                            self.has_net = true;
+                            ["version", "name"].iter().for_each(|key| self.facts.add(key, text(&own, key)));
+                        }
                         "data" => drop(layer.data.get_or_insert(own)),
                         "port" => {
                             layer.precision = text(&own, "precision").to_ascii_lowercase();
@@ -174,7 +179,7 @@ impl LayerWalk {
                 Event::DocType(_) => bail!("byte {at}: a document type, expected none"),
                 Event::End(_) => return Ok(()),
                 Event::Eof => {
-                    ensure!(depth == 0 && self.net.is_some(), "not OpenVINO IR: it has no whole <net>");
+                    ensure!(depth == 0 && self.has_net, "not OpenVINO IR: it has no whole <net>");
                     return Ok(());
                 }
                 _ => {}
@@ -190,56 +195,53 @@ impl LayerWalk {
         let dtype = known_dtype(&element_type).map_or(element_type, |dtype| dtype.name());
         let port = || if dtype.is_empty() { name.to_owned() } else { format!("{name} {dtype}[{}]", dims.join(",")) };
         match kind {
-            "Const" => {
-                self.constants.add(format!("{prefix}{name}"), PlacedItems::read(&data.unwrap_or_default()))?;
-            }
-            "Parameter" if prefix.is_empty() => self.inputs.push(port()),
-            "Result" if prefix.is_empty() => self.outputs.push(port()),
+            "" => return Ok(()),
+            "Const" => self.constants.add(format!("{prefix}{name}"), Constant::read(&data.unwrap_or_default()))?,
+            "Parameter" if prefix.is_empty() => self.facts.add("inputs", &port()),
+            "Result" if prefix.is_empty() => self.facts.add("outputs", &port()),
             _ => {}
         }
-        *self.kinds.entry(kind.to_owned()).or_default() += usize::from(!kind.is_empty());
+        *self.kinds.entry(kind.to_owned()).or_default() += 1;
         Ok(())
     }
-
-    fn facts(self) -> Metadata {
-        let mut kinds: Vec<_> = self.kinds.into_iter().filter(|(_, count)| *count > 0).collect();
-        kinds.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        let layers: Vec<_> = kinds.into_iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-        let lists = [("inputs", self.inputs), ("outputs", self.outputs), ("layers", layers)];
-        let own = ["version", "name"].map(|key| (key, self.net.as_ref().map_or("", |net| text(net, key)).to_owned()));
-        let texts = own.into_iter().chain(lists.map(|(key, texts)| (key, texts.join(", "))));
-        texts.filter(|(_, text)| !text.is_empty()).map(|(key, text)| (key.to_owned(), text)).collect()
-    }
 }
 
-/// A tensor of the `.bin` file.
+/// The attributes of the `<data>` of a tensor in the `.bin` file.
 #[derive(Debug)]
-struct PlacedItems {
-    meta: Meta,
-    offset: u64,
-    bytes: u64,
+struct Constant {
+    element_type: String,
+    /// Without blanks.
+    shape: String,
+    /// Offset and bytes.
+    place: Result<[u64; 2]>,
 }
 
-impl PlacedItems {
-    /// Reads the attributes of `<data>`.
-    fn read(data: &Attributes) -> Result<Self> {
-        let [element_type, shape] = ["element_type", "shape"].map(|key| text(data, key));
+impl Constant {
+    fn read(data: &Attributes) -> Self {
+        let number = |key| text(data, key).parse::<u64>().ok().with_context(|| format!("{key} {:?}", text(data, key)));
+        Self {
+            element_type: text(data, "element_type").to_owned(),
+            shape: text(data, "shape").split_whitespace().collect(),
+            place: number("offset").and_then(|offset| Ok([offset, number("size")?])),
+        }
+    }
+
+    fn meta(&self) -> Result<Meta> {
+        let Self { element_type, shape, place } = self;
         ensure!(!element_type.is_empty(), "a Const without an element_type");
         let Some(dtype) = known_dtype(element_type) else {
             let message = format!("element_type {element_type:?} is not known");
             return Err(Error::from_kind(ErrorKind::Unsupported, message));
         };
-        let number = |key| text(data, key).parse::<u64>().ok().with_context(|| format!("{key} {:?}", text(data, key)));
-        let dims = shape.split(',').map(str::trim).filter(|dim| !dim.is_empty());
-        let dims: Option<Vec<usize>> = dims.map(|dim| dim.parse().ok()).collect();
+        let dims: Option<Vec<usize>> =
+            shape.split(',').filter(|dim| !dim.is_empty()).map(|dim| dim.parse().ok()).collect();
         let dims = dims.with_context(|| format!("shape {shape:?}"))?;
         ensure!(dims.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", dims.len());
         ensure!(bytes_of(&dims, dtype.itemsize()).is_some(), "shape {dims:?} is larger than memory can be");
         let meta = Meta::new(dtype, dims);
-        let (offset, bytes) = (number("offset")?, number("size")?);
-        let expected = bytes_of_items(&meta.dtype, meta.items());
+        let ([_, bytes], expected) = (place.clone()?, bytes_of_items(&meta.dtype, meta.items()));
         ensure!(bytes == expected, "{}", wrong_length(bytes, expected, &meta));
-        Ok(Self { meta, offset, bytes })
+        Ok(meta)
     }
 }
 
@@ -249,9 +251,9 @@ fn name_of(path: &Path) -> String {
 
 #[derive(Debug)]
 struct IrReader {
-    constants: Vec<Result<PlacedItems>>,
+    constants: Vec<Constant>,
     container: Arc<Container>,
-    facts: Arc<Metadata>,
+    facts: MemberFile,
     /// The file of items, which is opened when a tensor is wanted.
     path: Option<PathBuf>,
     requests: RequestOptions,
@@ -259,14 +261,15 @@ struct IrReader {
 }
 
 impl IrReader {
-    fn find(&self, n: usize) -> Result<(&PlacedItems, &Arc<dyn ReadAt>)> {
-        let items = self.constants[n].as_ref().map_err(Clone::clone)?;
+    /// The place of a tensor, which may be of an unknown type, and its file.
+    fn find(&self, n: usize) -> Result<([u64; 2], &Arc<dyn ReadAt>)> {
+        let [offset, bytes] = self.constants[n].place.clone()?;
         let path = self.path.as_ref().context("the items are in a .bin file, and there is no folder to find it in")?;
         let file = made_once(&self.opened, || open_beside(path, self.requests).with_context(|| name_of(path)))?;
-        let (PlacedItems { offset, bytes, .. }, size) = (items, file.size()?);
-        let is_inside = offset.checked_add(*bytes).is_some_and(|end| end <= size);
+        let size = file.size()?;
+        let is_inside = offset.checked_add(bytes).is_some_and(|end| end <= size);
         ensure!(is_inside, "{bytes} bytes of items at byte {offset} of the .bin file, which has {size} bytes");
-        Ok((items, file))
+        Ok(([offset, bytes], file))
     }
 }
 
@@ -280,16 +283,17 @@ impl Reader for IrReader {
     }
 
     fn file_of(&self, _: usize) -> Result<MemberFile> {
-        Ok(MemberFile { metadata: Some(Arc::clone(&self.facts)), ..MemberFile::default() })
+        Ok(self.facts.clone())
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
-        let (items, _) = self.find(n)?;
-        Ok(Description::new(items.meta.clone(), items.bytes, Some(items.offset)))
+        let meta = self.constants[n].meta()?;
+        let ([offset, bytes], _) = self.find(n)?;
+        Ok(Description::new(meta, bytes, Some(offset)))
     }
 
     fn is_passed_over(&self, n: usize) -> bool {
-        self.constants[n].as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported)
+        self.constants[n].meta().is_err_and(|error| error.kind() == ErrorKind::Unsupported)
     }
 
     fn is_constant(&self, _: usize) -> bool {
@@ -297,13 +301,19 @@ impl Reader for IrReader {
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        let (items, file) = self.find(n).ok()?;
-        Some(Box::new(Section::new(Arc::clone(file), items.offset, items.bytes)))
+        let ([offset, bytes], file) = self.find(n).ok()?;
+        Some(Box::new(Section::new(Arc::clone(file), offset, bytes)))
+    }
+
+    fn whole(&self, n: usize) -> Option<Box<dyn Read>> {
+        let Constant { element_type, shape, .. } = &self.constants[n];
+        Some(Box::new(Cursor::new(format!("{element_type} {shape}\n")).chain(self.raw(n)?)))
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        let (items, file) = self.find(n)?;
-        let source = narrow_view::stored(items.meta.clone(), file, items.offset, label)?;
+        let meta = self.constants[n].meta()?;
+        let ([offset, _], file) = self.find(n)?;
+        let source = narrow_view::stored(meta, file, offset, label)?;
         Ok(source.one_of(Arc::clone(&self.container), n))
     }
 
