@@ -1,9 +1,11 @@
 //! Files that another file names. They must be in the same folder, because the author of the name may be malicious.
 
 use std::path::{Component, Path};
-use std::{fs::File, path::PathBuf, sync::Arc};
+use std::sync::{Arc, OnceLock};
+use std::{fs::File, path::PathBuf};
 
-use crate::error::{Result, ensure};
+use crate::error::{Context, Result, ensure};
+use crate::parallel::made_once;
 use crate::storage::links::refuse_hashed;
 use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::requests::{RequestOptions, as_address};
@@ -40,6 +42,39 @@ pub(super) fn lock_beside(path: &Path, own: Identity) -> Result<File> {
     ensure!(file.identity()? != own, "expected another file than this one");
     file.lock()?;
     Ok(file)
+}
+
+/// The items of a file in one beside it, which is opened when they are wanted.
+#[derive(Debug)]
+pub(super) struct FileBeside {
+    /// `None` if the first file is in no folder.
+    path: Option<PathBuf>,
+    requests: RequestOptions,
+    opened: OnceLock<Arc<dyn ReadAt>>,
+}
+
+impl FileBeside {
+    pub(super) fn new(path: Option<PathBuf>, requests: RequestOptions) -> Self {
+        Self { path, requests, opened: OnceLock::new() }
+    }
+
+    pub(super) fn open(&self) -> Result<&Arc<dyn ReadAt>> {
+        let path = self.path.as_ref().context("the items are in another file, and there is no folder to find it in")?;
+        made_once(&self.opened, || open_beside(path, self.requests).with_context(|| name_of(path)))
+    }
+
+    /// Opens the file for changes in place, and locks it. `own` is the file that names it.
+    pub(super) fn lock(&self, own: Identity) -> Result<()> {
+        let Some(path) = self.path.as_deref().filter(|path| as_address(path).is_none()) else { return Ok(()) };
+        let file = lock_beside(path, own).with_context(|| name_of(path))?;
+        // nobody has opened it before
+        _ = self.opened.set(Arc::new(file));
+        Ok(())
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

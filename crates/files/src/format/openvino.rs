@@ -2,14 +2,14 @@
 //! <https://docs.openvino.ai/2025/documentation/openvino-ir-format.html>
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufReader, Cursor, Read};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::io::{BufRead, BufReader, Cursor, Read};
+use std::mem;
+use std::sync::Arc;
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader as XmlReader, XmlVersion};
 
-use super::beside::{lock_beside, open_beside};
+use super::beside::FileBeside;
 use super::content::{Content, Description, MemberFile};
 use super::interface::{Confidence, Reader};
 use super::json_object::one_line;
@@ -21,15 +21,13 @@ use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::Meta;
 use crate::layout::shape::{MAX_RANK, bytes_of};
-use crate::parallel::made_once;
 use crate::storage::read_at::{ReadAt, Section};
-use crate::storage::requests::{RequestOptions, as_address};
 use crate::storage::source::{Container, Source, wrong_length};
 
 /// The bytes of the `.xml`, of which an element or a text may be held in memory.
 const MAX_XML: u64 = 1 << 28;
 
-/// Elements inside one another.
+/// Layers inside one another.
 const MAX_DEPTH: usize = 256;
 
 /// Names as in the attribute `element_type`.
@@ -74,21 +72,18 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
 }
 
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
-    let (path, requests) = (content.path.clone(), content.requests);
+    let items = FileBeside::new(content.path.as_ref().map(|path| path.with_extension("bin")), content.requests);
     let (file, _) = content.into_bytes()?;
     let size = file.size()?;
     ensure!(size <= MAX_XML, "{size} bytes of XML, expected at most {MAX_XML}");
     let section = Section::new(Arc::clone(&file), 0, size);
-    let mut xml = Xml::from_reader(BufReader::with_capacity(1 << 16, section));
+    let mut xml = XmlReader::from_reader(BufReader::with_capacity(1 << 16, section));
     xml.config_mut().expand_empty_elements = true;
-    let mut walk = LayerWalk::default();
-    walk.inside(&mut xml, "", &mut OpenLayer::default(), "", 0)?;
-    walk.facts.count("layers", walk.kinds);
-    let (names, constants) = walk.constants.into_parts();
+    let FoundLayers { constants, kinds, mut facts } = FoundLayers::read(xml)?;
+    facts.count("layers", kinds);
+    let (names, constants) = constants.into_parts();
     let container = Arc::new(Container::new(file.identity()?, names));
-    let path = path.map(|path| path.with_extension("bin"));
-    let facts = walk.facts.into_file();
-    Ok(Box::new(IrReader { constants, container, facts, path, requests, opened: OnceLock::new() }))
+    Ok(Box::new(IrReader { constants, container, facts: facts.into_file(), items }))
 }
 
 type Attributes = HashMap<String, String>;
@@ -112,93 +107,84 @@ fn text<'a>(attributes: &'a Attributes, key: &str) -> &'a str {
 
 #[derive(Default)]
 struct OpenLayer {
+    /// The names of the layers and bodies around it.
+    prefix: String,
+    /// The prefix of the layers in it.
+    inside: String,
     own: Attributes,
-    data: Option<Attributes>,
-    /// Of the last port: a Parameter or a Result has one.
-    precision: String,
+    data: Attributes,
+    /// The last one: a Parameter or a Result has one.
+    port: Attributes,
     dims: Vec<String>,
 }
 
-type Xml = XmlReader<BufReader<Section<Arc<dyn ReadAt>>>>;
-
-/// A walk of the elements.
+/// What a walk of the elements finds.
 #[derive(Default)]
-struct LayerWalk {
+struct FoundLayers {
     constants: MemberList<Constant>,
-    has_net: bool,
     kinds: BTreeMap<String, usize>,
     facts: ModelFacts,
 }
 
-impl LayerWalk {
-    /// Reads the content of an element, which is in a layer. `prefix` begins the names inside.
-    fn inside(
-        &mut self,
-        xml: &mut Xml,
-        element: &str,
-        layer: &mut OpenLayer,
-        prefix: &str,
-        depth: usize,
-    ) -> Result<()> {
-        ensure!(depth <= MAX_DEPTH, "more than {MAX_DEPTH} elements inside one another");
-        let mut buffer = Vec::new();
+impl FoundLayers {
+    fn read(mut xml: XmlReader<impl BufRead>) -> Result<Self> {
+        // the first layer has what is outside of layers
+        let (mut found, mut layers) = (Self::default(), vec![OpenLayer::default()]);
+        let (mut dim, mut buffer) = (String::new(), Vec::new());
         loop {
             buffer.clear();
             let at = xml.buffer_position();
             let event = xml.read_event_into(&mut buffer);
+            let layer = layers.last_mut().expect("the reader refuses an end without a begin");
             match event.map_err(|error| malformed!("byte {at}: {}", one_line(&error)))? {
                 Event::Start(started) => {
                     let own = attributes(&started).with_context(|| format!("byte {at}"))?;
                     match started.name().as_ref() {
+                        "net" => ["version", "name"].iter().for_each(|key| found.facts.add(key, text(&own, key))),
                         "layer" => {
-                            let mut layer = OpenLayer { own, ..OpenLayer::default() };
-                            self.inside(xml, "layer", &mut layer, prefix, depth + 1)?;
-                            self.add(layer, prefix)?;
-                            continue;
+                            let prefix = layer.inside.clone();
+                            ensure!(layers.len() < MAX_DEPTH, "more than {MAX_DEPTH} layers inside one another");
+                            layers.push(OpenLayer { prefix, own, ..OpenLayer::default() });
                         }
                         // a body of TensorIterator, Loop or If
                         body if body.ends_with("body") => {
-                            let prefix = format!("{prefix}{}/{body}/", text(&layer.own, "name"));
-                            self.inside(xml, body, layer, &prefix, depth + 1)?;
-                            continue;
+                            layer.inside = format!("{}{}/{body}/", layer.prefix, text(&layer.own, "name"));
                         }
-                        "net" => {
-                            self.has_net = true;
-                            ["version", "name"].iter().for_each(|key| self.facts.add(key, text(&own, key)));
-                        }
-                        "data" => drop(layer.data.get_or_insert(own)),
-                        "port" => {
-                            layer.precision = text(&own, "precision").to_ascii_lowercase();
-                            layer.dims.clear();
-                        }
+                        "data" => layer.data = own,
+                        "port" => (layer.port, layer.dims) = (own, Vec::new()),
                         _ => {}
                     }
-                    self.inside(xml, started.name().as_ref(), layer, prefix, depth + 1)?;
                 }
-                Event::Text(text) if element == "dim" => layer.dims.push(text.trim().to_owned()),
+                Event::Text(text) => dim = text.trim().to_owned(),
+                Event::End(ended) => match ended.name().as_ref() {
+                    "net" => return Ok(found),
+                    "dim" => layer.dims.push(mem::take(&mut dim)),
+                    "layer" => {
+                        found.add(&mem::take(layer), layers.len() == 2)?;
+                        layers.pop();
+                    }
+                    _ => {}
+                },
                 Event::DocType(_) => bail!("byte {at}: a document type, expected none"),
-                Event::End(_) => return Ok(()),
-                Event::Eof => {
-                    ensure!(depth == 0 && self.has_net, "not OpenVINO IR: it has no whole <net>");
-                    return Ok(());
-                }
+                Event::Eof => bail!("not OpenVINO IR: it has no whole <net>"),
                 _ => {}
             }
         }
     }
 
-    fn add(&mut self, layer: OpenLayer, prefix: &str) -> Result<()> {
-        let OpenLayer { own, data, precision, dims } = layer;
-        let (name, kind) = (text(&own, "name"), text(&own, "type"));
+    fn add(&mut self, layer: &OpenLayer, is_main: bool) -> Result<()> {
+        let (name, kind) = (text(&layer.own, "name"), text(&layer.own, "type"));
         // precisions are FP32, BF16, I64, BOOL
+        let precision = text(&layer.port, "precision").to_ascii_lowercase();
         let element_type = precision.replace("fp", "f").replace("bool", "boolean");
         let dtype = known_dtype(&element_type).map_or(element_type, |dtype| dtype.name());
-        let port = || if dtype.is_empty() { name.to_owned() } else { format!("{name} {dtype}[{}]", dims.join(",")) };
+        let dims = layer.dims.join(",");
+        let port = || if dtype.is_empty() { name.to_owned() } else { format!("{name} {dtype}[{dims}]") };
         match kind {
             "" => return Ok(()),
-            "Const" => self.constants.add(format!("{prefix}{name}"), Constant::read(&data.unwrap_or_default()))?,
-            "Parameter" if prefix.is_empty() => self.facts.add("inputs", &port()),
-            "Result" if prefix.is_empty() => self.facts.add("outputs", &port()),
+            "Parameter" if is_main => self.facts.add("inputs", &port()),
+            "Result" if is_main => self.facts.add("outputs", &port()),
+            "Const" => self.constants.add(format!("{}{name}", layer.prefix), Constant::read(&layer.data))?,
             _ => {}
         }
         *self.kinds.entry(kind.to_owned()).or_default() += 1;
@@ -229,13 +215,11 @@ impl Constant {
     fn meta(&self) -> Result<Meta> {
         let Self { element_type, shape, place } = self;
         ensure!(!element_type.is_empty(), "a Const without an element_type");
-        let Some(dtype) = known_dtype(element_type) else {
-            let message = format!("element_type {element_type:?} is not known");
-            return Err(Error::from_kind(ErrorKind::Unsupported, message));
-        };
-        let dims: Option<Vec<usize>> =
-            shape.split(',').filter(|dim| !dim.is_empty()).map(|dim| dim.parse().ok()).collect();
-        let dims = dims.with_context(|| format!("shape {shape:?}"))?;
+        let unknown = || format!("element_type {element_type:?} is not known");
+        let dtype = known_dtype(element_type);
+        let dtype = dtype.ok_or_else(|| Error::from_kind(ErrorKind::Unsupported, unknown()))?;
+        let dims = shape.split(',').filter(|dim| !dim.is_empty()).map(|dim| dim.parse::<usize>().ok());
+        let dims = dims.collect::<Option<Vec<_>>>().with_context(|| format!("shape {shape:?}"))?;
         ensure!(dims.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", dims.len());
         ensure!(bytes_of(&dims, dtype.itemsize()).is_some(), "shape {dims:?} is larger than memory can be");
         let meta = Meta::new(dtype, dims);
@@ -245,27 +229,19 @@ impl Constant {
     }
 }
 
-fn name_of(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
 #[derive(Debug)]
 struct IrReader {
     constants: Vec<Constant>,
     container: Arc<Container>,
     facts: MemberFile,
-    /// The file of items, which is opened when a tensor is wanted.
-    path: Option<PathBuf>,
-    requests: RequestOptions,
-    opened: OnceLock<Arc<dyn ReadAt>>,
+    items: FileBeside,
 }
 
 impl IrReader {
     /// The place of a tensor, which may be of an unknown type, and its file.
     fn find(&self, n: usize) -> Result<([u64; 2], &Arc<dyn ReadAt>)> {
         let [offset, bytes] = self.constants[n].place.clone()?;
-        let path = self.path.as_ref().context("the items are in a .bin file, and there is no folder to find it in")?;
-        let file = made_once(&self.opened, || open_beside(path, self.requests).with_context(|| name_of(path)))?;
+        let file = self.items.open()?;
         let size = file.size()?;
         let is_inside = offset.checked_add(bytes).is_some_and(|end| end <= size);
         ensure!(is_inside, "{bytes} bytes of items at byte {offset} of the .bin file, which has {size} bytes");
@@ -318,16 +294,14 @@ impl Reader for IrReader {
     }
 
     fn lock(&self, _: usize, _: bool) -> Result<()> {
-        let Some(path) = self.path.as_deref().filter(|path| as_address(path).is_none()) else { return Ok(()) };
-        let file = lock_beside(path, self.container.file).with_context(|| name_of(path))?;
-        // nobody has opened it before
-        _ = self.opened.set(Arc::new(file));
-        Ok(())
+        self.items.lock(self.container.file)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::parallel::Threads;
     use crate::storage::read_at::MemoryBytes;
@@ -410,7 +384,7 @@ mod tests {
             (net(&constant("&own;", "u8", "1", "0", "1")), "name: "),
             ("<!DOCTYPE net [<!ENTITY own \"x\">]><net/>".to_owned(), "a document type, expected none"),
             ("<net><layers>".to_owned(), "not OpenVINO IR: it has no whole <net>"),
-            (net(&"<a>".repeat(MAX_DEPTH)), "more than 256 elements inside one another"),
+            (net(&"<layer>".repeat(MAX_DEPTH)), "more than 256 layers inside one another"),
         ];
         let mut failures = Vec::new();
         for (xml, expected) in rows {
