@@ -136,9 +136,9 @@ impl<'a> ModelWalk<'a> {
 
     /// `prefix` begins the names of the message's tensors.
     fn message(&mut self, holder: Holder, message: Range<u64>, prefix: &str, depth: usize) -> Result<()> {
+        use Holder::{Function, Graph, Model, Training};
         ensure!(depth <= MAX_DEPTH, "more than {MAX_DEPTH} graphs inside one another");
         let (mut nodes, mut tensors) = (0, 0);
-        use Holder::{Function, Graph, Model, Training};
         self.fields(message, |walk, number, value| match (holder, number) {
             (Model, model::GRAPH) => walk.message(Graph, value, "", 0),
             (Model, model::FUNCTION) => {
