@@ -191,3 +191,37 @@ fn weights_with_broken_parts() {
     ];
     says(&folder, rows);
 }
+
+/// Files beside the tensors are not trusted.
+#[test]
+fn configurations_of_every_kind() {
+    let folder = folder();
+    let config = |numbers: &str| format!(r#"{{"quantization_config": {{"quant_method": "gptq", {numbers}}}}}"#);
+    let rows: [(&str, String, i32, &str); 10] = [
+        ("gptq", "{".to_owned(), 2, "config.json: EOF while parsing"),
+        ("gptq", String::new(), 2, "config.json: EOF while parsing"),
+        ("gptq", "[]".to_owned(), 2, "no config.json beside the tensors states"),
+        ("gptq", config("\"bits\": 0"), 2, "gptq needs the number of bits, which config.json does not state"),
+        ("gptq", config("\"bits\": 40"), 2, "config.json states 40 bits, expected 1 to 8"),
+        ("gptq", config("\"bits\": 4, \"group_size\": 18446744073709551615"), 2, "g_idx has 96 items, expected 72"),
+        ("gptq", config("\"bits\": 4, \"group_size\": 7"), 2, "g_idx has 96 items, expected 72"),
+        ("gptq", config("\"bits\": \"4\""), 2, "gptq needs the number of bits"),
+        ("gptq", "[".repeat(100_000), 2, "config.json: recursion limit exceeded"),
+        ("awq", r#"{"quantization_config": {"quant_method": "awq", "version": "marlin"}}"#.to_owned(), 2, "awq marlin"),
+    ];
+    each(
+        rows,
+        |(layout, text, ..)| format!("{layout}: {}", text.chars().take(80).collect::<String>()),
+        |(layout, text, status, expected)| {
+            folder.put(format!("{layout}/config.json"), text);
+            let run = folder.run(words(&format!("info {layout} --dequantize")));
+            let said = format!("{}{}", String::from_utf8_lossy(&run.stdout), run.stderr);
+            // a hint is no reason to fail
+            let plain = folder.run(words(&format!("info {layout}")));
+            match run.status == Some(*status) && said.contains(expected) && plain.status == Some(0) {
+                true => Ok(()),
+                false => Err(format!("status {:?} and {:?}: {said}", run.status, plain.status)),
+            }
+        },
+    );
+}

@@ -16,6 +16,7 @@ use crate::report::json::{self, Escapes};
 
 const DATA_SET: &str = "test_data_set_0";
 
+/// What is written for each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseLayout {
     /// Like ONNX's tests.
@@ -25,6 +26,9 @@ pub enum CaseLayout {
 }
 
 /// False if the layout cannot express the case: only ONNX's operators can be models.
+///
+/// # Errors
+/// A file cannot be written.
 pub fn export(case: &Case, folder: &Path, layout: CaseLayout) -> Result<bool> {
     let files = match layout {
         CaseLayout::Npy => Some(npy(case)?),

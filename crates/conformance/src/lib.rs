@@ -11,7 +11,6 @@ mod blocks;
 #[doc(hidden)]
 pub mod case;
 mod compositions;
-#[doc(hidden)]
 pub mod export;
 #[doc(hidden)]
 pub mod find;
@@ -19,10 +18,8 @@ pub mod find;
 pub mod judge;
 mod movement;
 mod operators;
-#[doc(hidden)]
 pub mod results;
 mod specified;
-#[doc(hidden)]
 pub mod vectors;
 
 use tensorop_files::{diff, engine, format, report, storage};

@@ -10,6 +10,10 @@ use crate::error::{Context, Result};
 /// Each file is preceded by a NUL.
 static PACKED: &[u8] = include_bytes!("../vectors.zlib");
 
+/// Returns the cases that are built in.
+///
+/// # Errors
+/// There is not enough memory.
 pub fn texts() -> Result<Vec<String>> {
     let mut all = String::new();
     ZlibDecoder::new(PACKED).read_to_string(&mut all).context("vectors")?;
