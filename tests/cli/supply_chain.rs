@@ -8,8 +8,8 @@ use std::process::Command;
 
 use crate::common::each;
 
-/// The most packages that the program, without its tests, is made of; and the operators alone, without files and program.
-const MAX_PACKAGES: [(&[&str], usize); 2] = [(&[], 125), (&["--no-default-features"], 20)];
+/// The most packages that the program, without its tests, is made of; and the kernels alone, without files and program.
+const MAX_PACKAGES: [(&[&str], usize); 2] = [(&[], 125), (&["--package", "tensorop-kernels"], 20)];
 
 /// The features of these tests beside the default ones. Packages that only others need were perhaps never fetched.
 const FEATURES: &[&str] = if cfg!(feature = "remote") { &["--features", "remote"] } else { &[] };
@@ -57,7 +57,7 @@ fn tree(kinds: &str, more: &[&str]) -> BTreeSet<[String; 3]> {
     let package = |line: &str| {
         let (package, licence) = line.split_once('\t')?;
         let mut words = package.split(' ');
-        let name = words.next().filter(|name| *name != "tensorop")?;
+        let name = words.next().filter(|name| !name.starts_with("tensorop"))?;
         let version = words.next()?.strip_prefix('v')?;
         Some([name.to_owned(), version.to_owned(), licence.trim_end_matches(" (*)").to_owned()])
     };
@@ -109,7 +109,7 @@ fn sources() {
         |package| value(package, "name").unwrap_or_default(),
         |package| match (value(package, "source"), value(package, "checksum")) {
             (None, None)
-                if ["tensorop", "softmax"].map(|own| Some(own.to_owned())).contains(&value(package, "name")) =>
+                if value(package, "name").is_some_and(|name| name.starts_with("tensorop") || name == "softmax") =>
             {
                 Ok(())
             }

@@ -186,7 +186,7 @@ pub struct TensorInfo {
     pub bytes: u64,
     /// The byte of the file where the items begin; `None` if they are not contiguous.
     pub offset: Option<u64>,
-    /// The metadata of the file.
+    /// The metadata of the file, and what it says of itself beside.
     pub metadata: Arc<BTreeMap<String, String>>,
 }
 
@@ -267,7 +267,7 @@ impl Opened {
             blocks: found.blocks.map(|blocks| blocks.name),
             bytes: found.bytes,
             offset: found.offset,
-            metadata: file.metadata.unwrap_or_default(),
+            metadata: file.said.or(file.metadata).unwrap_or_default(),
         })
     }
 
