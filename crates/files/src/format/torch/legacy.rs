@@ -3,13 +3,14 @@
 //! little-endian on every machine.
 
 use std::collections::HashMap;
-use std::io;
-use std::sync::Arc;
 
-use super::pickle::{Node, Pickle};
+use super::dtypes::dtype_of_storage;
+use super::pickle::{Id, Node, Pickle};
 use super::walk::Found;
-use super::{MAX_PICKLE, StoragePlace};
-use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
+use super::{MAX_PICKLE, Storages};
+use crate::error::{Context, Error, Result, ensure};
+use crate::format::npz::files::ZipPlace;
+use crate::item::dtype::DType;
 use crate::memory;
 use crate::storage::read_at::ReadAt;
 
@@ -24,65 +25,58 @@ pub(super) fn is_legacy(begin: &[u8]) -> bool {
     begin.starts_with(b"\x80") && front.windows(MAGIC.len()).any(|bytes| bytes == MAGIC)
 }
 
+/// The last may be an error: no later one can be found.
 #[derive(Debug)]
-pub(super) struct LegacyStorages(HashMap<String, Result<StoragePlace>>);
+pub(super) struct LegacyStorages(HashMap<String, Result<ZipPlace>>);
 
 impl LegacyStorages {
-    pub(super) fn read(file: &Arc<dyn ReadAt>, found: &mut Found) -> Result<Self> {
+    pub(super) fn read(file: &dyn ReadAt, found: &mut Found) -> Result<Self> {
         let (len, mut at) = (file.size()?, 0);
         let mut next = |what: &str| {
-            let pickle = pickle_at(&**file, at, len).with_context(|| what.to_owned())?;
+            let pickle = pickle_at(file, at, len).with_context(|| what.to_owned())?;
             at += pickle.len as u64;
-            Ok::<_, Error>((pickle, at))
+            Ok::<_, Error>(pickle)
         };
         next("magic number")?;
-        let (version, _) = next("version")?;
+        let version = next("version")?;
         ensure!(*version.node(version.root) == Node::Int(VERSION), "a version that is not known, expected {VERSION}");
         next("system")?;
-        let (object, _) = next("object")?;
-        let (keys, at) = next("keys")?;
-        found.add(&object, "")?;
-        let mut itemsizes = HashMap::new();
-        for id in (0..).take(object.nodes.len()) {
-            if matches!(object.node(id), Node::Persistent(_))
-                && let Ok(storage) = object.storage(id)
-            {
-                itemsizes.insert(storage.key, storage.itemsize);
-            }
-        }
-        let Node::List(keys_in_order) = keys.node(keys.root) else { bail!("the keys of the storages are no list") };
-        let (mut places, mut at) = (HashMap::with_capacity(keys_in_order.len()), at);
-        for key in keys_in_order {
+        let (object, keys) = (next("object")?, next("keys")?);
+        found.add(&object, "", "")?;
+        let ids = (0..object.nodes.len() as Id).filter(|id| matches!(object.node(*id), Node::Persistent(_)));
+        let storages = ids.filter_map(|id| object.storage(id).ok());
+        let classes: HashMap<_, _> = storages.map(|storage| (storage.key, storage.class)).collect();
+        let mut places = HashMap::new();
+        for key in keys.items(keys.root).context("the keys of the storages are no list")? {
             let key = keys.key(*key).context("the key of a storage is no text")?;
-            let place = place_of(&**file, at, len, itemsizes.get(&key).copied().flatten());
-            // no later storage can be found
-            let Ok(StoragePlace { at: begin, bytes, .. }) = place else {
-                places.insert(key, place);
-                break;
-            };
-            at = begin + bytes;
+            let dtype = classes.get(&key).and_then(|class| dtype_of_storage(class));
+            let place = place_of(file, at, len, dtype);
+            let end = place.as_ref().map(|place| place.at + place.size).ok();
             places.insert(key, place);
+            // no later storage can be found
+            let Some(end) = end else { break };
+            at = end;
         }
         Ok(Self(places))
     }
+}
 
-    pub(super) fn place(&self, storage: &str) -> Result<StoragePlace> {
-        let place = self.0.get(storage);
-        place.cloned().unwrap_or_else(|| Err(malformed!("its storage {storage:?} is missing")))
+impl Storages for LegacyStorages {
+    fn place(&self, storage: &str) -> Result<Option<ZipPlace>> {
+        self.0.get(storage).cloned().transpose()
     }
 }
 
-fn place_of(file: &dyn ReadAt, at: u64, len: u64, itemsize: Option<usize>) -> Result<StoragePlace> {
-    let itemsize = itemsize.context("the type of the items is not known")?;
+fn place_of(file: &dyn ReadAt, at: u64, len: u64, dtype: Option<DType>) -> Result<ZipPlace> {
+    let itemsize = dtype.context("the type of the items is not known")?.itemsize() as u64;
     let mut count = [0; 8];
     let begin = at.checked_add(8).filter(|begin| *begin <= len).context("its storage is cut off")?;
     file.read_at(&mut count, at)?;
-    let count = i64::from_le_bytes(count);
-    let bytes = u64::try_from(count).ok().and_then(|count| count.checked_mul(itemsize as u64));
-    let bytes = bytes.filter(|bytes| *bytes <= len - begin).with_context(|| {
+    let count = u64::from_le_bytes(count);
+    let size = count.checked_mul(itemsize).filter(|size| *size <= len - begin).with_context(|| {
         format!("its storage of {count} items at byte {at} ends beyond the {len} bytes of the file: it is cut off")
     })?;
-    Ok(StoragePlace { at: begin, bytes, deflated: None })
+    Ok(ZipPlace { at: begin, stored: size, size, is_deflated: false })
 }
 
 /// The length of a pickle is known when it has been read, so it is read again with more bytes.
@@ -93,12 +87,7 @@ fn pickle_at(file: &dyn ReadAt, at: u64, len: u64) -> Result<Pickle> {
         let mut bytes = memory::zeros(window as usize)?;
         file.read_at(&mut bytes, at)?;
         match Pickle::read(bytes) {
-            Err(error) if error.kind() == ErrorKind::Io(io::ErrorKind::UnexpectedEof) => {
-                if window == most {
-                    return Err(error.with_kind(ErrorKind::Malformed));
-                }
-                window = window.saturating_mul(4).min(most);
-            }
+            Err(_) if window < most => window = (4 * window).min(most),
             read => return read,
         }
     }

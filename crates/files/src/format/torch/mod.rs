@@ -11,6 +11,7 @@ mod tests;
 mod walk;
 mod zipped;
 
+use std::fmt::Debug;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -22,9 +23,9 @@ use self::zipped::{InflatedItems, ZippedStorages};
 use super::content::{Content, Description, MemberFile, StoredRange};
 use super::interface::{Confidence, Reader};
 use super::npz;
-use super::repeated_names::numbered;
+use super::npz::files::ZipPlace;
 use super::swapped::{SwappedWords, needs_swap};
-use crate::error::{ErrorKind, Result, ensure};
+use crate::error::{Context, ErrorKind, Result, ensure};
 use crate::item::meta::{Meta, Order};
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::{Container, Metadata, Source};
@@ -43,94 +44,74 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let is_zip = npz::is_npz(&content.begin);
     let file = content.into_bytes()?.0;
     let mut found = Found::default();
-    let storages = match is_zip {
-        true => Storages::Zipped(ZippedStorages::read(Arc::clone(&file), &mut found)?),
-        false => Storages::Legacy(LegacyStorages::read(&file, &mut found)?),
+    let (storages, is_big_endian): (Box<dyn Storages>, _) = match is_zip {
+        true => {
+            let storages = ZippedStorages::read(&file, &mut found)?;
+            let is_big_endian = storages.is_big_endian;
+            (Box::new(storages), is_big_endian)
+        }
+        false => (Box::new(LegacyStorages::read(&*file, &mut found)?), false),
     };
-    let Found { names, tensors, facts, classes, .. } = found;
+    let Found { tensors, facts, classes, .. } = found;
+    let (names, tensors) = tensors.into_parts();
     let mut said = facts.clone();
     if !classes.is_empty() {
         said.insert(CLASSES.to_owned(), classes.into_iter().collect::<Vec<_>>().join(", "));
     }
     let (metadata, said) = (Arc::new(facts), Arc::new(said));
-    let container =
-        Container { metadata: Some(Arc::clone(&metadata)), ..Container::new(file.identity()?, numbered(names)) };
-    Ok(Box::new(TorchReader { file, storages, tensors, metadata, said, container: container.into() }))
+    let container = Container { metadata: Some(Arc::clone(&metadata)), ..Container::new(file.identity()?, names) };
+    Ok(Box::new(TorchReader { file, storages, is_big_endian, tensors, metadata, said, container: container.into() }))
 }
 
-/// Where the bytes of a storage lie.
-#[derive(Clone, Copy, Debug)]
-struct StoragePlace {
-    at: u64,
-    /// Inflated.
-    bytes: u64,
-    deflated: Option<npz::files::ZipPlace>,
-}
-
-#[derive(Debug)]
-enum Storages {
-    Zipped(ZippedStorages),
-    Legacy(LegacyStorages),
-}
-
-impl Storages {
-    fn place(&self, tensor: &StridedTensor) -> Result<StoragePlace> {
-        let place = match self {
-            Self::Zipped(storages) => storages.place(&tensor.storage)?,
-            Self::Legacy(storages) => storages.place(&tensor.storage)?,
-        };
-        let (found, expected) = (place.bytes, tensor.storage_bytes);
-        ensure!(found >= expected, "its storage {:?} has {found} bytes, expected {expected}", tensor.storage);
-        Ok(place)
-    }
-
-    fn is_big_endian(&self) -> bool {
-        matches!(self, Self::Zipped(storages) if storages.is_big_endian)
-    }
+/// Where the bytes of storages lie.
+trait Storages: Debug + Send + Sync {
+    fn place(&self, storage: &str) -> Result<Option<ZipPlace>>;
 }
 
 #[derive(Debug)]
 struct TorchReader {
     file: Arc<dyn ReadAt>,
-    storages: Storages,
+    storages: Box<dyn Storages>,
+    is_big_endian: bool,
     tensors: Vec<Result<StridedTensor>>,
     metadata: Arc<Metadata>,
     said: Arc<Metadata>,
     container: Arc<Container>,
 }
 
-impl TorchReader {
-    fn is_swapped(&self, tensor: &StridedTensor) -> bool {
-        self.storages.is_big_endian() && needs_swap(&tensor.meta.dtype)
-    }
-
-    fn tensor(&self, n: usize) -> Result<(&StridedTensor, StoragePlace, Meta, Layout)> {
-        let tensor = self.tensors[n].as_ref().map_err(Clone::clone)?;
-        let place = self.storages.place(tensor)?;
-        let Meta { dtype, shape, .. } = tensor.meta.clone();
-        let dtype = if self.storages.is_big_endian() { dtype.big_endian() } else { dtype };
-        let reversed: Vec<_> = (0..shape.len()).rev().collect();
-        let layout = match &tensor.view {
-            _ if shape.contains(&0) => Layout::Run(Order::C),
-            view if view.is_c_order() => Layout::Run(Order::C),
-            view if view.with_axes(&reversed).is_c_order() => Layout::Run(Order::Fortran),
-            _ => Layout::Strided,
-        };
-        if place.deflated.is_some() && layout == Layout::Strided {
-            return Err(unsupported("it is deflated and its items are not contiguous, which is not read"));
-        }
-        if place.deflated.is_some() && self.is_swapped(tensor) {
-            return Err(unsupported("it is deflated and has big-endian items of bfloat16, which is not read"));
-        }
-        let order = if let Layout::Run(order) = layout { order } else { Order::C };
-        Ok((tensor, place, Meta::new(dtype, shape).in_order(order), layout))
-    }
+/// A tensor as it is read.
+struct Placed<'a> {
+    tensor: &'a StridedTensor,
+    meta: Meta,
+    storage: ZipPlace,
+    /// Where the tensor begins: in the file, or in what is inflated.
+    start: u64,
+    is_strided: bool,
+    is_swapped: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Layout {
-    Run(Order),
-    Strided,
+impl TorchReader {
+    fn placed(&self, n: usize) -> Result<Placed<'_>> {
+        let tensor = self.tensors[n].as_ref().map_err(Clone::clone)?;
+        let name = &tensor.storage;
+        let storage = self.storages.place(name)?.with_context(|| format!("its storage {name:?} is missing"))?;
+        let (found, expected) = (storage.size, tensor.storage_bytes);
+        ensure!(found >= expected, "its storage {name:?} has {found} bytes, expected {expected}");
+        let (view, shape) = (&tensor.view, tensor.view.shape());
+        let reversed: Vec<_> = (0..shape.len()).rev().collect();
+        let is_empty = view.items() == 0;
+        let is_fortran = !is_empty && !view.is_c_order() && view.with_axes(&reversed).is_c_order();
+        let is_strided = !is_empty && !view.is_c_order() && !is_fortran;
+        let is_swapped = self.is_big_endian && needs_swap(&tensor.dtype);
+        if storage.is_deflated && (is_strided || is_swapped) {
+            let why = if is_strided { "its items are not contiguous" } else { "has big-endian items of bfloat16" };
+            return Err(unsupported(format!("it is deflated and {why}, which is not read")));
+        }
+        let dtype = if self.is_big_endian { tensor.dtype.clone().big_endian() } else { tensor.dtype.clone() };
+        let meta = Meta::new(dtype, shape).in_order(if is_fortran { Order::Fortran } else { Order::C });
+        let start = tensor.start + if storage.is_deflated { 0 } else { storage.at };
+        Ok(Placed { tensor, meta, storage, start, is_strided, is_swapped })
+    }
 }
 
 impl Reader for TorchReader {
@@ -148,20 +129,19 @@ impl Reader for TorchReader {
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
-        let (tensor, place, meta, layout) = self.tensor(n)?;
+        let Placed { tensor, meta, storage, start, is_strided, is_swapped } = self.placed(n)?;
         let bytes = meta.bytes() as u64;
-        let at = |holder, start: u64, own: u64| Some(StoredRange { holder, bytes: start..start + own });
-        let (offset, elsewhere) = match (place.deflated, layout) {
-            (None, Layout::Run(_)) if self.is_swapped(tensor) => (None, at(None, place.at + tensor.start, bytes)),
-            (None, Layout::Run(_)) => (Some(place.at + tensor.start), None),
-            (None, Layout::Strided) => (None, at(None, place.at + tensor.start, meta.dtype.itemsize() as u64)),
-            (Some(_), _) => (None, at(Some(tensor.storage.as_str().into()), tensor.start, bytes)),
-        };
-        Ok(Description { elsewhere, ..Description::new(meta, bytes, offset) })
+        let own = if is_strided { meta.dtype.itemsize() as u64 } else { bytes };
+        let holder = storage.is_deflated.then(|| tensor.storage.as_str().into());
+        let elsewhere = StoredRange { holder, bytes: start..start + own };
+        Ok(match storage.is_deflated || is_strided || is_swapped {
+            true => Description { elsewhere: Some(elsewhere), ..Description::new(meta, bytes, None) },
+            false => Description::new(meta, bytes, Some(start)),
+        })
     }
 
     fn is_passed_over(&self, n: usize) -> bool {
-        self.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported)
+        self.placed(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported)
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
@@ -170,23 +150,21 @@ impl Reader for TorchReader {
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        let (tensor, place, meta, layout) = self.tensor(n)?;
-        let (bytes, start): (Arc<dyn ReadAt>, _) = match self.is_swapped(tensor) {
-            true => (Arc::new(SwappedWords { bytes: Arc::clone(&self.file), start: place.at }), tensor.start),
-            false => (Arc::clone(&self.file), place.at + tensor.start),
-        };
-        let source = match (place.deflated, layout) {
-            (Some(place), _) => {
-                let bytes = meta.bytes() as u64;
-                let items = InflatedItems::new(&self.file, place, tensor.start, bytes);
-                Source::stream(meta, Box::new(items), bytes, label)
+        let Placed { tensor, meta, storage, start, is_strided, is_swapped } = self.placed(n)?;
+        let source = if storage.is_deflated {
+            let bytes = meta.bytes() as u64;
+            let items = InflatedItems::new(&self.file, storage, start, bytes);
+            Source::stream(meta, Box::new(items), bytes, label)
+        } else {
+            let (mut bytes, mut start) = (Arc::clone(&self.file), start);
+            if is_swapped {
+                (bytes, start) = (Arc::new(SwappedWords { bytes, start }), 0);
             }
-            (None, Layout::Run(_)) => Source::stored(meta, bytes, start, label)?,
-            (None, Layout::Strided) => {
-                let itemsize = meta.dtype.itemsize();
-                let items = StridedItems { bytes, start, view: tensor.view.clone(), itemsize };
-                Source::stored(meta, Arc::new(items), 0, label)?
+            if is_strided {
+                let (view, itemsize) = (tensor.view.clone(), meta.dtype.itemsize());
+                (bytes, start) = (Arc::new(StridedItems { bytes, start, view, itemsize }), 0);
             }
+            Source::stored(meta, bytes, start, label)?
         };
         Ok(source.one_of(Arc::clone(&self.container), n))
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::pickle::Pickle;
 use super::walk::Found;
-use super::{MAX_PICKLE, StoragePlace};
-use crate::error::{Context, ErrorKind, Result, bail, ensure, malformed};
+use super::{MAX_PICKLE, Storages};
+use crate::error::{Context, Result, bail, ensure};
 use crate::format::foreign;
 use crate::format::npz::files::{ZipFiles, ZipPlace};
 use crate::format::npz::is_npz;
@@ -56,8 +56,8 @@ pub(super) struct ZippedStorages {
 }
 
 impl ZippedStorages {
-    pub(super) fn read(file: Arc<dyn ReadAt>, found: &mut Found) -> Result<Self> {
-        let files = ZipFiles::read(Arc::clone(&file))?;
+    pub(super) fn read(file: &Arc<dyn ReadAt>, found: &mut Found) -> Result<Self> {
+        let files = ZipFiles::read(Arc::clone(file))?;
         let numbers: HashMap<_, _> = files.paths().map(str::to_owned).zip(0..).collect();
         let pickle =
             files.paths().filter(|path| path.rsplit('/').next() == Some("data.pkl")).min_by_key(|path| path.len());
@@ -65,38 +65,32 @@ impl ZippedStorages {
             ensure!(!numbers.keys().any(|path| path.ends_with(EXPORTED)), "{}", foreign::EXPORTED);
             bail!("a ZIP archive without data.pkl, which PyTorch needs");
         };
-        let read = |name: &str, most: u64| match numbers.get(&format!("{root}{name}")) {
-            Some(n) => files.place(*n)?.read(&file, most).with_context(|| name.to_owned()).map(Some),
+        let read = |name: &str| match numbers.get(&format!("{root}{name}")) {
+            Some(n) => files.place(*n)?.read(file, MAX_PICKLE).map(Some),
             None => Ok(None),
         };
         // files without it were written by versions that knew no other order
-        let is_big_endian = match read("byteorder", 1 << 6)?.as_deref().map(<[u8]>::trim_ascii) {
+        let is_big_endian = match read("byteorder").context("byteorder")?.as_deref().map(<[u8]>::trim_ascii) {
             None | Some(b"little") => false,
             Some(b"big") => true,
             Some(_) => bail!("byteorder is neither little nor big"),
         };
         for (name, prefix) in [("data", ""), ("constants", "constants")] {
             let file_name = format!("{name}.pkl");
-            let Some(bytes) = read(&file_name, MAX_PICKLE)? else { continue };
-            let before = found.tensors.len();
-            let pickle = Pickle::read(bytes).map_err(|error| match error.kind() {
-                ErrorKind::Io(_) => error.with_kind(ErrorKind::Malformed),
-                _ => error,
-            });
-            pickle.and_then(|pickle| found.add(&pickle, prefix)).with_context(|| file_name)?;
-            for tensor in found.tensors[before..].iter_mut().flatten() {
-                tensor.storage = format!("{root}{name}/{}", tensor.storage);
-            }
+            let mut add = || match read(&file_name)? {
+                Some(bytes) => found.add(&Pickle::read(bytes)?, prefix, &format!("{root}{name}/")),
+                None => Ok(()),
+            };
+            add().with_context(|| file_name.clone())?;
         }
         Ok(Self { files, numbers, is_big_endian })
     }
+}
 
-    pub(super) fn place(&self, storage: &str) -> Result<StoragePlace> {
-        let n = self.numbers.get(storage).ok_or_else(|| malformed!("its storage {storage:?} is missing"))?;
-        let place = self.files.place(*n).with_context(|| storage.to_owned())?;
-        ensure!(i64::try_from(place.at + place.size).is_ok(), "its storage {storage:?} is larger than a file can be");
-        let deflated = place.is_deflated.then_some(place);
-        Ok(StoragePlace { at: place.at, bytes: place.size, deflated })
+impl Storages for ZippedStorages {
+    fn place(&self, storage: &str) -> Result<Option<ZipPlace>> {
+        let place = self.numbers.get(storage).map(|n| self.files.place(*n)).transpose();
+        place.with_context(|| storage.to_owned())
     }
 }
 
