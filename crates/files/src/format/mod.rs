@@ -31,6 +31,7 @@ pub mod index_name;
 pub mod interface;
 pub mod json;
 mod json_object;
+mod lazy_content;
 pub mod located;
 mod member_list;
 mod model_facts;
@@ -70,6 +71,7 @@ mod table;
 pub mod text;
 mod torch;
 pub mod typed_pair;
+mod units;
 pub mod values;
 pub mod write;
 #[cfg(feature = "zarr")]

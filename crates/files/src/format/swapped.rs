@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::error::Error;
+use super::units::Units;
+use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
-use crate::memory;
-use crate::storage::read_at::{Identity, ReadAt, Stamp};
+use crate::storage::read_at::ReadAt;
 
 /// Whether big-endian items of this dtype have to be read as [`SwappedWords`].
 pub(super) fn needs_swap(dtype: &DType) -> bool {
@@ -20,46 +20,36 @@ pub(super) struct SwappedWords {
     pub start: u64,
 }
 
-impl ReadAt for SwappedWords {
+impl Units for SwappedWords {
+    fn stored(&self) -> &Arc<dyn ReadAt> {
+        &self.bytes
+    }
+
+    fn unit(&self) -> usize {
+        2
+    }
+
     fn size(&self) -> io::Result<u64> {
         Ok(self.bytes.size()?.saturating_sub(self.start) & !1)
     }
 
-    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        let skip = (at % 2) as usize;
-        if skip > 0 || !out.len().is_multiple_of(2) {
-            let mut whole = memory::zeros((skip + out.len()).next_multiple_of(2)).map_err(Error::from)?;
-            self.read_at(&mut whole, at - skip as u64)?;
-            out.copy_from_slice(&whole[skip..][..out.len()]);
-            return Ok(());
-        }
-        let begin = self.start.checked_add(at).ok_or(io::ErrorKind::UnexpectedEof)?;
-        self.bytes.read_at(out, begin)?;
+    fn compute(&self, out: &mut [u8], first: usize) -> Result<()> {
+        self.bytes.read_at(out, self.start + 2 * first as u64)?;
         out.as_chunks_mut::<2>().0.iter_mut().for_each(|word| word.swap(0, 1));
         Ok(())
-    }
-
-    fn stamp(&self) -> io::Result<Stamp> {
-        self.bytes.stamp()
-    }
-
-    fn identity(&self) -> io::Result<Identity> {
-        self.bytes.identity()
-    }
-
-    fn costs_requests(&self) -> bool {
-        self.bytes.costs_requests()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::units::ByUnits;
     use crate::storage::read_at::MemoryBytes;
 
     #[test]
     fn bytes_from_any_place() {
-        let view = SwappedWords { bytes: Arc::new(MemoryBytes::new(vec![0, 1, 2, 3, 4, 5, 6, 7])), start: 1 };
+        let bytes = Arc::new(MemoryBytes::new(vec![0, 1, 2, 3, 4, 5, 6, 7]));
+        let view = ByUnits(SwappedWords { bytes, start: 1 });
         assert_eq!(view.size().expect("a size"), 6);
         let all = [2, 1, 4, 3, 6, 5];
         for (at, len) in (0..=6_usize).flat_map(|at| (0..=6 - at).map(move |len| (at, len))) {

@@ -4,12 +4,12 @@ use std::io;
 use std::sync::Arc;
 
 use super::types::ItemType;
-use crate::storage::read_at::{EncodedBytes, Identity, READ_AHEAD, ReadAt, Stamp};
+use crate::error::Result;
+use crate::format::units::Units;
+use crate::storage::read_at::{EncodedBytes, READ_AHEAD, ReadAt};
 
 /// The bytes of blocks that a thread holds at once, except from servers.
 const PIECE: usize = 1 << 16;
-
-const ITEMSIZE: usize = size_of::<f32>();
 
 #[derive(Debug)]
 pub(super) struct BlockItems {
@@ -22,70 +22,33 @@ pub(super) struct BlockItems {
     pub swapped: &'static [usize],
 }
 
-impl BlockItems {
-    fn read_blocks(&self, blocks: &mut [u8], first: usize) -> io::Result<()> {
-        let bytes = self.item_type.bytes;
-        self.bytes.read_at(blocks, self.start + (first * bytes) as u64)?;
-        for block in blocks.chunks_exact_mut(bytes).filter(|_| !self.swapped.is_empty()) {
-            self.swapped.iter().for_each(|at| block.swap(*at, at + 1));
-        }
-        Ok(())
+impl Units for BlockItems {
+    fn stored(&self) -> &Arc<dyn ReadAt> {
+        &self.bytes
     }
 
-    /// Copies the bytes of a block's items from byte `skip` on, and returns how many.
-    fn read_part(&self, block: &[u8], skip: usize, out: &mut [u8]) -> usize {
-        let mut items = vec![0; self.item_type.items * ITEMSIZE];
-        (self.decode)(block, &mut items);
-        let copied = out.len().min(items.len() - skip);
-        out[..copied].copy_from_slice(&items[skip..][..copied]);
-        copied
+    fn unit(&self) -> usize {
+        self.item_type.items * size_of::<f32>()
     }
-}
 
-impl ReadAt for BlockItems {
     fn size(&self) -> io::Result<u64> {
-        Ok((self.blocks * self.item_type.items * ITEMSIZE) as u64)
+        Ok((self.blocks * self.unit()) as u64)
     }
 
-    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        let (bytes, side) = (self.item_type.bytes, self.item_type.items * ITEMSIZE);
-        if self.size()?.checked_sub(at).is_none_or(|left| left < out.len() as u64) {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let (mut first, mut skip) = ((at / side as u64) as usize, (at % side as u64) as usize);
-        let most = if self.costs_requests() { READ_AHEAD } else { PIECE };
-        let (mut rest, mut read) = (out, Vec::new());
-        while !rest.is_empty() {
-            let blocks = (skip + rest.len()).div_ceil(side).min(most / bytes);
-            read.resize(blocks * bytes, 0);
-            self.read_blocks(&mut read, first)?;
-            first += blocks;
-            let mut left = &read[..];
-            if skip > 0 {
-                let part;
-                (part, left) = left.split_at(bytes);
-                let copied = self.read_part(part, skip, rest);
-                (rest, skip) = (&mut rest[copied..], 0);
+    fn compute(&self, out: &mut [u8], first: usize) -> Result<()> {
+        let most = if self.bytes.costs_requests() { READ_AHEAD } else { PIECE };
+        let (bytes, mut blocks) = (self.item_type.bytes, Vec::new());
+        let mut at = self.start + (first * bytes) as u64;
+        for items in out.chunks_mut(most / bytes * self.unit()) {
+            blocks.resize(items.len() / self.unit() * bytes, 0);
+            self.bytes.read_at(&mut blocks, at)?;
+            for block in blocks.chunks_exact_mut(bytes).filter(|_| !self.swapped.is_empty()) {
+                self.swapped.iter().for_each(|half| block.swap(*half, half + 1));
             }
-            let whole = (rest.len() / side).min(left.len() / bytes);
-            let (items, after) = rest.split_at_mut(whole * side);
-            let (of_items, of_rest) = left.split_at(whole * bytes);
-            (self.decode)(of_items, items);
-            rest = after;
-            if !rest.is_empty() && !of_rest.is_empty() {
-                let copied = self.read_part(of_rest, 0, rest);
-                rest = &mut rest[copied..];
-            }
+            (self.decode)(&blocks, items);
+            at += blocks.len() as u64;
         }
         Ok(())
-    }
-
-    fn stamp(&self) -> io::Result<Stamp> {
-        self.bytes.stamp()
-    }
-
-    fn identity(&self) -> io::Result<Identity> {
-        self.bytes.identity()
     }
 
     fn as_encoded(&self) -> Option<EncodedBytes<'_>> {
@@ -93,16 +56,13 @@ impl ReadAt for BlockItems {
         let end = self.start + (self.blocks * self.item_type.bytes) as u64;
         self.swapped.is_empty().then_some(EncodedBytes { bytes, range: self.start..end, rule })
     }
-
-    fn costs_requests(&self) -> bool {
-        self.bytes.costs_requests()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::format::gguf::types::Rule;
+    use crate::format::units::ByUnits;
     use crate::storage::read_at::MemoryBytes;
 
     const Q8_0: u32 = 8;
@@ -118,7 +78,7 @@ mod tests {
         let item_type = ItemType::numbered(Q8_0).expect("a type");
         let Rule::Blocks(rule) = &item_type.rule else { panic!("q8_0 has blocks") };
         let bytes = Arc::new(MemoryBytes::new(stored));
-        let view = BlockItems { bytes, start: 1, blocks, item_type, decode: rule.decode, swapped: &[] };
+        let view = ByUnits(BlockItems { bytes, start: 1, blocks, item_type, decode: rule.decode, swapped: &[] });
         let end = all.len();
         assert_eq!(view.size().expect("a size"), end as u64);
         for (at, len) in

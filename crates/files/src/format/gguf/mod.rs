@@ -24,6 +24,7 @@ use self::types::{ItemType, Rule};
 use super::content::{BlockDescription, Content, Description, MemberFile};
 use super::interface::{Confidence, Reader};
 use super::swapped::{SwappedWords, needs_swap};
+use super::units::ByUnits;
 use crate::error::{ErrorKind, Result};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
@@ -151,10 +152,10 @@ impl Reader for GgufReader {
                     decode: blocks.decode,
                     swapped,
                 };
-                Source::stored(meta, Arc::new(items), 0, label)?
+                Source::stored(meta, Arc::new(ByUnits(items)), 0, label)?
             }
             Rule::Plain(_) if self.is_swapped(&meta) => {
-                Source::stored(meta, Arc::new(SwappedWords { bytes, start: tensor.start }), 0, label)?
+                Source::stored(meta, Arc::new(ByUnits(SwappedWords { bytes, start: tensor.start })), 0, label)?
             }
             Rule::Plain(_) | Rule::Unspecified => Source::stored(meta, bytes, tensor.start, label)?,
         };

@@ -15,6 +15,7 @@ use super::front::FileFront;
 use super::member::{ArchiveMember, MemberContent, same_crc};
 use super::records::{END_BYTES, ENDING, LOCAL_BYTES, MAX_MEMBERS, checksum};
 use crate::format::foreign::{EXPORTED, PYTORCH, ZIPPED_STORE};
+use crate::format::lazy_content::LazyContent;
 use crate::format::npy::{self, Header};
 use crate::parallel::{Threads, made_once};
 use crate::storage::read_at::{ReadAt, Section};
@@ -246,7 +247,12 @@ impl Archive {
             return Source::stored(meta, Arc::clone(file), at + offset as u64, label);
         }
         let (file, member) = (Arc::clone(file), member.clone());
-        let items = LazyContent { file, member, at, threads, content: None, ended: false };
+        let items = LazyContent::new(move || {
+            let section = Section::new(Arc::clone(&file), at, member.stored()).by(threads);
+            let mut content = MemberContent::new(section, &member, ITEMS_BUFFER);
+            content.header()?;
+            Ok(Box::new(content))
+        });
         Ok(Source::stream(meta, Box::new(items), bytes as u64, label))
     }
 
@@ -331,40 +337,6 @@ fn unrepeated(mut entries: Vec<ArchiveMember>) -> Vec<ArchiveMember> {
         });
     }
     entries
-}
-
-/// Opened at the first read and closed after the last, so that only the member being read takes memory.
-struct LazyContent {
-    file: Arc<dyn ReadAt>,
-    member: ArchiveMember,
-    at: u64,
-    threads: Threads,
-    content: Option<MemberContent>,
-    ended: bool,
-}
-
-impl LazyContent {
-    fn open(&self) -> Result<MemberContent> {
-        let section = Section::new(Arc::clone(&self.file), self.at, self.member.stored()).by(self.threads);
-        let mut content = MemberContent::new(section, &self.member, ITEMS_BUFFER);
-        content.header().map(|_| content)
-    }
-}
-
-impl Read for LazyContent {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.ended || out.is_empty() {
-            return Ok(0);
-        }
-        let mut content = match self.content.take() {
-            Some(content) => content,
-            None => self.open().map_err(|error| io::Error::other(format!("{error:#}")))?,
-        };
-        let read = content.read(out);
-        self.ended = matches!(read, Ok(0));
-        self.content = Some(content).filter(|_| !self.ended);
-        read
-    }
 }
 
 fn explain(error: rawzip::Error) -> Error {

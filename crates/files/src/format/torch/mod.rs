@@ -12,19 +12,21 @@ mod walk;
 mod zipped;
 
 use std::fmt::Debug;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use self::legacy::LegacyStorages;
 use self::objects::{StridedTensor, unsupported};
 use self::strided::StridedItems;
 use self::walk::Found;
-use self::zipped::{InflatedItems, ZippedStorages};
+use self::zipped::ZippedStorages;
 use super::content::{Content, Description, MemberFile, StoredRange};
 use super::interface::{Confidence, Reader};
+use super::lazy_content::LazyContent;
 use super::npz;
 use super::npz::files::ZipPlace;
 use super::swapped::{SwappedWords, needs_swap};
+use super::units::ByUnits;
 use crate::error::{Context, ErrorKind, Result, ensure};
 use crate::item::meta::{Meta, Order};
 use crate::storage::read_at::{ReadAt, Section};
@@ -152,17 +154,21 @@ impl Reader for TorchReader {
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let Placed { tensor, meta, storage, start, is_strided, is_swapped } = self.placed(n)?;
         let source = if storage.is_deflated {
-            let bytes = meta.bytes() as u64;
-            let items = InflatedItems::new(&self.file, storage, start, bytes);
+            let (file, bytes) = (Arc::clone(&self.file), meta.bytes() as u64);
+            let items = LazyContent::new(move || {
+                let mut content = storage.open(&file);
+                io::copy(&mut content.by_ref().take(start), &mut io::sink())?;
+                Ok(Box::new(content.take(bytes)))
+            });
             Source::stream(meta, Box::new(items), bytes, label)
         } else {
             let (mut bytes, mut start) = (Arc::clone(&self.file), start);
             if is_swapped {
-                (bytes, start) = (Arc::new(SwappedWords { bytes, start }), 0);
+                (bytes, start) = (Arc::new(ByUnits(SwappedWords { bytes, start })), 0);
             }
             if is_strided {
                 let (view, itemsize) = (tensor.view.clone(), meta.dtype.itemsize());
-                (bytes, start) = (Arc::new(StridedItems { bytes, start, view, itemsize }), 0);
+                (bytes, start) = (Arc::new(ByUnits(StridedItems { bytes, start, view, itemsize })), 0);
             }
             Source::stored(meta, bytes, start, label)?
         };

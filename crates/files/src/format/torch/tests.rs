@@ -207,7 +207,8 @@ fn reads_of_any_bytes_of_a_view() {
     let bytes: Vec<u8> = (0..=255).collect();
     let view = View::strided(vec![(3, 1), (4, 20), (2, 0), (5, 3)]);
     let all: Vec<u8> = view.places().into_iter().flat_map(|at| bytes[at * 2 + 6..][..2].to_vec()).collect();
-    let items = StridedItems { bytes: Arc::new(MemoryBytes::new(bytes)), start: 6, view, itemsize: 2 };
+    let bytes = Arc::new(MemoryBytes::new(bytes));
+    let items = ByUnits(StridedItems { bytes, start: 6, view, itemsize: 2 });
     for begin in 0..all.len() {
         for end in [begin, begin + 1, begin + 2, begin + 7, begin + 50, all.len()] {
             let end = end.min(all.len()).max(begin);

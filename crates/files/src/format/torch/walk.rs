@@ -14,6 +14,8 @@ const MAX_DEPTH: usize = 256;
 /// The limit on values that are looked at. Shared ones count each time, because a short pickle can repeat a list of
 /// lists of lists.
 const MAX_VISITS: usize = 1 << 21;
+/// The bytes of a path, and the items of a list, that take as long as a value.
+const TRIFLES: usize = 64;
 /// The values that take as much memory as a tensor.
 const TENSOR: usize = 8;
 /// The limit on plain values that are kept.
@@ -62,17 +64,18 @@ impl Found {
 
     /// Modules have attributes that say nothing about their weights, so only `facts` elsewhere are kept.
     fn value(&mut self, pickle: &Pickle, id: Id, facts: bool) -> Result<()> {
-        self.visit(1)?;
+        self.visit(1 + (self.path.len() + pickle.items(id).map_or(0, <[Id]>::len)) / TRIFLES)?;
         if !self.within.insert(id) {
             return Ok(());
         }
         ensure!(self.within.len() <= MAX_DEPTH, "more than {MAX_DEPTH} containers within one another");
         let is_kept = facts && self.facts.len() < MAX_FACTS && !self.path.is_empty();
+        let plain = if is_kept { pickle.plain(id) } else { None };
         match pickle.node(id) {
             Node::Call(call) => self.call(pickle, id, call, facts)?,
             Node::Persistent(_) => self.push(pickle.whole(id))?,
             Node::Dict(items) => self.pairs(pickle, items, facts)?,
-            _ if is_kept && let Some(value) = pickle.plain(id) => _ = self.facts.insert(self.path.clone(), value),
+            _ if plain.is_some() => self.facts.extend(plain.map(|value| (self.path.clone(), value))),
             Node::List(items) | Node::Tuple(items) => {
                 for (n, item) in items.iter().enumerate() {
                     self.child(pickle, &n.to_string(), *item, facts)?;
@@ -125,9 +128,6 @@ impl Found {
     }
 
     fn child(&mut self, pickle: &Pickle, key: &str, id: Id, facts: bool) -> Result<()> {
-        /// Bytes whose copy takes as long as a look at a value.
-        const COPIED: usize = 64;
-        self.visit(key.len() / COPIED)?;
         let len = self.path.len();
         if len > 0 {
             self.path.push('.');

@@ -2,7 +2,6 @@
 //! `NAME/constants.pkl` with `NAME/constants/KEY`.
 
 use std::collections::HashMap;
-use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::pickle::Pickle;
@@ -91,36 +90,5 @@ impl Storages for ZippedStorages {
     fn place(&self, storage: &str) -> Result<Option<ZipPlace>> {
         let place = self.numbers.get(storage).map(|n| self.files.place(*n)).transpose();
         place.with_context(|| storage.to_owned())
-    }
-}
-
-/// Items of a deflated storage, which is opened at the first read.
-pub(super) struct InflatedItems {
-    file: Arc<dyn ReadAt>,
-    place: ZipPlace,
-    skip: u64,
-    bytes: u64,
-    content: Option<io::Take<Box<dyn Read + Send>>>,
-}
-
-impl InflatedItems {
-    pub(super) fn new(file: &Arc<dyn ReadAt>, place: ZipPlace, skip: u64, bytes: u64) -> Self {
-        Self { file: Arc::clone(file), place, skip, bytes, content: None }
-    }
-}
-
-impl Read for InflatedItems {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let mut content = match self.content.take() {
-            Some(content) => content,
-            None => {
-                let mut content = self.place.open(&self.file);
-                io::copy(&mut content.by_ref().take(self.skip), &mut io::sink())?;
-                content.take(self.bytes)
-            }
-        };
-        let read = content.read(out)?;
-        self.content = Some(content);
-        Ok(read)
     }
 }
