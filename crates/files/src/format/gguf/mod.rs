@@ -1,28 +1,30 @@
 //! GGUF, the container of llama.cpp: keys with values, then the tensors, most of them in blocks of items that share
 //! scales. Blocks are read as float32s.
+//!
+//! A model may lie in several files, as `llama-gguf-split` divides it: the first, `NAME-00001-of-00003.gguf`, stands for
+//! all of them. Each has its own header; keys of the model are in the first.
 
 mod block_view;
 mod grid_kernels;
 mod grids;
 mod header;
 mod kernels;
-mod parts;
 mod types;
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io::{Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::block_view::BlockItems;
 use self::header::{Header, StoredTensor};
 pub use self::header::{MAX_HEADER, MAX_KEYS, MAX_NAME, MAX_TENSORS};
-pub use self::parts::MAX_FILES;
-use self::parts::PartsReader;
 use self::types::{ItemType, Rule};
-use super::content::{BlockDescription, Content, Description, MemberFile};
+use super::beside::{join, open_beside};
+use super::content::{BlockDescription, Content, Description, FileFacts, MemberFile};
 use super::interface::{Confidence, Reader};
+use super::repeated_names::numbered;
 use super::swapped::{SwappedWords, needs_swap};
 use super::units::ByUnits;
 use crate::error::{ErrorKind, Result};
@@ -30,6 +32,9 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::{Container, Metadata, Source};
+
+/// The maximum number of files of a model.
+pub const MAX_FILES: u32 = 10_000;
 
 const SCALE: &str = ".scale";
 
@@ -40,19 +45,33 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let name = content.path.as_deref().and_then(Path::file_name).and_then(OsStr::to_str).map(str::to_owned);
     let requests = content.requests;
-    let (file, folder) = content.into_bytes()?;
-    let first = GgufReader::read(file)?;
-    let others = name.filter(|_| (2..=MAX_FILES).contains(&first.files));
-    let others = others.and_then(|name| parts::others(&name, first.files));
-    Ok(match others.zip(folder) {
-        Some((others, folder)) => Box::new(PartsReader::new(first, &folder, &others, requests)),
-        None => Box::new(first),
-    })
+    let (bytes, folder) = content.into_bytes()?;
+    let (first, files) = GgufFile::read(bytes)?;
+    let others = name.filter(|_| files <= MAX_FILES).and_then(|name| names_of_others(&name, files));
+    let (others, folder) = others.zip(folder).unwrap_or_default();
+    let paths: Vec<_> = others.iter().map(|name| join(&folder, name)).collect();
+    let read = |path: &PathBuf| Ok(GgufFile::read(open_beside(path, requests)?)?.0);
+    let files: Vec<_> = [Ok(first)].into_iter().chain(paths.iter().map(read)).collect();
+    let (mut names, mut places) = (Vec::new(), Vec::new());
+    for (n, file) in files.iter().enumerate() {
+        // a file that cannot be read is listed as one tensor with its name
+        let own = file.as_ref().map_or_else(|_| &others[n - 1..n], |file| &file.container.names);
+        places.extend((0..own.len()).map(|there| (n, there)));
+        names.extend(own.iter().cloned());
+    }
+    Ok(Box::new(GgufReader { files, paths, names: numbered(names), places }))
+}
+
+/// Returns the names of the other files of which the file of this name is the first.
+fn names_of_others(name: &str, files: u32) -> Option<Vec<String>> {
+    let (stem, extension) = name.rsplit_once('.')?;
+    let stem = stem.strip_suffix(&format!("-00001-of-{files:05}"))?;
+    Some((2..=files).map(|n| format!("{stem}-{n:05}-of-{files:05}.{extension}")).collect())
 }
 
 #[derive(Debug)]
-struct GgufReader {
-    file: Arc<dyn ReadAt>,
+struct GgufFile {
+    bytes: Arc<dyn ReadAt>,
     is_big_endian: bool,
     tensors: Vec<StoredTensor>,
     metadata: Arc<Metadata>,
@@ -60,18 +79,17 @@ struct GgufReader {
     /// The names of tensors that may be factors.
     scales: HashSet<String>,
     container: Arc<Container>,
-    /// The number of files of the model.
-    files: u32,
 }
 
-impl GgufReader {
-    fn read(file: Arc<dyn ReadAt>) -> Result<Self> {
-        let Header { is_big_endian, metadata, kept, tensors, files } = Header::read(&*file)?;
+impl GgufFile {
+    /// Also returns the number of files of the model.
+    fn read(bytes: Arc<dyn ReadAt>) -> Result<(Self, u32)> {
+        let Header { is_big_endian, metadata, kept, tensors, files } = Header::read(&*bytes)?;
         let names: Vec<_> = tensors.iter().map(|tensor| tensor.name.clone()).collect();
         let scales = names.iter().filter(|name| name.ends_with(SCALE)).cloned().collect();
-        let container = Container::new(file.identity()?, names).into();
+        let container = Container::new(bytes.identity()?, names).into();
         let (metadata, kept) = (metadata.into(), kept.into());
-        Ok(Self { file, is_big_endian, tensors, metadata, kept, scales, container, files })
+        Ok((Self { bytes, is_big_endian, tensors, metadata, kept, scales, container }, files))
     }
 
     /// The factor of an `nvfp4` tensor `X.weight` is a tensor of its own, which converters call `X.scale` or `X.weight.scale`.
@@ -101,69 +119,103 @@ impl GgufReader {
     }
 }
 
+#[derive(Debug)]
+struct GgufReader {
+    /// The first is the file that was opened, which was read.
+    files: Vec<Result<GgufFile>>,
+    /// Those of the other files.
+    paths: Vec<PathBuf>,
+    names: Vec<String>,
+    /// The file, and the number of the tensor there.
+    places: Vec<(usize, usize)>,
+}
+
+impl GgufReader {
+    fn first(&self) -> &GgufFile {
+        self.files[0].as_ref().expect("the first file was read")
+    }
+
+    fn find(&self, n: usize) -> Result<(&GgufFile, usize)> {
+        let (file, there) = self.places[n];
+        Ok((self.files[file].as_ref().map_err(Clone::clone)?, there))
+    }
+}
+
 impl Reader for GgufReader {
     fn container(&self) -> Option<&Arc<Container>> {
-        Some(&self.container)
+        self.paths.is_empty().then(|| &self.first().container)
     }
 
     fn names(&self) -> Option<&[String]> {
-        Some(&self.container.names)
+        Some(&self.names)
     }
 
-    fn file_of(&self, _: usize) -> Result<MemberFile> {
-        let (metadata, said) = (Some(Arc::clone(&self.kept)), Some(Arc::clone(&self.metadata)));
-        Ok(MemberFile { metadata, said, ..MemberFile::default() })
+    fn facts(&self) -> FileFacts<'_> {
+        FileFacts { files: &self.paths, ..FileFacts::default() }
+    }
+
+    fn file_of(&self, n: usize) -> Result<MemberFile> {
+        let (file, there) = self.find(n)?;
+        let path = self.places[n].0.checked_sub(1).map(|other| self.paths[other].clone());
+        let member = path.is_some().then(|| file.container.names[there].clone());
+        let (metadata, said) = (Some(Arc::clone(&self.first().kept)), Some(Arc::clone(&self.first().metadata)));
+        Ok(MemberFile { path, member, metadata, said, ..MemberFile::default() })
+    }
+
+    fn file_number(&self, n: usize) -> usize {
+        self.places[n].0
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
-        let (tensor, known, meta) = self.tensor(n)?;
+        let (file, n) = self.find(n)?;
+        let (tensor, known, meta) = file.tensor(n)?;
         let blocks = matches!(known.rule, Rule::Blocks(_)).then_some(BlockDescription { name: known.name });
-        let offset = Some(tensor.start).filter(|_| !self.is_swapped(&meta));
-        let factor = self.factor(tensor, known);
+        let offset = Some(tensor.start).filter(|_| !file.is_swapped(&meta));
+        let factor = file.factor(tensor, known);
         Ok(Description { blocks, factor, ..Description::new(meta, tensor.bytes, offset) })
     }
 
     fn is_passed_over(&self, n: usize) -> bool {
-        self.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported)
+        let is_unsupported =
+            |(file, n): (&GgufFile, usize)| file.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported);
+        self.find(n).is_ok_and(is_unsupported)
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        let StoredTensor { start, bytes, .. } = self.tensors[n];
-        Some(Box::new(Section::new(Arc::clone(&self.file), start, bytes)))
+        let (file, n) = self.find(n).ok()?;
+        let StoredTensor { start, bytes, .. } = file.tensors[n];
+        Some(Box::new(Section::new(Arc::clone(&file.bytes), start, bytes)))
     }
 
     fn whole(&self, n: usize) -> Option<Box<dyn Read>> {
-        let StoredTensor { number_of_type, shape, .. } = &self.tensors[n];
-        let said = format!("{number_of_type} {shape:?} {}\n", self.is_big_endian);
+        let (file, there) = self.find(n).ok()?;
+        let StoredTensor { number_of_type, shape, .. } = &file.tensors[there];
+        let said = format!("{number_of_type} {shape:?} {}\n", file.is_big_endian);
         Some(Box::new(Cursor::new(said).chain(self.raw(n)?)))
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        let (tensor, known, meta) = self.tensor(n)?;
-        let bytes = Arc::clone(&self.file);
+        let (file, n) = self.find(n)?;
+        let (tensor, known, meta) = file.tensor(n)?;
+        let (bytes, start) = (Arc::clone(&file.bytes), tensor.start);
         let source = match &known.rule {
             Rule::Blocks(blocks) => {
-                let swapped = if self.is_big_endian { blocks.halves.unwrap_or_default() } else { &[] };
-                let items = BlockItems {
-                    bytes,
-                    start: tensor.start,
-                    blocks: meta.items() / known.items,
-                    item_type: known,
-                    decode: blocks.decode,
-                    swapped,
-                };
+                let swapped = if file.is_big_endian { blocks.halves.unwrap_or_default() } else { &[] };
+                let (count, decode) = (meta.items() / known.items, blocks.decode);
+                let items = BlockItems { bytes, start, blocks: count, item_type: known, decode, swapped };
                 Source::stored(meta, Arc::new(ByUnits(items)), 0, label)?
             }
-            Rule::Plain(_) if self.is_swapped(&meta) => {
-                Source::stored(meta, Arc::new(ByUnits(SwappedWords { bytes, start: tensor.start })), 0, label)?
+            Rule::Plain(_) if file.is_swapped(&meta) => {
+                Source::stored(meta, Arc::new(ByUnits(SwappedWords { bytes, start })), 0, label)?
             }
-            Rule::Plain(_) | Rule::Unspecified => Source::stored(meta, bytes, tensor.start, label)?,
+            Rule::Plain(_) | Rule::Unspecified => Source::stored(meta, bytes, start, label)?,
         };
-        Ok(source.one_of(Arc::clone(&self.container), n))
+        Ok(source.one_of(Arc::clone(&file.container), n))
     }
 
     fn blocks(&self, n: usize, label: String) -> Result<Option<Source>> {
-        let (tensor, known, mut meta) = self.tensor(n)?;
+        let (file, n) = self.find(n)?;
+        let (tensor, known, mut meta) = file.tensor(n)?;
         if !matches!(known.rule, Rule::Blocks(_)) {
             return Ok(None);
         }
@@ -171,7 +223,27 @@ impl Reader for GgufReader {
             *row = *row / known.items * known.bytes;
         }
         meta.dtype = DType::from(Kind::UInt8);
-        let source = Source::stored(meta, Arc::clone(&self.file), tensor.start, label)?;
-        Ok(Some(source.one_of(Arc::clone(&self.container), n)))
+        let source = Source::stored(meta, Arc::clone(&file.bytes), tensor.start, label)?;
+        Ok(Some(source.one_of(Arc::clone(&file.container), n)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_other_files() {
+        let two = vec!["m-00002-of-00003.gguf".to_owned(), "m-00003-of-00003.gguf".to_owned()];
+        let rows = [
+            ("m-00001-of-00003.gguf", 3, Some(two)),
+            ("m-00001-of-00003.gguf", 2, None),
+            ("m-00002-of-00003.gguf", 3, None),
+            ("m.gguf", 3, None),
+            ("m-00001-of-00001.gguf", 1, Some(Vec::new())),
+        ];
+        for (name, files, expected) in rows {
+            assert_eq!(names_of_others(name, files), expected, "{name}");
+        }
     }
 }

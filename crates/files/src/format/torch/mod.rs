@@ -46,23 +46,19 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let is_zip = npz::is_npz(&content.begin);
     let file = content.into_bytes()?.0;
     let mut found = Found::default();
-    let (storages, is_big_endian): (Box<dyn Storages>, _) = match is_zip {
-        true => {
-            let storages = ZippedStorages::read(&file, &mut found)?;
-            let is_big_endian = storages.is_big_endian;
-            (Box::new(storages), is_big_endian)
-        }
-        false => (Box::new(LegacyStorages::read(&*file, &mut found)?), false),
+    let storages: Box<dyn Storages> = match is_zip {
+        true => Box::new(ZippedStorages::read(&file, &mut found)?),
+        false => Box::new(LegacyStorages::read(&*file, &mut found)?),
     };
-    let Found { tensors, facts, classes, .. } = found;
+    let Found { tensors, facts, classes, is_big_endian, .. } = found;
     let (names, tensors) = tensors.into_parts();
     let mut said = facts.clone();
     if !classes.is_empty() {
         said.insert(CLASSES.to_owned(), classes.into_iter().collect::<Vec<_>>().join(", "));
     }
-    let (metadata, said) = (Arc::new(facts), Arc::new(said));
-    let container = Container { metadata: Some(Arc::clone(&metadata)), ..Container::new(file.identity()?, names) };
-    Ok(Box::new(TorchReader { file, storages, is_big_endian, tensors, metadata, said, container: container.into() }))
+    let container = Container { metadata: Some(facts.into()), ..Container::new(file.identity()?, names) };
+    let (said, container) = (said.into(), container.into());
+    Ok(Box::new(TorchReader { file, storages, is_big_endian, tensors, said, container }))
 }
 
 /// Where the bytes of storages lie.
@@ -76,7 +72,6 @@ struct TorchReader {
     storages: Box<dyn Storages>,
     is_big_endian: bool,
     tensors: Vec<Result<StridedTensor>>,
-    metadata: Arc<Metadata>,
     said: Arc<Metadata>,
     container: Arc<Container>,
 }
@@ -101,9 +96,8 @@ impl TorchReader {
         ensure!(found >= expected, "its storage {name:?} has {found} bytes, expected {expected}");
         let (view, shape) = (&tensor.view, tensor.view.shape());
         let reversed: Vec<_> = (0..shape.len()).rev().collect();
-        let is_empty = view.items() == 0;
-        let is_fortran = !is_empty && !view.is_c_order() && view.with_axes(&reversed).is_c_order();
-        let is_strided = !is_empty && !view.is_c_order() && !is_fortran;
+        let is_fortran = !view.is_c_order() && view.with_axes(&reversed).is_c_order();
+        let is_strided = !view.is_c_order() && !is_fortran;
         let is_swapped = self.is_big_endian && needs_swap(&tensor.dtype);
         if storage.is_deflated && (is_strided || is_swapped) {
             let why = if is_strided { "its items are not contiguous" } else { "has big-endian items of bfloat16" };
@@ -126,7 +120,7 @@ impl Reader for TorchReader {
     }
 
     fn file_of(&self, _: usize) -> Result<MemberFile> {
-        let (metadata, said) = (Some(Arc::clone(&self.metadata)), Some(Arc::clone(&self.said)));
+        let (metadata, said) = (self.container.metadata.clone(), Some(Arc::clone(&self.said)));
         Ok(MemberFile { metadata, said, ..MemberFile::default() })
     }
 

@@ -221,7 +221,10 @@ impl StorageId {
             "shape {shape:?} with strides {strides:?} from item {offset} on ends beyond the {bytes} bytes of its storage"
         );
         let start = before.saturating_add(own).min(storage_bytes);
-        let view = View::strided(axes().map(|(dim, stride)| (dim, stride as isize)).collect());
+        let view = match shape.contains(&0) {
+            true => View::c_order(shape),
+            false => View::strided(axes().map(|(dim, stride)| (dim, stride as isize)).collect()),
+        };
         Ok(StridedTensor { storage: self.key, dtype, start, storage_bytes, view })
     }
 }

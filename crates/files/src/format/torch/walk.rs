@@ -33,6 +33,7 @@ pub(super) struct Found {
     pub facts: Metadata,
     /// The names of unknown classes.
     pub classes: BTreeSet<String>,
+    pub is_big_endian: bool,
     visits: usize,
     path: String,
     /// The path of a storage without its key.

@@ -51,7 +51,6 @@ pub(super) fn names_torch(begin: &[u8]) -> bool {
 pub(super) struct ZippedStorages {
     files: ZipFiles,
     numbers: HashMap<String, usize>,
-    pub is_big_endian: bool,
 }
 
 impl ZippedStorages {
@@ -69,7 +68,7 @@ impl ZippedStorages {
             None => Ok(None),
         };
         // files without it were written by versions that knew no other order
-        let is_big_endian = match read("byteorder").context("byteorder")?.as_deref().map(<[u8]>::trim_ascii) {
+        found.is_big_endian = match read("byteorder").context("byteorder")?.as_deref().map(<[u8]>::trim_ascii) {
             None | Some(b"little") => false,
             Some(b"big") => true,
             Some(_) => bail!("byteorder is neither little nor big"),
@@ -82,7 +81,7 @@ impl ZippedStorages {
             };
             add().with_context(|| file_name.clone())?;
         }
-        Ok(Self { files, numbers, is_big_endian })
+        Ok(Self { files, numbers })
     }
 }
 
