@@ -1,5 +1,6 @@
 //! The files of any ZIP archive, by the rules that `.npz` has for its own: other formats keep their items in one, too.
 
+use std::collections::HashMap;
 use std::io::{BufReader, Read};
 use std::sync::Arc;
 
@@ -13,7 +14,11 @@ use crate::storage::read_at::{ReadAt, Section};
 
 /// The files of an archive, which are found by the directory at its end. No checksum is checked.
 #[derive(Clone, Debug)]
-pub(in crate::format) struct ZipFiles(Archive);
+pub(in crate::format) struct ZipFiles {
+    archive: Archive,
+    /// The numbers of the files, by their paths.
+    numbers: HashMap<String, usize>,
+}
 
 /// Where the bytes of a file lie.
 #[derive(Clone, Copy, Debug)]
@@ -31,22 +36,25 @@ impl ZipFiles {
     /// # Errors
     /// The archive is malformed, has too many files or cannot be read.
     pub(in crate::format) fn read(file: Arc<dyn ReadAt>) -> Result<Self> {
-        Archive::of_files(file).map(Self)
+        let archive = Archive::of_files(file)?;
+        let numbers = archive.others.iter().map(|file| file.full_name.clone()).zip(0..).collect();
+        Ok(Self { archive, numbers })
     }
 
     /// Returns the paths of all files, in the order of the directory.
     pub(in crate::format) fn paths(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.0.others.iter().map(|file| &*file.full_name)
+        self.archive.others.iter().map(|file| &*file.full_name)
     }
 
-    /// Returns where file `n` lies.
+    /// Returns where the file of a path lies; `None` if there is none.
     ///
     /// # Errors
     /// Its record contradicts the directory, it has a name twice, or is encrypted or compressed by another method.
-    pub(in crate::format) fn place(&self, n: usize) -> Result<ZipPlace> {
-        let file = &self.0.others[n];
+    pub(in crate::format) fn find(&self, path: &str) -> Result<Option<ZipPlace>> {
+        let Some(n) = self.numbers.get(path) else { return Ok(None) };
+        let file = &self.archive.others[*n];
         let is_deflated = file.method == CompressionMethod::DEFLATE;
-        Ok(ZipPlace { at: self.0.content_at(file)?, stored: file.stored(), size: file.size(), is_deflated })
+        Ok(Some(ZipPlace { at: self.archive.content_at(file)?, stored: file.stored(), size: file.size(), is_deflated }))
     }
 }
 

@@ -4,10 +4,10 @@
 
 use std::collections::HashMap;
 
+use super::MAX_PICKLE;
 use super::dtypes::dtype_of_storage;
 use super::pickle::{Id, Node, Pickle};
 use super::walk::Found;
-use super::{MAX_PICKLE, Storages};
 use crate::error::{Context, Error, Result, ensure};
 use crate::format::npz::files::ZipPlace;
 use crate::item::dtype::DType;
@@ -26,45 +26,37 @@ pub(super) fn is_legacy(begin: &[u8]) -> bool {
 }
 
 /// The last may be an error: no later one can be found.
-#[derive(Debug)]
-pub(super) struct LegacyStorages(HashMap<String, Result<ZipPlace>>);
+pub(super) type Places = HashMap<String, Result<ZipPlace>>;
 
-impl LegacyStorages {
-    pub(super) fn read(file: &dyn ReadAt, found: &mut Found) -> Result<Self> {
-        let (len, mut at) = (file.size()?, 0);
-        let mut next = |what: &str| {
-            let pickle = pickle_at(file, at, len).with_context(|| what.to_owned())?;
-            at += pickle.len as u64;
-            Ok::<_, Error>(pickle)
-        };
-        next("magic number")?;
-        let version = next("version")?;
-        ensure!(*version.node(version.root) == Node::Int(VERSION), "a version that is not known, expected {VERSION}");
-        next("system")?;
-        let (object, keys) = (next("object")?, next("keys")?);
-        found.add(&object, "", "")?;
-        let ids = (0..object.nodes.len() as Id).filter(|id| matches!(object.node(*id), Node::Persistent(_)));
-        let storages = ids.filter_map(|id| object.storage(id).ok());
-        let classes: HashMap<_, _> = storages.map(|storage| (storage.key, storage.class)).collect();
-        let mut places = HashMap::new();
-        for key in keys.items(keys.root).context("the keys of the storages are no list")? {
-            let key = keys.key(*key).context("the key of a storage is no text")?;
-            let dtype = classes.get(&key).and_then(|class| dtype_of_storage(class));
-            let place = place_of(file, at, len, dtype);
-            let end = place.as_ref().map(|place| place.at + place.size).ok();
-            places.insert(key, place);
-            // no later storage can be found
-            let Some(end) = end else { break };
-            at = end;
-        }
-        Ok(Self(places))
+/// Adds the tensors to `found`, and returns where the storages lie.
+pub(super) fn read(file: &dyn ReadAt, found: &mut Found) -> Result<Places> {
+    let (len, mut at) = (file.size()?, 0);
+    let mut next = |what: &str| {
+        let pickle = pickle_at(file, at, len).with_context(|| what.to_owned())?;
+        at += pickle.len as u64;
+        Ok::<_, Error>(pickle)
+    };
+    next("magic number")?;
+    let version = next("version")?;
+    ensure!(*version.node(version.root) == Node::Int(VERSION), "a version that is not known, expected {VERSION}");
+    next("system")?;
+    let (object, keys) = (next("object")?, next("keys")?);
+    found.add(&object, "", "")?;
+    let ids = (0..object.nodes.len() as Id).filter(|id| matches!(object.node(*id), Node::Persistent(_)));
+    let storages = ids.filter_map(|id| object.storage(id).ok());
+    let classes: HashMap<_, _> = storages.map(|storage| (storage.key, storage.class)).collect();
+    let mut places = HashMap::new();
+    for key in keys.items(keys.root) {
+        let key = keys.key(*key).context("the key of a storage is no text")?;
+        let dtype = classes.get(&key).and_then(|class| dtype_of_storage(class));
+        let place = place_of(file, at, len, dtype);
+        let end = place.as_ref().map(|place| place.at + place.size).ok();
+        places.insert(key, place);
+        // no later storage can be found
+        let Some(end) = end else { break };
+        at = end;
     }
-}
-
-impl Storages for LegacyStorages {
-    fn place(&self, storage: &str) -> Result<Option<ZipPlace>> {
-        self.0.get(storage).cloned().transpose()
-    }
+    Ok(places)
 }
 
 fn place_of(file: &dyn ReadAt, at: u64, len: u64, dtype: Option<DType>) -> Result<ZipPlace> {

@@ -11,20 +11,17 @@ mod tests;
 mod walk;
 mod zipped;
 
-use std::fmt::Debug;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use self::legacy::LegacyStorages;
 use self::objects::{StridedTensor, unsupported};
 use self::strided::StridedItems;
 use self::walk::Found;
-use self::zipped::ZippedStorages;
 use super::content::{Content, Description, MemberFile, StoredRange};
 use super::interface::{Confidence, Reader};
 use super::lazy_content::LazyContent;
 use super::npz;
-use super::npz::files::ZipPlace;
+use super::npz::files::{ZipFiles, ZipPlace};
 use super::swapped::{SwappedWords, needs_swap};
 use super::units::ByUnits;
 use crate::error::{Context, ErrorKind, Result, ensure};
@@ -46,9 +43,9 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let is_zip = npz::is_npz(&content.begin);
     let file = content.into_bytes()?.0;
     let mut found = Found::default();
-    let storages: Box<dyn Storages> = match is_zip {
-        true => Box::new(ZippedStorages::read(&file, &mut found)?),
-        false => Box::new(LegacyStorages::read(&*file, &mut found)?),
+    let storages = match is_zip {
+        true => Storages::Files(zipped::read(&file, &mut found)?),
+        false => Storages::Places(legacy::read(&*file, &mut found)?),
     };
     let Found { tensors, facts, classes, is_big_endian, .. } = found;
     let (names, tensors) = tensors.into_parts();
@@ -61,15 +58,16 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     Ok(Box::new(TorchReader { file, storages, is_big_endian, tensors, said, container }))
 }
 
-/// Where the bytes of storages lie.
-trait Storages: Debug + Send + Sync {
-    fn place(&self, storage: &str) -> Result<Option<ZipPlace>>;
+#[derive(Debug)]
+enum Storages {
+    Files(ZipFiles),
+    Places(legacy::Places),
 }
 
 #[derive(Debug)]
 struct TorchReader {
     file: Arc<dyn ReadAt>,
-    storages: Box<dyn Storages>,
+    storages: Storages,
     is_big_endian: bool,
     tensors: Vec<Result<StridedTensor>>,
     said: Arc<Metadata>,
@@ -91,7 +89,11 @@ impl TorchReader {
     fn placed(&self, n: usize) -> Result<Placed<'_>> {
         let tensor = self.tensors[n].as_ref().map_err(Clone::clone)?;
         let name = &tensor.storage;
-        let storage = self.storages.place(name)?.with_context(|| format!("its storage {name:?} is missing"))?;
+        let storage = match &self.storages {
+            Storages::Files(files) => files.find(name).with_context(|| name.clone())?,
+            Storages::Places(places) => places.get(name).cloned().transpose()?,
+        };
+        let storage = storage.with_context(|| format!("its storage {name:?} is missing"))?;
         let (found, expected) = (storage.size, tensor.storage_bytes);
         ensure!(found >= expected, "its storage {name:?} has {found} bytes, expected {expected}");
         let (view, shape) = (&tensor.view, tensor.view.shape());

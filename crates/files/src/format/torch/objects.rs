@@ -46,29 +46,30 @@ impl Pickle {
     }
 
     /// Returns the name of a class, with its module.
-    pub(super) fn class(&self, id: Id) -> Option<String> {
+    pub(super) fn class(&self, id: Id) -> String {
         let mut class = self.node(id);
         // of a whole model: `('module', class, file, source)`
         if let Node::Persistent(id) = class
-            && let [tag, named, ..] = self.items(*id)?
+            && let [tag, named, ..] = self.items(*id)
             && self.is_text(*tag, "module")
         {
             class = self.node(*named);
         }
-        let Node::Global(module, name) = class else { return None };
-        Some([module, name].map(|part| self.short(part)).join("."))
+        match class {
+            Node::Global(module, name) => [module, name].map(|part| self.short(part)).join("."),
+            _ => "a class that is no name".to_owned(),
+        }
     }
 
     /// Returns the class of a call and its arguments.
     pub(super) fn called(&self, call: &Call) -> (String, &[Id]) {
-        let class = |id| self.class(id).unwrap_or_else(|| "a class that is no name".to_owned());
-        let args = |id| self.items(id).unwrap_or_default();
-        match (class(call.class), args(call.args)) {
+        let (class, args) = (self.class(call.class), self.items(call.args));
+        match args {
             // it calls another constructor
-            (name, [function, _, inner, ..]) if name == "torch._tensor._rebuild_from_type_v2" => {
-                (class(*function), args(*inner))
+            [function, _, args, ..] if class == "torch._tensor._rebuild_from_type_v2" => {
+                (self.class(*function), self.items(*args))
             }
-            called => called,
+            _ => (class, args),
         }
     }
 
@@ -86,8 +87,9 @@ impl Pickle {
         matches!(self.node(id), Node::Text(text) if self.bytes[text.clone()] == *expected.as_bytes())
     }
 
-    pub(super) fn items(&self, id: Id) -> Option<&[Id]> {
-        if let Node::Tuple(items) | Node::List(items) = self.node(id) { Some(items) } else { None }
+    /// Those of a tuple or a list; any other value has none.
+    pub(super) fn items(&self, id: Id) -> &[Id] {
+        if let Node::Tuple(items) | Node::List(items) = self.node(id) { items } else { &[] }
     }
 
     /// The keys and values of a dictionary, or of the list of pairs that Python 2 passes for one.
@@ -95,7 +97,7 @@ impl Pickle {
         match self.node(id) {
             Node::Dict(items) => items.clone(),
             Node::List(pairs) => {
-                let pairs = pairs.iter().filter_map(|pair| self.items(*pair)).filter(|pair| pair.len() == 2);
+                let pairs = pairs.iter().map(|pair| self.items(*pair)).filter(|pair| pair.len() == 2);
                 pairs.flatten().copied().collect()
             }
             _ => Vec::new(),
@@ -108,12 +110,12 @@ impl Pickle {
 
     /// A `torch.Size` is a tuple within a call.
     fn dims(&self, id: Id) -> Option<Vec<usize>> {
-        let items = match self.node(id) {
-            Node::Call(call) if self.class(call.class)? == "torch.Size" => *self.items(call.args)?.first()?,
+        let list = match self.node(id) {
+            Node::Call(call) if self.class(call.class) == "torch.Size" => *self.items(call.args).first()?,
             _ => id,
         };
-        let dims = self.items(items)?.iter().take(MAX_RANK + 1);
-        dims.map(|dim| usize::try_from(self.count(*dim)?).ok()).collect()
+        let (Node::Tuple(dims) | Node::List(dims)) = self.node(list) else { return None };
+        dims.iter().take(MAX_RANK + 1).map(|dim| usize::try_from(self.count(*dim)?).ok()).collect()
     }
 
     /// The first arguments are storage, offset, shape and strides, all in items.
@@ -123,7 +125,7 @@ impl Pickle {
         };
         let storage = self.storage(*storage)?;
         let named = |id| {
-            let name = self.class(id).context("a tensor without a dtype")?;
+            let name = self.class(id);
             dtype_named(&name).ok_or_else(|| unsupported(format!("items of {name} are not read")))
         };
         let dtype = dtype.map(named).transpose()?;
@@ -142,19 +144,18 @@ impl Pickle {
 
     pub(super) fn storage(&self, id: Id) -> Result<StorageId> {
         let Node::Persistent(id) = self.node(id) else { bail!("a tensor without a storage") };
-        let fields = self.items(*id).unwrap_or_default();
+        let fields = self.items(*id);
         let [tag, class, key, _, items, view @ ..] = fields else { bail!("a storage of {} fields", fields.len()) };
         ensure!(self.is_text(*tag, "storage"), "a persistent id that is no storage");
-        let class = self.class(*class).context("a storage without a type")?;
         let Node::Text(key) = self.node(*key) else { bail!("a storage without a name") };
         let items = self.count(*items).context("a storage without a number of items")?;
-        let (offset, items) = match view.first().and_then(|view| self.items(*view)) {
+        let (offset, items) = match view.first().map(|view| self.items(*view)) {
             Some([_, offset, items]) => {
                 self.count(*offset).zip(self.count(*items)).context("a view without an offset")?
             }
             _ => (0, items),
         };
-        Ok(StorageId { key: self.short(key), class, items, offset })
+        Ok(StorageId { key: self.short(key), class: self.class(*class), items, offset })
     }
 
     /// A key of a dictionary as text.
@@ -186,7 +187,7 @@ impl Pickle {
                 let shown: String = self.short(text).chars().take(MOST).collect();
                 if shown.len() == text.len() { shown } else { shown + "…" }
             }
-            Node::Global(module, _) if self.bytes[module.clone()] == *b"torch" => self.class(id)?,
+            Node::Global(module, _) if self.bytes[module.clone()] == *b"torch" => self.class(id),
             Node::List(items) | Node::Tuple(items) if !items.is_empty() && items.iter().all(is_plain) => {
                 let mut shown: Vec<_> = items.iter().take(LISTED).filter_map(|id| self.plain(*id)).collect();
                 if items.len() > LISTED {

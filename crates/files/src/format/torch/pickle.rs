@@ -1,6 +1,6 @@
-//! A machine for Python's pickles, protocols 1 to 5, that calls nothing: a class with its arguments becomes a
+//! A machine for Python's pickles, protocols 2 to 5, that calls nothing: a class with its arguments becomes a
 //! [`Node::Call`]. The opcodes are those of `pickletools.opcodes` in Python's standard library, without those that only
-//! protocol 0 needs, whose persistent ids are text: no storage can have one.
+//! older protocols need: torch has always written 2 unless it is told to write a newer one.
 //!
 //! Nodes refer to one another by number, and texts are ranges of the pickle: so the memory for a pickle is at most
 //! some tens of bytes for each of its bytes, whatever it repeats.
@@ -23,14 +23,13 @@ pub(super) type Id = u32;
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Node {
-    None,
+    /// None, bytes, integers beyond int64.
+    Other,
     Bool(bool),
     Int(i64),
     Float(f64),
     /// UTF-8, or any bytes of a Python 2 string.
     Text(Range<usize>),
-    /// Bytes, integers beyond int64.
-    Other(Range<usize>),
     /// Also a set.
     List(Vec<Id>),
     Tuple(Vec<Id>),
@@ -105,10 +104,9 @@ impl Machine<'_> {
         let opcode = self.number(1)? as u8;
         match opcode {
             b'.' => return self.pop().map(Some),
-            0x80 => {
-                let version = self.number(1)?;
-                ensure!(version <= 5, "protocol {version}, expected at most 5");
-            }
+            // the protocol
+            0x80 => _ = self.take(1)?,
+            // the length of a frame
             0x95 => _ = self.take(8)?,
             b'(' => {
                 ensure!(self.stack.len() <= MAX_MARKS, "more than {MAX_MARKS} marks");
@@ -157,21 +155,20 @@ impl Machine<'_> {
     /// Returns the value that an opcode pushes.
     fn value(&mut self, opcode: u8) -> Result<Node> {
         Ok(match opcode {
-            b'N' => Node::None,
+            b'N' => Node::Other,
             0x88 | 0x89 => Node::Bool(opcode == 0x88),
             b'J' => Node::Int((self.number(4)? as u32).cast_signed().into()),
             b'K' => Node::Int(self.number(1)? as i64),
             b'M' => Node::Int(self.number(2)? as i64),
             0x8a => self.long(1)?,
             0x8b => self.long(4)?,
-            b'I' | b'L' => self.decimal()?,
             b'G' => Node::Float(f64::from_bits(self.number(8)?.swap_bytes())),
             b'U' | 0x8c => Node::Text(self.counted(1)?),
             b'T' | b'X' => Node::Text(self.counted(4)?),
             0x8d => Node::Text(self.counted(8)?),
-            b'C' => Node::Other(self.counted(1)?),
-            b'B' => Node::Other(self.counted(4)?),
-            0x8e | 0x96 => Node::Other(self.counted(8)?),
+            b'C' => self.counted(1).map(|_| Node::Other)?,
+            b'B' => self.counted(4).map(|_| Node::Other)?,
+            0x8e | 0x96 => self.counted(8).map(|_| Node::Other)?,
             b']' | 0x8f => Node::List(Vec::new()),
             0x91 => Node::List(self.marked()?),
             b'}' => Node::Dict(Vec::new()),
@@ -231,24 +228,12 @@ impl Machine<'_> {
         self.take(usize::try_from(bytes)?)
     }
 
-    fn decimal(&mut self) -> Result<Node> {
-        let line = self.line()?;
-        Ok(match &self.bytes[line.clone()] {
-            b"00" => Node::Bool(false),
-            b"01" => Node::Bool(true),
-            text => {
-                let text = std::str::from_utf8(text.strip_suffix(b"L").unwrap_or(text)).ok();
-                text.and_then(|text| text.parse().ok()).map_or(Node::Other(line), Node::Int)
-            }
-        })
-    }
-
     /// Two's complement, little-endian.
     fn long(&mut self, prefix: usize) -> Result<Node> {
         let range = self.counted(prefix)?;
-        let bytes = &self.bytes[range.clone()];
+        let bytes = &self.bytes[range];
         if bytes.len() > 8 {
-            return Ok(Node::Other(range));
+            return Ok(Node::Other);
         }
         let sign = if bytes.last().is_some_and(|byte| *byte >= 0x80) { -1 } else { 0 };
         Ok(Node::Int(bytes.iter().rev().fold(sign, |number, byte| number << 8 | i64::from(*byte))))

@@ -383,7 +383,7 @@ fn hostile_pickles() {
     bomb.extend(b"h\xc8.");
     let rows: Vec<(Vec<u8>, &str)> = vec![
         (b"".to_vec(), "cut off"),
-        (b"\x80\x06".to_vec(), "protocol 6"),
+        (b"I01\n.".to_vec(), "opcode 0x49"),
         (b"\x80\x02".to_vec(), "cut off"),
         (b"X\xff\xff\xff\xff".to_vec(), "cut off"),
         (b"\x8d\xff\xff\xff\xff\xff\xff\xff\xff.".to_vec(), "cut off"),

@@ -65,7 +65,7 @@ impl Found {
 
     /// Modules have attributes that say nothing about their weights, so only `facts` elsewhere are kept.
     fn value(&mut self, pickle: &Pickle, id: Id, facts: bool) -> Result<()> {
-        self.visit(1 + (self.path.len() + pickle.items(id).map_or(0, <[Id]>::len)) / TRIFLES)?;
+        self.visit(1 + (self.path.len() + pickle.items(id).len()) / TRIFLES)?;
         if !self.within.insert(id) {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl Found {
                     self.child(pickle, &n.to_string(), *item, facts)?;
                 }
             }
-            Node::Global(..) => self.classes.extend(pickle.class(id)),
+            Node::Global(..) => _ = self.classes.insert(pickle.class(id)),
             _ => {}
         }
         self.within.remove(&id);

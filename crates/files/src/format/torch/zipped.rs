@@ -1,15 +1,14 @@
 //! The archive: `NAME/data.pkl`, a file `NAME/data/KEY` for each storage, `NAME/byteorder`; of TorchScript also
 //! `NAME/constants.pkl` with `NAME/constants/KEY`.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::MAX_PICKLE;
 use super::pickle::Pickle;
 use super::walk::Found;
-use super::{MAX_PICKLE, Storages};
 use crate::error::{Context, Result, bail, ensure};
 use crate::format::foreign;
-use crate::format::npz::files::{ZipFiles, ZipPlace};
+use crate::format::npz::files::ZipFiles;
 use crate::format::npz::is_npz;
 use crate::storage::read_at::ReadAt;
 
@@ -47,47 +46,31 @@ pub(super) fn names_torch(begin: &[u8]) -> bool {
     false
 }
 
-#[derive(Debug)]
-pub(super) struct ZippedStorages {
-    files: ZipFiles,
-    numbers: HashMap<String, usize>,
-}
-
-impl ZippedStorages {
-    pub(super) fn read(file: &Arc<dyn ReadAt>, found: &mut Found) -> Result<Self> {
-        let files = ZipFiles::read(Arc::clone(file))?;
-        let numbers: HashMap<_, _> = files.paths().map(str::to_owned).zip(0..).collect();
-        let pickle =
-            files.paths().filter(|path| path.rsplit('/').next() == Some("data.pkl")).min_by_key(|path| path.len());
-        let Some(root) = pickle.and_then(|path| path.strip_suffix("data.pkl")) else {
-            ensure!(!numbers.keys().any(|path| path.ends_with(EXPORTED)), "{}", foreign::EXPORTED);
-            bail!("a ZIP archive without data.pkl, which PyTorch needs");
+/// Adds the tensors to `found`, and returns the files.
+pub(super) fn read(file: &Arc<dyn ReadAt>, found: &mut Found) -> Result<ZipFiles> {
+    let files = ZipFiles::read(Arc::clone(file))?;
+    let pickles = files.paths().filter(|path| path.rsplit('/').next() == Some("data.pkl"));
+    let Some(root) = pickles.min_by_key(|path| path.len()).and_then(|path| path.strip_suffix("data.pkl")) else {
+        ensure!(!files.paths().any(|path| path.ends_with(EXPORTED)), "{}", foreign::EXPORTED);
+        bail!("a ZIP archive without data.pkl, which PyTorch needs");
+    };
+    let content = |name: &str| match files.find(&format!("{root}{name}"))? {
+        Some(place) => place.read(file, MAX_PICKLE).map(Some),
+        None => Ok(None),
+    };
+    // files without it were written by versions that knew no other order
+    found.is_big_endian = match content("byteorder").context("byteorder")?.as_deref().map(<[u8]>::trim_ascii) {
+        None | Some(b"little") => false,
+        Some(b"big") => true,
+        Some(_) => bail!("byteorder is neither little nor big"),
+    };
+    for (name, prefix) in [("data", ""), ("constants", "constants")] {
+        let pickle = format!("{name}.pkl");
+        let mut add = || match content(&pickle)? {
+            Some(bytes) => found.add(&Pickle::read(bytes)?, prefix, &format!("{root}{name}/")),
+            None => Ok(()),
         };
-        let read = |name: &str| match numbers.get(&format!("{root}{name}")) {
-            Some(n) => files.place(*n)?.read(file, MAX_PICKLE).map(Some),
-            None => Ok(None),
-        };
-        // files without it were written by versions that knew no other order
-        found.is_big_endian = match read("byteorder").context("byteorder")?.as_deref().map(<[u8]>::trim_ascii) {
-            None | Some(b"little") => false,
-            Some(b"big") => true,
-            Some(_) => bail!("byteorder is neither little nor big"),
-        };
-        for (name, prefix) in [("data", ""), ("constants", "constants")] {
-            let file_name = format!("{name}.pkl");
-            let mut add = || match read(&file_name)? {
-                Some(bytes) => found.add(&Pickle::read(bytes)?, prefix, &format!("{root}{name}/")),
-                None => Ok(()),
-            };
-            add().with_context(|| file_name.clone())?;
-        }
-        Ok(Self { files, numbers })
+        add().with_context(|| pickle.clone())?;
     }
-}
-
-impl Storages for ZippedStorages {
-    fn place(&self, storage: &str) -> Result<Option<ZipPlace>> {
-        let place = self.numbers.get(storage).map(|n| self.files.place(*n)).transpose();
-        place.with_context(|| storage.to_owned())
-    }
+    Ok(files)
 }
