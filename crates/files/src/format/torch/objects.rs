@@ -148,13 +148,11 @@ impl Pickle {
         let [tag, class, key, _, items, view @ ..] = fields else { bail!("a storage of {} fields", fields.len()) };
         ensure!(self.is_text(*tag, "storage"), "a persistent id that is no storage");
         let Node::Text(key) = self.node(*key) else { bail!("a storage without a name") };
-        let items = self.count(*items).context("a storage without a number of items")?;
         let (offset, items) = match view.first().map(|view| self.items(*view)) {
-            Some([_, offset, items]) => {
-                self.count(*offset).zip(self.count(*items)).context("a view without an offset")?
-            }
-            _ => (0, items),
+            Some([_, offset, items]) => (self.count(*offset), items),
+            _ => (Some(0), items),
         };
+        let (offset, items) = offset.zip(self.count(*items)).context("a storage without a number of items")?;
         Ok(StorageId { key: self.short(key), class: self.class(*class), items, offset })
     }
 

@@ -120,7 +120,14 @@ impl Machine<'_> {
                     b's' => self.last(2)?,
                     _ => self.marked()?,
                 };
-                self.fill(&items, matches!(opcode, b's' | b'u'))?;
+                ensure!(opcode != b'u' || items.len().is_multiple_of(2), "a key without a value");
+                let top = self.top()?;
+                let to = match &mut self.nodes[top as usize] {
+                    Node::List(to) | Node::Dict(to) => to,
+                    Node::Call(call) => &mut call.items,
+                    _ => bail!("an item for what is no container"),
+                };
+                memory::extend(to, &items)?;
             }
             b'b' => {
                 let (state, top) = (self.pop()?, self.top()?);
@@ -270,17 +277,5 @@ impl Machine<'_> {
     fn marked(&mut self) -> Result<Vec<Id>> {
         ensure!(self.stack.len() > 1, "a mark is missing");
         Ok(self.stack.pop().expect("a mark"))
-    }
-
-    fn fill(&mut self, more: &[Id], has_keys: bool) -> Result<()> {
-        ensure!(!has_keys || more.len().is_multiple_of(2), "a key without a value");
-        let top = self.top()?;
-        let items = match (&mut self.nodes[top as usize], has_keys) {
-            (Node::List(items), false) | (Node::Dict(items), true) => items,
-            (Node::Call(call), _) => &mut call.items,
-            (_, true) => bail!("a key for what is no dictionary"),
-            (_, false) => bail!("an item for what is no list"),
-        };
-        Ok(memory::extend(items, more)?)
     }
 }

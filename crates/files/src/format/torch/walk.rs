@@ -13,7 +13,7 @@ use crate::storage::source::Metadata;
 const MAX_DEPTH: usize = 256;
 /// The limit on values that are looked at. Shared ones count each time, because a short pickle can repeat a list of
 /// lists of lists.
-const MAX_VISITS: usize = 1 << 21;
+const MAX_VISITS: usize = 1 << 22;
 /// The bytes of a path, and the items of a list, that take as long as a value.
 const TRIFLES: usize = 64;
 /// The values that take as much memory as a tensor.
