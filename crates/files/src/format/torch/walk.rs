@@ -70,13 +70,16 @@ impl Found {
             return Ok(());
         }
         ensure!(self.within.len() <= MAX_DEPTH, "more than {MAX_DEPTH} containers within one another");
-        let is_kept = facts && self.facts.len() < MAX_FACTS && !self.path.is_empty();
-        let plain = if is_kept { pickle.plain(id) } else { None };
+        let is_kept = facts && self.facts.len() < MAX_FACTS;
+        let plain = pickle.plain(id).filter(|_| !self.path.is_empty());
         match pickle.node(id) {
             Node::Call(call) => self.call(pickle, id, call, facts)?,
             Node::Persistent(_) => self.push(pickle.whole(id))?,
             Node::Dict(items) => self.pairs(pickle, items, facts)?,
-            _ if plain.is_some() => self.facts.extend(plain.map(|value| (self.path.clone(), value))),
+            // also a list of plain values, which is one value
+            _ if plain.is_some() => {
+                self.facts.extend(plain.filter(|_| is_kept).map(|value| (self.path.clone(), value)));
+            }
             Node::List(items) | Node::Tuple(items) => {
                 for (n, item) in items.iter().enumerate() {
                     self.child(pickle, &n.to_string(), *item, facts)?;
