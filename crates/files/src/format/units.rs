@@ -44,15 +44,27 @@ impl<T: Units> ReadAt for ByUnits<T> {
         if self.size()?.checked_sub(at).is_none_or(|left| left < out.len() as u64) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let unit = self.0.unit();
-        let (first, skip) = ((at / unit as u64) as usize, (at % unit as u64) as usize);
-        if skip == 0 && out.len().is_multiple_of(unit) {
-            return Ok(self.0.compute(out, first)?);
+        let unit = self.0.unit() as u64;
+        let part = |out: &mut [u8], at: u64| {
+            let skip = (at % unit) as usize;
+            let mut whole = memory::zeros((skip + out.len()).next_multiple_of(unit as usize))?;
+            self.0.compute(&mut whole, (at / unit) as usize)?;
+            out.copy_from_slice(&whole[skip..][..out.len()]);
+            Ok::<_, Error>(())
+        };
+        let head = at.next_multiple_of(unit) - at;
+        let tail = (at + out.len() as u64) % unit;
+        // a request costs more than the copy of all bytes
+        if head >= out.len() as u64 || self.costs_requests() && head + tail > 0 {
+            return Ok(part(out, at)?);
         }
-        let mut whole = memory::zeros((skip + out.len()).next_multiple_of(unit)).map_err(Error::from)?;
-        self.0.compute(&mut whole, first)?;
-        out.copy_from_slice(&whole[skip..][..out.len()]);
-        Ok(())
+        let (first, last) = ((at + head) / unit, at + out.len() as u64 - tail);
+        let (head, rest) = out.split_at_mut(head as usize);
+        let (whole, tail) = rest.split_at_mut(rest.len() - tail as usize);
+        for (out, at) in [(head, at), (tail, last)].into_iter().filter(|(out, _)| !out.is_empty()) {
+            part(out, at)?;
+        }
+        Ok(self.0.compute(whole, first as usize)?)
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
