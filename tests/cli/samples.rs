@@ -48,7 +48,7 @@ fn describe(name: &str) -> String {
             None => found.meta.dtype.name(),
         };
         let dims: Vec<String> = found.meta.shape.iter().map(ToString::to_string).collect();
-        format!("{dtype}, {}", dims.join("x"))
+        format!("{dtype}, {}", if dims.is_empty() { "scalar".to_owned() } else { dims.join("x") })
     };
     match input.names() {
         None => tensor(0),
