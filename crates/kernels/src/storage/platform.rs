@@ -56,7 +56,7 @@ pub fn unnamed_file() -> io::Result<File> {
     tempfile::tempfile()
 }
 
-/// Only streams, which need the feature `files`, use unnamed files.
+/// Only streams, which need the feature `system`, use unnamed files.
 #[cfg(not(feature = "system"))]
 pub fn unnamed_file() -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
