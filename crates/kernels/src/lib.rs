@@ -6,7 +6,7 @@
 //!
 //! let data = array![[1.0_f32, 2.0], [3.0, 4.0]];
 //! let patched = slice_scatter(&data, &array![[0.0, 0.5]], &":1".parse()?)?;
-//! assert_eq!(patched, array![[0.0, 0.5], [3.0, 4.0]].into_dyn());
+//! assert_eq!(patched, array![[0.0, 0.5], [3.0, 4.0]]);
 //! # Ok::<(), tensorop_kernels::Error>(())
 //! ```
 //!
