@@ -36,6 +36,9 @@ pub(super) fn files() -> (Folder, Vec<&'static str>) {
     ] {
         folder.run(words(args)).printed().expect(args);
     }
+    for model in ["model.onnx", "model.gguf", "model.pt"] {
+        folder.put(model, std::fs::read(format!("samples/models/{model}")).expect("a sample"));
+    }
     let names = vec![
         "x.npy",
         "x.npz:a",
@@ -50,6 +53,9 @@ pub(super) fn files() -> (Folder, Vec<&'static str>) {
         "x.zarr",
         "s.zarr",
         "g.zarr:a",
+        "model.onnx:up.weight",
+        "model.gguf:blk.0.ffn_up.weight",
+        "model.pt:model.up.weight",
     ];
     (folder, names)
 }
@@ -93,6 +99,24 @@ fn every_format_reads_as_its_file() {
             folder.run(["diff", name, &url]).printed().map(drop)
         },
     );
+}
+
+/// The configuration is asked for beside the tensors.
+#[test]
+fn quantised_weights_and_their_configuration() {
+    let golden = |name: &str| std::fs::read(format!("tests/golden/quantized/{name}")).expect("a golden file");
+    let paths = ["nvfp4/model.safetensors", "nvfp4/config.json"].map(|name| (format!("/{name}"), golden(name)));
+    let server = Server::of(paths.iter().map(|(path, bytes)| (&**path, bytes.clone())));
+    let folder = Folder::new();
+    folder.put("numbers.safetensors", golden("nvfp4.safetensors"));
+    let args = ["diff", "numbers.safetensors", &server.url("/nvfp4/model.safetensors"), "--dequantize"];
+    assert_eq!(folder.run(args).printed().as_deref(), Ok("equal: 5 same, 0 within, 0 different, 0 missing, 0 extra\n"));
+    let listed = folder.run(["info", &server.url("/nvfp4/model.safetensors")]).printed();
+    assert!(listed.as_ref().is_ok_and(|listed| listed.contains("6 tensors make up 2 nvfp4 weights")), "{listed:?}");
+    // without the file beside it, the names do not tell
+    server.set("/nvfp4/config.json", None);
+    let url = server.url("/nvfp4/model.safetensors");
+    folder.refuses(["info", &url, "--dequantize"], &["no config.json beside the tensors states"]).expect("refused");
 }
 
 #[test]
