@@ -11,6 +11,9 @@ use std::ops::Range;
 use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::memory;
 
+/// Python's newest protocol of pickles.
+const MAX_PROTOCOL: u64 = 5;
+
 /// The limit on the values of a pickle, of at most 40 bytes each.
 const MAX_NODES: usize = 1 << 23;
 /// The limit on the values that a pickle refers to by number.
@@ -105,7 +108,10 @@ impl Machine<'_> {
         match opcode {
             b'.' => return self.pop().map(Some),
             // the protocol
-            0x80 => _ = self.take(1)?,
+            0x80 => {
+                let protocol = self.number(1)?;
+                ensure!(protocol <= MAX_PROTOCOL, "a pickle of protocol {protocol}, expected at most {MAX_PROTOCOL}");
+            }
             // the length of a frame
             0x95 => _ = self.take(8)?,
             b'(' => {
