@@ -98,6 +98,7 @@ pub use item::element::Element;
 pub use item::meta::{Meta, Order};
 pub use item::tensor::Tensor;
 pub use layout::axis::{Span, StepRange};
+pub use memory::OutOfMemory;
 pub use ops::broadcast::{BroadcastRule, broadcast};
 pub use ops::concat::{concat, stack};
 pub use ops::condition::Condition;

@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 
 use crate::error::{Context, Error, ErrorKind};
 
-/// The number of bytes.
+/// A refusal of the system to give memory, with the number of bytes that were wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory(pub usize);
 

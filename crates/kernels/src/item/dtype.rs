@@ -158,10 +158,12 @@ impl DType {
     }
 
     /// Raw bytes may be numbers of a type that NumPy does not know.
+    #[doc(hidden)]
     pub fn is_ambiguous(&self) -> bool {
         matches!(self.kind, Kind::Void(1 | 2 | 4 | 8 | 16))
     }
 
+    #[doc(hidden)]
     pub fn advise(&self, refused: Error) -> Error {
         let bytes = self.itemsize();
         match refused.advice() {

@@ -59,6 +59,7 @@ impl DType {
     }
 
     /// Both dtypes must be of the [same kind](Self::same_kind).
+    #[doc(hidden)]
     pub fn swaps_to(&self, to: &Self) -> Vec<Swap> {
         match (&self.kind, &to.kind) {
             (Kind::Struct(a), Kind::Struct(b)) => {
@@ -100,6 +101,7 @@ pub enum Swap {
 }
 
 impl Swap {
+    #[doc(hidden)]
     pub fn apply(&self, item: &mut [u8]) {
         match self {
             Swap::Units { width: 2, count } => {
@@ -120,6 +122,7 @@ impl Swap {
         }
     }
 
+    #[doc(hidden)]
     pub fn apply_all(swaps: &[Swap], items: &mut [u8], itemsize: usize) {
         match swaps {
             [] => {}

@@ -20,6 +20,7 @@ pub struct Binary {
 }
 
 impl Binary {
+    #[doc(hidden)]
     pub fn shifted(self, power: i32) -> Self {
         Self { power: self.power + power, ..self }
     }
@@ -53,6 +54,7 @@ pub struct Exact {
 
 impl Binary {
     /// Keeps the highest 64 bits.
+    #[doc(hidden)]
     pub fn of_integer(integer: i128) -> Self {
         let magnitude = integer.unsigned_abs();
         let power = u64::BITS.saturating_sub(magnitude.leading_zeros());
@@ -61,19 +63,23 @@ impl Binary {
 }
 
 impl Exact {
+    #[doc(hidden)]
     pub fn add(&mut self, value: impl Into<Binary>) {
         self.add_times(value, 1);
     }
 
+    #[doc(hidden)]
     pub fn add_times(&mut self, value: impl Into<Binary>, times: u64) {
         let Binary { negative, mantissa, power } = value.into();
         self.add_wide(negative, u128::from(mantissa) * u128::from(times), power);
     }
 
+    #[doc(hidden)]
     pub fn add_product(&mut self, one: impl Into<Binary>, other: impl Into<Binary>) {
         self.add_product_times(one, other, 1);
     }
 
+    #[doc(hidden)]
     pub fn add_product_times(&mut self, one: impl Into<Binary>, other: impl Into<Binary>, times: u64) {
         let (one, other) = (one.into(), other.into());
         let (negative, power) = (one.negative != other.negative, one.power + other.power);
@@ -87,6 +93,7 @@ impl Exact {
         self.add_wide(negative, (product >> 64) * u128::from(times), power + 64);
     }
 
+    #[doc(hidden)]
     pub fn add_wide(&mut self, negative: bool, magnitude: u128, power: i32) {
         if magnitude == 0 {
             return;
@@ -111,6 +118,7 @@ impl Exact {
         }
     }
 
+    #[doc(hidden)]
     pub fn merge(&mut self, mut other: Self) {
         self.carry();
         other.carry();
@@ -137,11 +145,13 @@ impl Exact {
         self.pending = 0;
     }
 
+    #[doc(hidden)]
     pub fn is_zero(&self) -> bool {
         self.magnitude().bits() == 0
     }
 
     /// The last bit may be wrong.
+    #[doc(hidden)]
     pub fn scaled(&self) -> Scaled {
         let sum = self.magnitude();
         let drop = sum.bits().saturating_sub(64);
@@ -256,26 +266,31 @@ impl Scaled {
         Self { mantissa: near_one.copysign(mantissa), power: power + i64::from(number.power) + 63 - zeros }
     }
 
+    #[doc(hidden)]
     pub fn shifted(self, by: i64) -> Self {
         Self::new(self.mantissa, self.power + by)
     }
 
     /// `other` must not be 0.
+    #[doc(hidden)]
     pub fn over(self, other: Self) -> Self {
         Self::new(self.mantissa / other.mantissa, self.power - other.power)
     }
 
+    #[doc(hidden)]
     pub fn times(self, other: Self) -> Self {
         Self::new(self.mantissa * other.mantissa, self.power + other.power)
     }
 
     /// The number must not be negative.
+    #[doc(hidden)]
     pub fn sqrt(self) -> Self {
         let odd = self.power.rem_euclid(2);
         Self::new((self.mantissa * power_of_two(odd)).sqrt(), (self.power - odd) / 2)
     }
 
     /// The number must be above 0.
+    #[doc(hidden)]
     pub fn log10(self) -> f64 {
         // the logarithms of mantissa and power would cancel near 1
         if self.power.abs() < 512 {
@@ -285,6 +300,7 @@ impl Scaled {
         }
     }
 
+    #[doc(hidden)]
     pub fn value(self) -> f64 {
         let half = (self.power / 2).clamp(-1200, 1200);
         let rest = (self.power - half).clamp(-1200, 1200);
@@ -324,6 +340,7 @@ pub struct SumOfSquares {
 }
 
 impl SumOfSquares {
+    #[doc(hidden)]
     pub fn merge(&mut self, other: Self) {
         self.sum.merge(other.sum);
         self.squares.merge(other.squares);

@@ -14,12 +14,14 @@ pub struct Numbered<V> {
 
 impl<V> Numbered<V> {
     /// A larger key comes first, then a lower number.
+    #[doc(hidden)]
     pub fn precedes<K: PartialOrd>(&self, other: &Self, key: impl Fn(&V) -> K) -> bool {
         let (own, other_key) = (key(&self.value), key(&other.value));
         own > other_key || own == other_key && self.item < other.item
     }
 
     /// The value that items from `start` on must exceed. `below` returns the next lower value.
+    #[doc(hidden)]
     pub fn exceeded(self, start: usize, below: impl Fn(V) -> Option<V>) -> Option<V> {
         if start < self.item { below(self.value) } else { Some(self.value) }
     }

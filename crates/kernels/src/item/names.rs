@@ -118,6 +118,7 @@ impl DType {
 
     /// Dtypes that a void of `bytes` bytes may be, most usual first. If NumPy has no name for some, these alone are
     /// returned, because NumPy would have named the others.
+    #[doc(hidden)]
     pub fn names_of_size(bytes: usize) -> impl Iterator<Item = &'static str> {
         const USUAL: [&str; 4] = ["float8_e4m3fn", "float8_e5m2", "float32", "float64"];
         let of_size = move |kind: &Kind| Self::from(kind.clone()).itemsize() == bytes;

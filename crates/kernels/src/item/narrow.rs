@@ -89,12 +89,14 @@ impl Narrow {
     }
 
     /// In packed storage; 1 if items do not fill a byte.
+    #[doc(hidden)]
     pub fn items_in_byte(self) -> usize {
         8 / self.bits() as usize
     }
 
     /// The bits above the item must be zeros or copies of the sign; otherwise the byte means something else.
     #[inline]
+    #[doc(hidden)]
     pub fn item_in(self, byte: u8) -> Option<u8> {
         let bits = self.bits();
         if bits == 8 || byte >> bits == 0 {
@@ -105,6 +107,7 @@ impl Narrow {
     }
 
     /// The error is the place of the first invalid byte; bytes from there on are unchanged.
+    #[doc(hidden)]
     pub fn take_items(self, bytes: &mut [u8]) -> Result<(), usize> {
         for (place, byte) in bytes.iter_mut().enumerate() {
             *byte = self.item_in(*byte).ok_or(place)?;
@@ -112,6 +115,7 @@ impl Narrow {
         Ok(())
     }
 
+    #[doc(hidden)]
     pub fn refuse(self, place: u64, byte: u8) -> Error {
         let name = DType::from(Kind::Narrow(self)).name();
         let packed = match self.items_in_byte() {
@@ -201,11 +205,13 @@ impl Narrow {
         }
     }
 
+    #[doc(hidden)]
     pub fn has_infinity(self) -> bool {
         self.layout().is_some_and(|layout| layout.specials == Specials::Ieee)
     }
 
     /// Infinite and NaN items equal the value under the mask. `None` if all items are finite.
+    #[doc(hidden)]
     pub fn special_bits(self) -> Option<(u8, u8)> {
         let FloatLayout { signed, exponent, mantissa, specials, .. } = self.layout()?;
         let magnitude = (1_u32 << (exponent + mantissa)) - 1;

@@ -52,10 +52,12 @@ pub struct ItemWriter<'a> {
 }
 
 impl<'a> ItemWriter<'a> {
+    #[doc(hidden)]
     pub fn new(dtype: &'a DType) -> Self {
         Self { kind: dtype.kind(), swaps: dtype.swaps_to(&dtype.native()), out: Vec::new() }
     }
 
+    #[doc(hidden)]
     pub fn item(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.swaps.is_empty() {
             return self.native_item(bytes);

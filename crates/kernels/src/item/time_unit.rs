@@ -82,6 +82,7 @@ impl TimeUnit {
         Some(Self { count, base: Some(*base) })
     }
 
+    #[doc(hidden)]
     pub fn plural(self) -> &'static str {
         self.base.map_or("generic time units", |base| base.named().1)
     }

@@ -101,6 +101,7 @@ impl StepRange {
         self.resolve_by(dim, Clamping::Python)
     }
 
+    #[doc(hidden)]
     pub fn resolve_by(self, dim: usize, clamping: Clamping) -> Option<Span> {
         let (dim, step) = (dim as i128, i128::from(self.step));
         if step == 0 {

@@ -87,11 +87,13 @@ impl SliceArgs {
         self
     }
 
+    #[doc(hidden)]
     pub fn clamped_as_onnx(self) -> Self {
         Self { clamping: Clamping::Onnx, ..self }
     }
 
     #[must_use]
+    #[doc(hidden)]
     pub fn taking_scalars(self) -> Self {
         Self { takes_scalars: true, ..self }
     }
@@ -178,6 +180,7 @@ impl SliceArgs {
         resolve_axis(*self.axes.get(number)?, rank)
     }
 
+    #[doc(hidden)]
     pub fn describe(&self, rank: usize) -> String {
         if self.is_empty() {
             return "no slice".to_owned();

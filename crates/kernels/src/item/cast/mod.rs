@@ -176,6 +176,7 @@ impl Cast {
     }
 
     /// `out` must have the right length.
+    #[doc(hidden)]
     pub fn apply_to(&self, items: &[u8], out: &mut [u8]) -> Result<Overflowed, CastFailure> {
         let (per, size) = (self.from_size().max(1), self.to_size());
         let count = items.len() / per;
