@@ -46,6 +46,7 @@ pub struct Outline {
 
 impl Outline {
     /// Returns the outline of a tensor.
+    #[doc(hidden)]
     pub fn new(dtype: &DType, shape: &[usize]) -> Self {
         Self { dtype: dtype.native().name(), shape: shape.to_vec() }
     }

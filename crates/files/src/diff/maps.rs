@@ -77,6 +77,7 @@ impl std::fmt::Debug for ErrorPlane {
 ///
 /// # Errors
 /// The axes do not fit, or the tensors cannot be read.
+#[doc(hidden)]
 pub fn check_plane(expected: &Source, actual: &Source, options: &Options) -> Result<Option<()>> {
     let refuse = |why: String| Err(Error::from_kind(ErrorKind::Unsupported, why).within(expected.label()));
     let shape = expected.shape();
@@ -94,6 +95,7 @@ pub fn check_plane(expected: &Source, actual: &Source, options: &Options) -> Res
 ///
 /// # Errors
 /// The axes do not fit, or the tensors cannot be read.
+#[doc(hidden)]
 pub fn error_plane(mut sources: [Source; 2], options: &Options) -> Result<Box<dyn Fill>> {
     let pairs = ComparedPairs::new(sources.each_ref(), options)?.expect("the tensors have been checked");
     sources.iter_mut().try_for_each(|source| source.hold(Hold::Seekable, Threads::default()))?;
@@ -185,6 +187,7 @@ pub struct Density {
 ///
 /// # Errors
 /// The axes do not fit, or the tensors cannot be read.
+#[doc(hidden)]
 pub fn density(
     [expected, actual]: [&mut Source; 2],
     options: &Options,
@@ -267,6 +270,7 @@ impl Density {
         places(row, 0) * places(column, 1) * self.planes
     }
 
+    #[doc(hidden)]
     pub fn lines(&self) -> Vec<String> {
         let axis = |axis: usize| match (self.axes[axis], self.cells[axis] == self.dims[axis]) {
             (None, _) => None,

@@ -34,6 +34,7 @@ mod kernel;
 mod lanes;
 mod lines;
 mod listed;
+#[doc(hidden)]
 pub mod maps;
 #[doc(hidden)]
 pub mod metadata;

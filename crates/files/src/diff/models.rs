@@ -298,6 +298,7 @@ impl Models {
     }
 }
 
+#[doc(hidden)]
 pub fn add_to_junit(junit: &mut JunitReport, name: &str, found: &NamedResult) -> Result<()> {
     let verdict = found.verdict();
     let text;

@@ -317,12 +317,14 @@ impl WriteOptions {
     }
 
     /// Replaces the options of the file, and the byte order.
+    #[doc(hidden)]
     pub fn with_file_options(mut self, file: FileOptions, big_endian: Option<bool>) -> Self {
         self.recast.big_endian = big_endian;
         Self { file, ..self }
     }
 
     /// The output does not check whether the file that it replaces would lose tensors.
+    #[doc(hidden)]
     pub fn output<'a>(&'a self, format: Format, label: &'a str) -> Output<'a> {
         let (options, big_endian) = (&self.file, self.recast.big_endian);
         Output { format, label, options, big_endian, replaced: None, keeps_order: false }
@@ -336,6 +338,7 @@ fn with_names<'a, N: Into<String>>(
 }
 
 /// Resolves the place of a file or folder. With `no_clobber` nothing may exist there.
+#[doc(hidden)]
 pub fn target(
     path: &Path,
     label: String,

@@ -277,6 +277,7 @@ impl Opened {
 }
 
 /// `folder` holds the external data.
+#[doc(hidden)]
 pub fn read_proto(proto: &[u8], folder: &Path) -> Result<Tensor> {
     let file: Arc<dyn ReadAt> = Arc::new(MemoryBytes::new(proto));
     load(Proto::read(&*file)?.source(&file, Some(folder), String::new())?, Selection::whole)

@@ -215,6 +215,7 @@ impl Format {
         Self::all().find(|format| format.all_marks().iter().any(is_there))
     }
 
+    #[doc(hidden)]
     pub fn unchangeable(self) -> Option<Unchangeable> {
         self.0.reads.as_ref()?.unchangeable
     }
@@ -225,10 +226,12 @@ impl Format {
     }
 
     /// Panics if the format can only be read.
+    #[doc(hidden)]
     pub fn writer(self) -> &'static dyn Writer {
         self.0.writes.as_ref().expect("an output is in a format that can be written").writer
     }
 
+    #[doc(hidden)]
     pub fn can(self) -> Capabilities {
         self.0.writes.as_ref().map_or(Capabilities::NONE, |writes| writes.can)
     }
@@ -238,6 +241,7 @@ impl Format {
         if self.is_binary() && !self.can().byte_orders { dtype.native() } else { dtype }
     }
 
+    #[doc(hidden)]
     pub fn open(self, content: Content) -> Result<Box<dyn Reader>> {
         let reads = self.0.reads.as_ref().ok_or_else(|| malformed!("{} is not read", self.name()))?;
         (reads.open)(content)

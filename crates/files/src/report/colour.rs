@@ -38,6 +38,7 @@ impl Style {
         Self { option_names, ..self }
     }
 
+    #[doc(hidden)]
     pub fn option(self, field: &str, value: &str) -> String {
         match self.option_names {
             OptionNames::Fields => format!("{field} {value}"),
@@ -50,6 +51,7 @@ impl Style {
     }
 
     /// For values that need quotes in a shell or in Python.
+    #[doc(hidden)]
     pub fn quoted_option(self, field: &str, value: &str) -> String {
         match self.option_names {
             OptionNames::Fields | OptionNames::CommandLine => self.option(field, &format!("'{value}'")),
@@ -57,6 +59,7 @@ impl Style {
         }
     }
 
+    #[doc(hidden)]
     pub fn flag(self, field: &str) -> String {
         match self.option_names {
             OptionNames::Fields => field.to_owned(),
@@ -65,6 +68,7 @@ impl Style {
         }
     }
 
+    #[doc(hidden)]
     pub fn paint(self, colour: Colour, text: &str) -> String {
         match colour.code() {
             Some(code) if self.colour && !text.is_empty() => format!("\x1b[{code}m{text}\x1b[0m"),
