@@ -31,7 +31,51 @@ pub(super) trait Units: Debug + Send + Sync {
     }
 }
 
-/// Reads also parts of units.
+/// Bytes that are computed in units.
+pub(super) struct UnitBytes {
+    /// The bytes of a unit.
+    pub unit: usize,
+    /// The bytes of all units.
+    pub all: u64,
+    pub costs_requests: bool,
+}
+
+impl UnitBytes {
+    /// Reads bytes from any place. `compute` fills whole units from a unit on.
+    pub(super) fn read(
+        self,
+        out: &mut [u8],
+        at: u64,
+        compute: impl Fn(&mut [u8], usize) -> Result<()>,
+    ) -> io::Result<()> {
+        if self.all.checked_sub(at).is_none_or(|left| left < out.len() as u64) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let unit = self.unit as u64;
+        let part = |out: &mut [u8], at: u64| {
+            let skip = (at % unit) as usize;
+            let mut whole = memory::zeros((skip + out.len()).next_multiple_of(self.unit))?;
+            compute(&mut whole, (at / unit) as usize)?;
+            out.copy_from_slice(&whole[skip..][..out.len()]);
+            Ok::<_, Error>(())
+        };
+        let head = at.next_multiple_of(unit) - at;
+        let tail = (at + out.len() as u64) % unit;
+        // a request costs more than the copy of all bytes
+        if head >= out.len() as u64 || self.costs_requests && head + tail > 0 {
+            return Ok(part(out, at)?);
+        }
+        let (first, last) = ((at + head) / unit, at + out.len() as u64 - tail);
+        let (head, rest) = out.split_at_mut(head as usize);
+        let (whole, tail) = rest.split_at_mut(rest.len() - tail as usize);
+        for (out, at) in [(head, at), (tail, last)].into_iter().filter(|(out, _)| !out.is_empty()) {
+            part(out, at)?;
+        }
+        Ok(compute(whole, first as usize)?)
+    }
+}
+
+/// The bytes by position that a rule computes.
 #[derive(Debug)]
 pub(super) struct ByUnits<T>(pub T);
 
@@ -41,30 +85,8 @@ impl<T: Units> ReadAt for ByUnits<T> {
     }
 
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        if self.size()?.checked_sub(at).is_none_or(|left| left < out.len() as u64) {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let unit = self.0.unit() as u64;
-        let part = |out: &mut [u8], at: u64| {
-            let skip = (at % unit) as usize;
-            let mut whole = memory::zeros((skip + out.len()).next_multiple_of(unit as usize))?;
-            self.0.compute(&mut whole, (at / unit) as usize)?;
-            out.copy_from_slice(&whole[skip..][..out.len()]);
-            Ok::<_, Error>(())
-        };
-        let head = at.next_multiple_of(unit) - at;
-        let tail = (at + out.len() as u64) % unit;
-        // a request costs more than the copy of all bytes
-        if head >= out.len() as u64 || self.costs_requests() && head + tail > 0 {
-            return Ok(part(out, at)?);
-        }
-        let (first, last) = ((at + head) / unit, at + out.len() as u64 - tail);
-        let (head, rest) = out.split_at_mut(head as usize);
-        let (whole, tail) = rest.split_at_mut(rest.len() - tail as usize);
-        for (out, at) in [(head, at), (tail, last)].into_iter().filter(|(out, _)| !out.is_empty()) {
-            part(out, at)?;
-        }
-        Ok(self.0.compute(whole, first as usize)?)
+        let bytes = UnitBytes { unit: self.0.unit(), all: self.size()?, costs_requests: self.costs_requests() };
+        bytes.read(out, at, |out, first| self.0.compute(out, first))
     }
 
     fn stamp(&self) -> io::Result<Stamp> {

@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::matrix::{LoadedBytes, Matrix};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
+use crate::format::units::UnitBytes;
 use crate::storage::read_at::{Identity, READ_AHEAD, ReadAt, Stamp};
 
 const ITEMSIZE: usize = size_of::<f32>();
@@ -207,22 +208,12 @@ impl ReadAt for QuantizedItems {
     }
 
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        if self.size()?.checked_sub(at).is_none_or(|left| left < out.len() as u64) {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let skip = at as usize % ITEMSIZE;
-        let first = at as usize / ITEMSIZE;
-        if skip == 0 && out.len().is_multiple_of(ITEMSIZE) {
-            return self.read_items(out, first).map_err(as_io);
-        }
-        let mut items = vec![0; (skip + out.len()).next_multiple_of(ITEMSIZE)];
-        self.read_items(&mut items, first).map_err(as_io)?;
-        out.copy_from_slice(&items[skip..][..out.len()]);
-        Ok(())
+        let bytes = UnitBytes { unit: ITEMSIZE, all: self.size()?, costs_requests: self.costs_requests() };
+        bytes.read(out, at, |out, first| self.read_items(out, first))
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
-        self.parts().try_for_each(|part| part.source().finish()).map_err(as_io)?;
+        self.parts().try_for_each(|part| part.source().finish())?;
         Ok(Stamp::Revision(0))
     }
 
@@ -232,12 +223,5 @@ impl ReadAt for QuantizedItems {
 
     fn costs_requests(&self) -> bool {
         self.parts().any(|part| part.source().costs_requests())
-    }
-}
-
-fn as_io(error: Error) -> io::Error {
-    match error.kind() {
-        ErrorKind::Io(kind) => io::Error::new(kind, error.message().to_owned()),
-        _ => io::Error::other(error.message().to_owned()),
     }
 }
