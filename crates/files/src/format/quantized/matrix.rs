@@ -120,7 +120,7 @@ impl Encoding {
     }
 }
 
-/// A part with the stored bytes around the items that are wanted next.
+/// A part in rows of items.
 #[derive(Debug)]
 pub(super) struct Matrix {
     source: Source,
@@ -130,6 +130,7 @@ pub(super) struct Matrix {
     values: Box<[f32; 256]>,
 }
 
+/// The stored bytes around the items that are wanted next.
 #[derive(Debug, Default)]
 pub(super) struct LoadedBytes {
     bytes: Vec<u8>,

@@ -66,11 +66,10 @@ struct FoundWeight {
     rule: &'static Rule,
     base: String,
     parts: Vec<(Role, usize)>,
-    pass: Pass,
 }
 
 /// How a weight is recognised, the surest first. Those of the last two are errors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
     /// By codes of the dtype, with all that they need.
     Whole,
@@ -80,48 +79,63 @@ enum Pass {
     Parts,
 }
 
-/// The weights of a checkpoint by some rules, in the order of their first parts.
-fn find(reader: &dyn Reader, rules: &[&'static Rule]) -> Vec<FoundWeight> {
-    let names = reader.names().unwrap_or_default();
-    let numbers: HashMap<&str, usize> = names.iter().enumerate().map(|(n, name)| (&**name, n)).collect();
-    let parts = |rule: &'static Rule, base: &str| -> Vec<(Role, usize)> {
-        let of = |(role, ending)| Some((role, *numbers.get(&*format!("{base}{ending}"))?));
-        rule.names.endings().filter_map(of).collect()
-    };
-    let mut found: BTreeMap<usize, FoundWeight> = BTreeMap::new();
-    let mut taken = HashSet::new();
-    for pass in [Pass::Whole, Pass::Codes, Pass::Parts] {
-        for rule in rules {
-            let ending = if pass == Pass::Parts { rule.names.scales() } else { rule.names.codes };
-            for (n, name) in names.iter().enumerate() {
-                let Some(base) = name.strip_suffix(ending).filter(|base| !base.is_empty()) else { continue };
-                let parts = parts(rule, base);
-                let has = |(role, _): &(Role, &str)| parts.iter().any(|(found, _)| found == role);
-                let has_dtype = || reader.describe(n).is_ok_and(|found| found.meta.dtype.kind() == rule.names.dtype);
-                let is_meant = match pass {
-                    Pass::Whole => rule.names.required.iter().all(has) && has_dtype(),
-                    Pass::Codes => has_dtype(),
-                    Pass::Parts => parts.len() > 1 || rule.names.is_sure(),
-                };
-                if is_meant && !parts.iter().any(|(_, n)| taken.contains(n)) {
-                    taken.extend(parts.iter().map(|(_, n)| *n));
-                    let first = parts.iter().map(|(_, n)| *n).min().unwrap_or(n);
-                    found.insert(first, FoundWeight { rule, base: base.to_owned(), parts, pass });
-                }
+/// The tensors of a checkpoint by their names.
+struct Checkpoint<'r> {
+    reader: &'r dyn Reader,
+    names: &'r [String],
+    numbers: HashMap<&'r str, usize>,
+}
+
+impl<'r> Checkpoint<'r> {
+    fn new(reader: &'r dyn Reader) -> Self {
+        let names = reader.names().unwrap_or_default();
+        let numbers = names.iter().enumerate().map(|(n, name)| (&**name, n)).collect();
+        Self { reader, names, numbers }
+    }
+
+    /// The weights of a rule that a pass recognises.
+    fn weights(&self, rule: &'static Rule, pass: Pass) -> impl Iterator<Item = FoundWeight> {
+        let ending = if pass == Pass::Parts { rule.names.scales() } else { rule.names.codes };
+        self.names.iter().enumerate().filter_map(move |(n, name)| {
+            let base = name.strip_suffix(ending).filter(|base| !base.is_empty())?;
+            let part = |(role, ending)| Some((role, *self.numbers.get(&*format!("{base}{ending}"))?));
+            let parts: Vec<(Role, usize)> = rule.names.endings().filter_map(part).collect();
+            let has = |(role, _): &(Role, &str)| parts.iter().any(|(found, _)| found == role);
+            let has_dtype = || self.reader.describe(n).is_ok_and(|found| found.meta.dtype.kind() == rule.names.dtype);
+            let is_meant = match pass {
+                Pass::Whole => rule.names.required.iter().all(has) && has_dtype(),
+                Pass::Codes => has_dtype(),
+                Pass::Parts => parts.len() > 1 || rule.names.is_sure(),
+            };
+            is_meant.then(|| FoundWeight { rule, base: base.to_owned(), parts })
+        })
+    }
+
+    /// The weights by some rules, by the numbers of their first parts.
+    fn find(&self, rules: &[&'static Rule]) -> BTreeMap<usize, FoundWeight> {
+        let (mut found, mut taken) = (BTreeMap::new(), HashSet::new());
+        for pass in [Pass::Whole, Pass::Codes, Pass::Parts] {
+            for weight in rules.iter().flat_map(|rule| self.weights(rule, pass)) {
+                let numbers = || weight.parts.iter().map(|(_, n)| *n);
+                let Some(first) = numbers().min().filter(|_| !numbers().any(|n| taken.contains(&n))) else { continue };
+                taken.extend(numbers());
+                found.insert(first, weight);
             }
         }
+        found
     }
-    found.into_values().collect()
+
+    /// The layouts that names and dtypes allow.
+    fn candidates(&self) -> Vec<&'static str> {
+        let may_be = |layout: &&str| {
+            rules_of(&[layout]).into_iter().any(|rule| self.weights(rule, Pass::Whole).next().is_some())
+        };
+        LAYOUTS.into_iter().filter(may_be).collect()
+    }
 }
 
 fn rules_of(layouts: &[&str]) -> Vec<&'static Rule> {
     RULES.iter().filter(|rule| layouts.contains(&rule.names.layout)).collect()
-}
-
-/// The layouts that the names and dtypes of a checkpoint allow.
-fn candidates(reader: &dyn Reader) -> Vec<&'static str> {
-    let may_be = |layout: &&str| find(reader, &rules_of(&[layout])).iter().any(|found| found.pass == Pass::Whole);
-    LAYOUTS.into_iter().filter(may_be).collect()
 }
 
 /// Counts the tensors that make up weights of the layouts that a checkpoint states. A checkpoint of other names is told
@@ -140,9 +154,9 @@ pub(super) fn count(
         return Ok(Vec::new());
     }
     let Some(stated) = stated(reader, folder, requests)? else { return Ok(Vec::new()) };
-    let found = find(reader, &rules_of(&stated.layouts));
+    let found = Checkpoint::new(reader).find(&rules_of(&stated.layouts));
     let count = |layout| {
-        let own = || found.iter().filter(move |weight| weight.rule.names.layout == layout);
+        let own = || found.values().filter(move |weight| weight.rule.names.layout == layout);
         let parts = own().flat_map(|weight| &weight.parts).map(|(_, n)| *n).collect();
         QuantizedCount { layout, weights: own().count(), parts }
     };
@@ -181,7 +195,8 @@ pub(super) fn open(
     folder: Option<&Path>,
     requests: RequestOptions,
 ) -> Result<(Box<dyn Reader>, Option<&'static str>)> {
-    let candidates = candidates(&*inner);
+    let checkpoint = Checkpoint::new(&*inner);
+    let candidates = checkpoint.candidates();
     if candidates.is_empty() {
         return Ok((inner, None));
     }
@@ -207,20 +222,16 @@ pub(super) fn open(
             )
         }
     };
-    let found = find(&*inner, &rules_of(&stated.layouts));
-    let taken: HashSet<usize> = found.iter().flat_map(|weight| &weight.parts).map(|(_, n)| *n).collect();
-    let stored = inner.names().unwrap_or_default();
-    let mut all: Vec<(usize, String, Member)> = found
-        .into_iter()
-        .map(|weight| {
-            let first = weight.parts.iter().map(|(_, n)| *n).min().unwrap_or_default();
-            (first, format!("{}{}", weight.base, weight.rule.names.weight), Member::Weight(weight))
-        })
-        .collect();
-    let others = stored.iter().enumerate().filter(|(n, _)| !taken.contains(n));
-    all.extend(others.map(|(n, name)| (n, name.clone(), Member::Stored(n))));
-    all.sort_by_key(|(first, ..)| *first);
-    let (names, members) = all.into_iter().map(|(_, name, member)| (name, member)).unzip();
+    let found = checkpoint.find(&rules_of(&stated.layouts));
+    let taken: HashSet<usize> = found.values().flat_map(|weight| &weight.parts).map(|(_, n)| *n).collect();
+    let others = checkpoint.names.iter().enumerate().filter(|(n, _)| !taken.contains(n));
+    let mut all: BTreeMap<usize, (String, Member)> =
+        others.map(|(n, name)| (n, (name.clone(), Member::Stored(n)))).collect();
+    all.extend(found.into_iter().map(|(first, weight)| {
+        let name = format!("{}{}", weight.base, weight.rule.names.weight);
+        (first, (name, Member::Weight(weight)))
+    }));
+    let (names, members) = all.into_values().unzip();
     let assumed = stated.assumed;
     Ok((Box::new(QuantizedReader { inner, stated, names: numbered(names), members }), assumed))
 }
