@@ -14,6 +14,8 @@ use super::rules::{
 };
 use crate::error::{Context, ErrorKind, Result, ensure, malformed};
 use crate::format::beside::{join, open_beside};
+use crate::format::json_object::one_line;
+use crate::memory;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Metadata;
 
@@ -28,7 +30,7 @@ const DENSE_SINCE: [u64; 2] = [0, 20];
 /// What a checkpoint says.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stated {
-    /// The file that says it; empty for metadata in the header.
+    /// The file that says it; empty if none does.
     pub file: String,
     pub layouts: Vec<&'static str>,
     /// Alternatives, of which the shapes of a weight fit one.
@@ -62,7 +64,8 @@ impl Stated {
         }
         for key in ["quantization_config", "quantization"] {
             let Some(text) = metadata.and_then(|metadata| metadata.get(key)) else { continue };
-            let value: Value = serde_json::from_str(text).map_err(|error| malformed!("metadata {key}: {error}"))?;
+            let value: Value =
+                serde_json::from_str(text).map_err(|error| malformed!("metadata {key}: {}", one_line(&error)))?;
             if let Some(stated) = Self::of_config(&Value::Object(Map::from_iter([(key.to_owned(), value)]))) {
                 return Ok(Some(Self { file: "the header".to_owned(), ..stated }));
             }
@@ -81,7 +84,7 @@ impl Stated {
             Some("fp8") => {
                 let block = quantized.get("weight_block_size").and_then(block);
                 let numbers = vec![Numbers { block, ..Numbers::default() }];
-                let is_fp4 = [config, &Value::Object(quantized.clone())].iter().any(|of| of["expert_dtype"] == "fp4");
+                let is_fp4 = config["expert_dtype"] == "fp4" || text("expert_dtype") == Some("fp4");
                 Self { numbers, ..simple(if is_fp4 { DEEPSEEK_FP4 } else { FP8_BLOCK }) }
             }
             Some("mxfp4") => simple(MXFP4),
@@ -197,7 +200,7 @@ fn read_json(path: &Path, requests: RequestOptions) -> Result<Option<Value>> {
     };
     let size = file.size()?;
     ensure!(size <= MAX_CONFIG, "{size} bytes, expected at most {MAX_CONFIG}");
-    let mut bytes = vec![0; size as usize];
+    let mut bytes = memory::zeros(usize::try_from(size)?)?;
     file.read_at(&mut bytes, 0)?;
-    serde_json::from_slice(&bytes).map(Some).map_err(|error| malformed!("{error}"))
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| malformed!("{}", one_line(&error)))
 }
