@@ -3,17 +3,28 @@
 use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
 use super::changed::{Changed, Scattered};
-use super::gathered::{Gathered, Places};
-use super::output::Output;
+use super::gathered::Places;
+use super::output::{Output, run_of};
 use super::strided::{Items, Strided};
 use crate::error::Result;
+use crate::ops::indexed::{Index, IndexSpec};
+
+impl Places {
+    pub(in crate::ops) fn of_array(
+        spec: IndexSpec,
+        indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    ) -> Result<Self> {
+        let numbers = run_of(indices)?;
+        Self::new(spec, |resolver, places| resolver.append_places(&numbers, |number| number, 0, places))
+    }
+}
 
 pub(in crate::ops) fn gathered<'a, T: Copy>(
     places: Places,
     data: &'a ArrayBase<impl Data<Elem = T>, impl Dimension>,
     zero: Option<T>,
 ) -> Result<Output<'a, T>> {
-    Gathered::output(places, Strided::of(data), zero.map(|zero| vec![zero]), Items::single())
+    Output::gathered(places, Strided::of(data), zero.map(|zero| vec![zero]), Items::single())
 }
 
 pub(in crate::ops) fn replace<T: Copy>(old: &mut [T], new: &[T]) {

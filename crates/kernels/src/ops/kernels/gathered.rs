@@ -3,17 +3,14 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ndarray::{ArrayBase, Data, Dimension};
-
-use super::output::{Output, read_run, run_of};
-use super::strided::{Items, Strided};
+use super::strided::{Items, Strided, read_run};
 use crate::error::{Context, Result, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::Order;
 use crate::layout::axis::Span;
 use crate::layout::shape::coordinates;
 use crate::memory;
-use crate::ops::indexed::{Index, IndexSpec, TupleResolver};
+use crate::ops::indexed::{IndexSpec, TupleResolver};
 use crate::storage::conversion::Conversion;
 
 /// The place that each index tuple names. All numbers are in range.
@@ -29,14 +26,6 @@ pub(in crate::ops) struct Places {
 }
 
 impl Places {
-    pub(in crate::ops) fn of_array(
-        spec: IndexSpec,
-        indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
-    ) -> Result<Self> {
-        let numbers = run_of(indices)?;
-        Self::new(spec, |resolver, places| resolver.append_places(&numbers, |number| number, 0, places))
-    }
-
     /// `bytes` are integers of any dtype.
     pub(in crate::ops) fn of_bytes(spec: IndexSpec, dtype: &DType, bytes: &[u8]) -> Result<Self> {
         /// Numbers whose byte order is changed are copied in parts that stay in the first-level cache.
@@ -56,7 +45,10 @@ impl Places {
         })
     }
 
-    fn new(spec: IndexSpec, append: impl FnOnce(&TupleResolver, &mut Vec<u64>) -> Result<()>) -> Result<Self> {
+    pub(super) fn new(
+        spec: IndexSpec,
+        append: impl FnOnce(&TupleResolver, &mut Vec<u64>) -> Result<()>,
+    ) -> Result<Self> {
         let (batches, tuples) = spec.tuples.split_at(spec.batch_dims);
         let (batches, tuples): (usize, usize) = (batches.iter().product(), tuples.iter().product());
         let resolver = spec.in_order(Order::C);
@@ -104,7 +96,7 @@ impl Places {
 }
 
 #[derive(Debug)]
-pub(in crate::ops) struct Gathered<'a, T: Clone> {
+pub(super) struct Gathered<'a, T: Clone> {
     places: Places,
     data: GatheredFrom<'a, T>,
     items: Items<T>,
@@ -113,29 +105,16 @@ pub(in crate::ops) struct Gathered<'a, T: Clone> {
 }
 
 #[derive(Debug)]
-enum GatheredFrom<'a, T: Clone> {
+pub(super) enum GatheredFrom<'a, T: Clone> {
     /// In C order.
     Run(Cow<'a, [T]>),
     Apart(Strided<'a, T>),
 }
 
 impl<'a, T: Copy> Gathered<'a, T> {
-    pub(in crate::ops) fn output(
-        places: Places,
-        data: Strided<'a, T>,
-        zero: Option<Vec<T>>,
-        items: Items<T>,
-    ) -> Result<Output<'a, T>> {
-        /// Finding a block of data in another order costs about as much as copying this many items.
-        const BLOCK_COST: usize = 16;
-        let shape = places.resolver.shapes.updates.clone();
-        let blocks = shape.iter().product::<usize>() / places.resolver.block.max(1);
-        let data = match data.as_run() {
-            Some(run) => GatheredFrom::Run(run.into()),
-            None if blocks.saturating_mul(BLOCK_COST) < data.shape().iter().product() => GatheredFrom::Apart(data),
-            None => GatheredFrom::Run(Output::view(data, items).to_vec()?.into()),
-        };
-        Ok(Output::gathered(shape, items, Self { places, data, items, zero }))
+    /// The items of tuples that name no place are `zero`.
+    pub(super) fn new(places: Places, data: GatheredFrom<'a, T>, items: Items<T>, zero: Option<Vec<T>>) -> Self {
+        Self { places, data, items, zero }
     }
 
     pub(super) fn item(&self) -> Option<Vec<T>> {

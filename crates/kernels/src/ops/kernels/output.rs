@@ -7,13 +7,13 @@ use std::sync::Mutex;
 
 use ndarray::{Array, ArrayBase, ArrayD, ArrayViewMut, Data, Dimension, IxDyn};
 
-use super::gathered::Gathered;
-use super::strided::{Items, Strided, assign, view_of};
+use super::gathered::{Gathered, GatheredFrom, Places};
+use super::strided::{Items, Strided, assign, read_run, view_of};
 use crate::error::{Context, Error, Result, Subject};
 use crate::layout::segments::{Segments, arrange};
 use crate::layout::shape::bytes_of;
 use crate::layout::view::View;
-use crate::layout::window::{Window, Windows, boxes_of_run};
+use crate::layout::window::{Window, Windows};
 use crate::memory;
 use crate::ops::arrays::slice_of;
 use crate::parallel::{locked, on_threads};
@@ -99,8 +99,26 @@ impl<'a, T: Copy> Output<'a, T> {
         Self::new(shape, items, Content::Counted { segments, data, item })
     }
 
-    pub(super) fn gathered(shape: Vec<usize>, items: Items<T>, gathered: Gathered<'a, T>) -> Self {
-        Self::new(shape, items, Content::Gathered(Box::new(gathered)))
+    /// Blocks of data at places. Tuples that name none have `zero`.
+    ///
+    /// # Errors
+    /// There is not enough memory for a copy of data in another order.
+    pub(in crate::ops) fn gathered(
+        places: Places,
+        data: Strided<'a, T>,
+        zero: Option<Vec<T>>,
+        items: Items<T>,
+    ) -> Result<Self> {
+        /// Finding a block of data in another order costs about as much as copying this many items.
+        const BLOCK_COST: usize = 16;
+        let shape = places.resolver.shapes.updates.clone();
+        let blocks = shape.iter().product::<usize>() / places.resolver.block.max(1);
+        let data = match data.as_run() {
+            Some(run) => GatheredFrom::Run(run.into()),
+            None if blocks.saturating_mul(BLOCK_COST) < data.shape().iter().product() => GatheredFrom::Apart(data),
+            None => GatheredFrom::Run(Self::view(data, items).to_vec()?.into()),
+        };
+        Ok(Self::new(shape, items, Content::Gathered(Box::new(Gathered::new(places, data, items, zero)))))
     }
 
     pub(in crate::ops) fn reshaped(shape: Vec<usize>, data: Strided<'a, T>, items: Items<T>) -> Self {
@@ -308,21 +326,6 @@ pub(in crate::ops) fn check_output(expected: &[usize], found: &[usize]) -> Resul
 /// Returns the item for filled places. An arrangement without one fills none, and its length alone counts.
 fn fill_item<T: Copy>(item: &Option<Vec<T>>, width: usize, out: &[T]) -> Vec<T> {
     item.clone().unwrap_or_else(|| out[..width].to_vec())
-}
-
-/// Copies a run of items in C order.
-pub(super) fn read_run<T: Copy>(data: &Strided<'_, T>, run: Range<usize>, out: &mut [T], width: usize) {
-    if let Some(all) = data.as_run() {
-        let run = &all[run.start * width..run.end * width];
-        return out[..run.len()].copy_from_slice(run);
-    }
-    let mut done = 0;
-    for piece in boxes_of_run(&data.shape(), run.start, run.end) {
-        let spans: Vec<_> = piece.spans().collect();
-        let items = piece.items() * width;
-        data.select(&spans).read(&mut out[done..][..items], &View::c_order(&piece.shape()));
-        done += items;
-    }
 }
 
 /// The operands that feed a window, each with the box that is read of it and the box of the window that it fills.

@@ -1,10 +1,13 @@
 //! Operands in the caller's memory.
 
+use std::ops::Range;
+
 use ndarray::{ArrayBase, ArrayViewD, ArrayViewMutD, Axis, Data, Dimension, IxDyn, ShapeBuilder};
 
 use crate::layout::axis::Span;
 use crate::layout::view::View;
 use crate::layout::walk::{copy, copy_bytes, copy_words};
+use crate::layout::window::boxes_of_run;
 use crate::ops::arrays::slice_of;
 
 /// How items consist of elements of type `T`: an item of an array is one element, an item of a dtype of run time is
@@ -138,6 +141,21 @@ impl<'a, T: Copy> Strided<'a, T> {
                 }
             }
         }
+    }
+}
+
+/// Copies a run of items in C order.
+pub(super) fn read_run<T: Copy>(data: &Strided<'_, T>, run: Range<usize>, out: &mut [T], width: usize) {
+    if let Some(all) = data.as_run() {
+        let run = &all[run.start * width..run.end * width];
+        return out[..run.len()].copy_from_slice(run);
+    }
+    let mut done = 0;
+    for piece in boxes_of_run(&data.shape(), run.start, run.end) {
+        let spans: Vec<_> = piece.spans().collect();
+        let items = piece.items() * width;
+        data.select(&spans).read(&mut out[done..][..items], &View::c_order(&piece.shape()));
+        done += items;
     }
 }
 

@@ -8,7 +8,7 @@ use crate::layout::view::View;
 use crate::layout::walk::with_word;
 use crate::memory;
 use crate::ops::call::Resolved;
-use crate::ops::kernels::{Changed, Gathered, Items, Output, Places, Scattered, Strided, each_part};
+use crate::ops::kernels::{Changed, Items, Output, Places, Scattered, Strided, each_part};
 use crate::ops::slice_scatter::SliceScatter;
 use crate::ops::tally::Application;
 use crate::storage::conversion::Conversion;
@@ -57,11 +57,11 @@ fn gather((shape, data): (&[usize], &[u8]), places: Places, zero: &[u8], threads
         let items = Items::<[u8; N]>::word();
         let data = Strided::c_order(data.as_chunks().0, shape, items);
         let zero = zero.as_chunks().0.to_vec();
-        Gathered::output(places, data, Some(zero), items)?.fill_on(threads, out.as_chunks_mut().0);
+        Output::gathered(places, data, Some(zero), items)?.fill_on(threads, out.as_chunks_mut().0);
     }, _ => {
         let items = Items::bytes(zero.len());
         let data = Strided::c_order(data, shape, items);
-        Gathered::output(places, data, Some(zero.to_vec()), items)?.fill_on(threads, out);
+        Output::gathered(places, data, Some(zero.to_vec()), items)?.fill_on(threads, out);
     });
     Ok(())
 }
