@@ -333,7 +333,7 @@ fn write_parts(
     let plan = &*plan;
     let shares = plan.shares()?;
     let ShareReport { own, units, writes, reads } = shares.describe(options.part.unwrap_or(Share { number: 1, of }));
-    let mut parts = Parts::new(target, record)?;
+    let mut parts = target.parts(record)?;
     let forget = |parts: &Parts<'_>| parts.place.forget().with_context(|| target.label());
     let finished = !options.restart && parts.is_finished()?;
     // A late part has nothing to do, but `--finish` must report an output that has lost chunks since it was finished.

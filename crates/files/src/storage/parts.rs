@@ -4,7 +4,7 @@
 //! Files are never half written, and the record never claims too much. So any part may be killed, repeated, or run
 //! twice at once, on any machine.
 
-mod local;
+pub mod local;
 
 use std::fmt::Debug;
 use std::fs::File;
@@ -14,7 +14,6 @@ use super::key_store::{KeyStore, Lock, WritableStore};
 use super::record::Record;
 use super::stage;
 use super::store_draft::StoreDraft;
-use super::target::Target;
 use crate::error::{Context, Result, bail};
 
 const RECORD: &str = "command";
@@ -166,16 +165,6 @@ impl Ledger {
 }
 
 impl<'a> Parts<'a> {
-    /// Fails for streams and devices.
-    pub fn new(target: &'a Target, record: Record) -> Result<Self> {
-        match target {
-            Target::File(file) => local::parts(file, false, record),
-            Target::Folder(folder) => local::parts(folder, true, record),
-            Target::Bucket(bucket) => Ok(bucket.parts(record)),
-            Target::Stdout(_) | Target::Device { .. } => bail!("{}: cannot be made in parts", target.label()),
-        }
-    }
-
     /// Returns whether these parts have made the output. Then [`forget`](PartsPlace::forget) may remove the rest.
     pub fn is_finished(&self) -> Result<bool> {
         self.compare()?;
@@ -233,6 +222,7 @@ mod tests {
 
     use super::*;
     use crate::storage::memory_store::MemoryStore;
+    use crate::storage::target::Target;
 
     fn parts(folder: &Path, is_folder: bool, check: impl Fn(&Parts<'_>, &dyn Fn() -> Vec<String>)) {
         let name = folder.join("out");
@@ -241,7 +231,7 @@ mod tests {
             false => Target::resolve(&name, "out".to_owned(), false),
         };
         let target = target.expect("a target");
-        let mut parts = Parts::new(&target, Record::parse("one\ntwo\n")).expect("parts");
+        let mut parts = target.parts(Record::parse("one\ntwo\n")).expect("parts");
         parts.begin(1).expect("begun");
         match is_folder {
             true => parts.place.store().put("c/0", b"new").expect("put"),

@@ -13,8 +13,10 @@ use super::draft::{Draft, SHARED_NAMES, shared_name};
 use super::links::{follow, refuse_hashed};
 use super::made_folders::{MadeFolders, missing_folders};
 use super::named_target::{NamedTarget, has_mark};
+use super::parts::{Parts, local};
 use super::platform::{is_writable, remove_stale, same_file, sync_folder};
 use super::read_at::Identity;
+use super::record::Record;
 use super::signals;
 use super::stage::{Stage, folder_of};
 use super::store_draft::StoreDraft;
@@ -148,6 +150,16 @@ impl Target {
         match self {
             Target::Bucket(_) => false,
             Target::Stdout(_) | Target::File(_) | Target::Folder(_) | Target::Device { .. } => true,
+        }
+    }
+
+    /// Returns the output as one in parts. Fails for streams and devices.
+    pub fn parts(&self, record: Record) -> Result<Parts<'_>> {
+        match self {
+            Target::File(file) => local::parts(file, false, record),
+            Target::Folder(folder) => local::parts(folder, true, record),
+            Target::Bucket(bucket) => Ok(bucket.parts(record)),
+            Target::Stdout(_) | Target::Device { .. } => bail!("{}: cannot be made in parts", self.label()),
         }
     }
 

@@ -27,7 +27,7 @@ struct LocalParts<'a> {
     own: Option<OwnFolder>,
 }
 
-pub(super) fn parts(target: &NamedTarget, is_folder: bool, record: Record) -> Result<Parts<'_>> {
+pub fn parts(target: &NamedTarget, is_folder: bool, record: Record) -> Result<Parts<'_>> {
     let folder = hidden_name(&target.path, "tensorop")?;
     let writer = Box::new(Stage::shared(folder.clone()).into_writer(folder.clone()));
     let ledger = Ledger::new(Box::new(LocalStore::new(&folder)), writer, record);
