@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Folder, each, words};
+use crate::common::{Folder, says, words};
 
 /// The model `m.gguf` with all types, its items in `m.npz`, and a model in three files.
 fn folder() -> Folder {
@@ -15,23 +15,6 @@ fn folder() -> Folder {
         folder.put(&name, golden(&name));
     }
     folder
-}
-
-/// Rows of arguments, exit status, and parts of what is printed and of what is said.
-#[track_caller]
-fn says(folder: &Folder, rows: &[(&str, i32, &str, &str)]) {
-    each(
-        rows,
-        |(args, ..)| format!("`{args}`"),
-        |(args, status, out, err)| {
-            let run = folder.run(words(args));
-            let text = String::from_utf8_lossy(&run.stdout);
-            match run.status == Some(*status) && text.contains(out) && run.stderr.contains(err) {
-                true => Ok(()),
-                false => Err(format!("status {:?}, {text}{}", run.status, run.stderr)),
-            }
-        },
-    );
 }
 
 /// A header and the numbers of types, of which each tensor has 64 bytes.

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::common::{Folder, each, member, safetensors, words};
+use crate::common::{Folder, each, member, safetensors, says, words};
 
 const LAYOUTS: [&str; 13] = [
     "awq",
@@ -36,23 +36,6 @@ fn folder() -> Folder {
         folder.put(format!("{layout}.safetensors"), golden(&format!("{layout}.safetensors")));
     }
     folder
-}
-
-/// Rows of arguments, exit status, and parts of what is printed and of what is said.
-#[track_caller]
-fn says(folder: &Folder, rows: &[(&str, i32, &str, &str)]) {
-    each(
-        rows,
-        |(args, ..)| format!("`{args}`"),
-        |(args, status, out, err)| {
-            let run = folder.run(words(args));
-            let text = String::from_utf8_lossy(&run.stdout);
-            match run.status == Some(*status) && text.contains(out) && run.stderr.contains(err) {
-                true => Ok(()),
-                false => Err(format!("status {:?}, {text}{}", run.status, run.stderr)),
-            }
-        },
-    );
 }
 
 #[test]

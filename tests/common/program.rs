@@ -380,6 +380,23 @@ pub(crate) fn prints(folder: &Folder, rows: &[(&str, &str)]) {
     );
 }
 
+/// Rows of arguments, exit status, and parts of what is printed and of what is said.
+#[track_caller]
+pub(crate) fn says(folder: &Folder, rows: &[(&str, i32, &str, &str)]) {
+    each(
+        rows,
+        |(args, ..)| format!("`{args}`"),
+        |(args, status, out, err)| {
+            let run = folder.run(words(args));
+            let text = String::from_utf8_lossy(&run.stdout);
+            match run.status == Some(*status) && text.contains(out) && run.stderr.contains(err) {
+                true => Ok(()),
+                false => Err(format!("status {:?}, {text}{}", run.status, run.stderr)),
+            }
+        },
+    );
+}
+
 /// An example of a specification, checked in every form of its operands and at two window sizes.
 pub(crate) struct Example<T> {
     pub name: String,
