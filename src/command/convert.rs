@@ -261,16 +261,20 @@ impl Convert {
 
     /// Items in blocks become float32s without an option that says so.
     fn tell_of_blocks(&self, run: Run<'_>, tensors: &[(Source, Chosen<'_>)], alone: bool) -> Result<()> {
+        if run.quiet {
+            return Ok(());
+        }
         let rule = |(data, Chosen { member, old_name, .. }): &(Source, Chosen<'_>)| {
-            let blocks = member.input.describe(member.n).ok()?.blocks?;
-            let is_cast = cast::target(&self.cast, old_name, data.dtype(), alone).is_some();
-            (!is_cast && *data.dtype().kind() == Kind::Float32).then_some(blocks.name)
+            let is_kept = || cast::target(&self.cast, old_name, data.dtype(), alone).is_none();
+            // others need no look at how they are stored
+            let may_be = *data.dtype().kind() == Kind::Float32 && is_kept();
+            may_be.then(|| member.input.describe(member.n).ok()?.blocks)?.map(|blocks| blocks.name)
         };
-        let rules: Vec<_> = tensors.iter().filter_map(rule).collect();
-        let (count, mut names) = (rules.len(), rules);
+        let mut names: Vec<_> = tensors.iter().filter_map(rule).collect();
+        let count = names.len();
         names.sort_unstable();
         names.dedup();
-        if count > 0 && !run.quiet {
+        if count > 0 {
             let tensors = counted(count, "tensor", "tensors");
             let are = if count == 1 { "is" } else { "are" };
             note(&run.io.stderr, &format!("{tensors} of {} {are} written as float32", names.join(", ")))?;
