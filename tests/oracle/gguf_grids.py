@@ -1,14 +1,13 @@
 """Writes src/format/gguf/grids.rs: the grids of the IQ types of GGUF, from the package gguf.
 
-    python tests/oracle/gguf_grids.py > src/format/gguf/grids.rs
+    python tests/oracle/gguf_grids.py > crates/files/src/format/gguf/grids.rs
 
 Needs gguf 0.19.0 (MIT licence).  An entry of a grid is 8 codes of 2 bits or 4 codes of 4 bits, the first in the low bits.
 """
 
 import gguf.quants as quants
 
-HEAD = '''//! The grids of the IQ types: an entry stands for 8 items, or 4 of the IQ3 types, and has their codes, the first in the
-//! low bits.
+HEAD = '''//! The grids of the IQ types: an entry has the codes of 8 items, or 4 for the IQ3 types, the first in the low bits.
 //!
 //! `tests/oracle/gguf_grids.py` makes this file of the Python package gguf 0.19.0, part of llama.cpp (MIT licence,
 //! Copyright (c) 2023-2026 The ggml authors).

@@ -16,7 +16,7 @@ use crate::report::json::{self, Escapes};
 
 const DATA_SET: &str = "test_data_set_0";
 
-/// What is written for each case.
+/// The files of each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseLayout {
     /// Like ONNX's tests.

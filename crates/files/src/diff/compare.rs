@@ -385,7 +385,7 @@ impl Comparison<'_> {
     }
 }
 
-/// The bytes from which one rule computes the items of both.
+/// The stored bytes of both tensors, if the same rule computes their items.
 pub(super) fn encoded(sources: [&Source; 2], axes: &ActualAxes) -> Option<[Source; 2]> {
     let [(expected, rule), (actual, other)] = [sources[0].encoded()?, sources[1].encoded()?];
     let is_one_rule = rule == other && sources[0].meta() == sources[1].meta() && axes.are_own();

@@ -176,7 +176,7 @@ pub struct Description {
     pub blocks: Option<BlockDescription>,
     /// The place of the items if it is not at `offset`.
     pub elsewhere: Option<StoredRange>,
-    /// The name of the tensor by which the items are not multiplied yet.
+    /// The name of a scale that is still to be multiplied with the items.
     pub factor: Option<String>,
 }
 
@@ -195,7 +195,7 @@ impl Description {
         Self { meta, bytes, offset, chunks: None, blocks: None, elsewhere: None, factor: None }
     }
 
-    /// The place of the items, as far as it is known.
+    /// The place of the items, if the reader knows it.
     pub fn range(&self) -> Option<StoredRange> {
         let at_offset = || {
             let start = self.offset?;
@@ -234,7 +234,7 @@ pub struct MemberFile {
     pub format: Option<&'static str>,
     /// Outputs keep it.
     pub metadata: Option<Arc<Metadata>>,
-    /// What is said of the file, if it is more than the metadata: values by their lengths alone, for example.
+    /// The metadata that `info` prints, if it differs: long values are replaced by their lengths, for example.
     pub said: Option<Arc<Metadata>>,
 }
 

@@ -126,7 +126,7 @@ pub trait Reader: Debug + Send + Sync {
         None
     }
 
-    /// The stored bytes of member `n`, which is [passed over](Self::is_passed_over), and all that the file says of it. Two
+    /// The stored bytes of member `n`, which is [passed over](Self::is_passed_over), and its entry in the file. Two
     /// members of a format are equal if these bytes are. `None` if the reader does not know them.
     fn whole(&self, _: usize) -> Option<Box<dyn Read>> {
         None

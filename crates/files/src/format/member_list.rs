@@ -5,10 +5,10 @@ use crate::error::{Result, ensure};
 
 const MAX_MEMBERS: usize = 1 << 20;
 
-/// The bytes of all names, which repeat what is around the tensors.
+/// The most bytes of all names, which repeat the names of the groups around the tensors.
 const MAX_NAMES: usize = 1 << 26;
 
-/// Names and what a reader keeps of each member.
+/// The name of each member with a value of the reader.
 #[derive(Debug)]
 pub(super) struct MemberList<T> {
     names: Vec<String>,

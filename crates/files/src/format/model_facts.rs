@@ -1,4 +1,4 @@
-//! What a model says of itself.
+//! The summary of a model that `info` prints.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,4 @@
-//! The grids of the IQ types: an entry stands for 8 items, or 4 of the IQ3 types, and has their codes, the first in the
-//! low bits.
+//! The grids of the IQ types: an entry has the codes of 8 items, or 4 for the IQ3 types, the first in the low bits.
 //!
 //! `tests/oracle/gguf_grids.py` makes this file of the Python package gguf 0.19.0, part of llama.cpp (MIT licence,
 //! Copyright (c) 2023-2026 The ggml authors).

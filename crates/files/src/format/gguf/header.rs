@@ -49,7 +49,7 @@ const PIECE: u64 = 1 << 16;
 pub(super) struct Header {
     pub is_big_endian: bool,
     pub metadata: Metadata,
-    /// Without the values of which only the length is told.
+    /// The metadata without the values that are replaced by their lengths.
     pub kept: Metadata,
     pub tensors: Vec<StoredTensor>,
     /// The number of files of the model.
@@ -239,11 +239,11 @@ struct HeaderBytes<'a> {
     file: &'a dyn ReadAt,
     len: u64,
     at: u64,
-    /// The offset of the bytes that were read.
+    /// The offset of `read` in the file.
     begin: u64,
     read: Vec<u8>,
     is_big_endian: bool,
-    /// Whether a value was told by its length alone.
+    /// Whether a value was replaced by its length.
     elides: bool,
 }
 

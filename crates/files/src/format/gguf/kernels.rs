@@ -96,7 +96,7 @@ pub(super) fn q8_k(block: &[u8; 292], out: &mut [f32; LONG]) {
     set(out, |n| d * f32::from(block[4 + n] as i8));
 }
 
-/// The bits of the 16 items of a group among codes of 2 bits: a byte has those of 4 items that lie 32 apart.
+/// The bits of the 16 items of a group among codes of 2 bits: a byte has those of every 32nd item, 4 in all.
 fn two_bits(codes: &[u8], group: usize) -> impl Fn(usize) -> u8 {
     let bytes: &[u8; 16] = codes[group / 8 * 32 + group % 2 * 16..].first_chunk().expect("16 bytes for each group");
     let shift = group / 2 % 4 * 2;

@@ -1,8 +1,8 @@
 //! GGUF, the container of llama.cpp: keys with values, then the tensors, most of them in blocks of items that share
 //! scales. Blocks are read as float32s.
 //!
-//! A model may lie in several files, as `llama-gguf-split` divides it: the first, `NAME-00001-of-00003.gguf`, stands for
-//! all of them. Each has its own header; keys of the model are in the first.
+//! `llama-gguf-split` divides a model into several files. Opening the first, `NAME-00001-of-00003.gguf`, opens all.
+//! Each has its own header; keys of the model are in the first.
 
 mod block_view;
 mod grid_kernels;
@@ -62,7 +62,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     Ok(Box::new(GgufReader { files, paths, names: numbered(names), places }))
 }
 
-/// Returns the names of the other files of which the file of this name is the first.
+/// Returns the names of the other files of a model, given the name of the first.
 fn names_of_others(name: &str, files: u32) -> Option<Vec<String>> {
     let (stem, extension) = name.rsplit_once('.')?;
     let stem = stem.strip_suffix(&format!("-00001-of-{files:05}"))?;
@@ -103,7 +103,7 @@ impl GgufFile {
         self.is_big_endian && needs_swap(&meta.dtype)
     }
 
-    /// The tensor as it is read, and its type.
+    /// The tensor, its type, and the shape and dtype of its items.
     fn tensor(&self, n: usize) -> Result<(&StoredTensor, &'static ItemType, Meta)> {
         let tensor = &self.tensors[n];
         if let Some(fault) = &tensor.fault {

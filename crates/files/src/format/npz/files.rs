@@ -20,7 +20,7 @@ pub(in crate::format) struct ZipFiles {
     numbers: HashMap<String, usize>,
 }
 
-/// Where the bytes of a file lie.
+/// The place of the bytes of a file.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::format) struct ZipPlace {
     pub at: u64,
@@ -46,7 +46,7 @@ impl ZipFiles {
         self.archive.others.iter().map(|file| &*file.full_name)
     }
 
-    /// Returns where the file of a path lies; `None` if there is none.
+    /// Returns the place of the file of a path, if the archive has it.
     ///
     /// # Errors
     /// Its record contradicts the directory, it has a name twice, or is encrypted or compressed by another method.
@@ -72,7 +72,7 @@ impl ZipPlace {
     /// Reads all bytes.
     ///
     /// # Errors
-    /// There are more than `most`, or other than the directory tells; reading fails.
+    /// There are more than `most`, the directory gives another number, or reading fails.
     pub(in crate::format) fn read(self, file: &Arc<dyn ReadAt>, most: u64) -> Result<Vec<u8>> {
         let size = self.size;
         ensure!(size <= most, "{size} bytes, expected at most {most}");

@@ -77,7 +77,7 @@ impl Proto {
         Ok(Self { name: message.name()?.to_owned(), meta, offset, bytes, items })
     }
 
-    /// The same tensor in another file, where the end of the message at `from` lies at `to`.
+    /// The same tensor in another file, whose message ends at `to` rather than at `from`.
     pub(super) fn moved(mut self, from: u64, to: u64) -> Self {
         if let ProtoItems::Raw(at) = &mut self.items {
             *at = *at + to - from;

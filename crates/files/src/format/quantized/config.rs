@@ -182,7 +182,7 @@ impl Stated {
     }
 }
 
-/// A count; -1 stands for all, like a count that is not given.
+/// A count; -1 means all, like a missing count.
 fn number(value: &Value) -> Option<usize> {
     value.as_u64().and_then(|number| usize::try_from(number).ok()).filter(|number| *number > 0)
 }

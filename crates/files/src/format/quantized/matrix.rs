@@ -40,7 +40,7 @@ pub(super) enum Encoding {
 pub(super) struct Packing {
     /// At most 8.
     pub bits: usize,
-    /// Whether an item may lie in two words.
+    /// Whether an item may cross from one word into the next.
     pub is_dense: bool,
 }
 

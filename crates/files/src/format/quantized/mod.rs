@@ -1,5 +1,5 @@
-//! Quantised weights as the numbers that they mean: `QuantizedReader` stands before the reader of a checkpoint, and
-//! makes one member of the parts of each weight, which may lie in several files.
+//! Quantised weights as the numbers that they mean: `QuantizedReader` wraps the reader of a checkpoint, and makes one
+//! member of the parts of each weight, which may be in several files.
 
 mod assemble;
 mod config;

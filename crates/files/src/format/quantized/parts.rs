@@ -15,7 +15,7 @@ pub(super) struct Numbers {
     pub group: Option<usize>,
     /// The rows and columns that share a scale.
     pub block: Option<[usize; 2]>,
-    /// Whether codes of 3, 5, 6 and 7 bits may lie in two words.
+    /// Whether codes of 3, 5, 6 and 7 bits may cross from one word into the next.
     pub is_dense: Option<bool>,
     /// MLX's mode.
     pub mode: Option<String>,

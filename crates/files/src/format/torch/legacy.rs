@@ -28,7 +28,7 @@ pub(super) fn is_legacy(begin: &[u8]) -> bool {
 /// The last may be an error: no later one can be found.
 pub(super) type Places = HashMap<String, Result<ZipPlace>>;
 
-/// Adds the tensors to `found`, and returns where the storages lie.
+/// Adds the tensors to `found`, and returns the places of the storages.
 pub(super) fn read(file: &dyn ReadAt, found: &mut Found) -> Result<Places> {
     let (len, mut at) = (file.size()?, 0);
     let mut next = |what: &str| {
