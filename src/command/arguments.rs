@@ -19,7 +19,7 @@ use crate::storage::stage;
 use crate::storage::target::Target;
 
 /// Arguments that do not change the content of the output, so parts may differ in them.
-const NOT_COMPARED_BY_PARTS: [&str; 13] = [
+const NOT_COMPARED_BY_PARTS: [&str; 14] = [
     "part",
     "finish",
     "threads",
@@ -27,6 +27,7 @@ const NOT_COMPARED_BY_PARTS: [&str; 13] = [
     "output",
     "restart",
     "quiet",
+    "verbose",
     "dry_run",
     "explain",
     "explain_json",

@@ -3,11 +3,12 @@
 
 use std::cell::{Cell, RefCell};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail, ensure};
 
+use super::io::{Io, OperandContainers};
 use super::messages::about_items;
-use super::options::DTypeArg;
 use super::options::members::meant;
+use super::options::{DTypeArg, InputOptions};
 use crate::format::open::Input;
 use crate::format::stored_dtype::StoredDType;
 use crate::item::cast::Cast;
@@ -26,6 +27,8 @@ pub(super) enum Reinterpret {
 ///
 /// All operands share them: a value that one tensor cannot use is an error only if no tensor uses it.
 pub(super) struct AskedDTypes<'a> {
+    /// With `--dequantize`, whose weights these are to find.
+    quantized: Option<&'a OperandContainers>,
     values: &'a [DTypeArg],
     reading: Reinterpret,
     casts: bool,
@@ -45,8 +48,10 @@ struct DTypeUse {
 }
 
 impl<'a> AskedDTypes<'a> {
-    pub(super) fn new(values: &'a [DTypeArg], reading: Reinterpret) -> Self {
+    pub(super) fn new(options: &'a InputOptions, reading: Reinterpret, io: &'a Io) -> Self {
+        let values = &*options.dtype;
         Self {
+            quantized: options.dequantize.as_ref().map(|_| &io.containers),
             values,
             reading,
             casts: false,
@@ -102,8 +107,10 @@ impl<'a> AskedDTypes<'a> {
         DTypeOption { all: self, number: self.number_for(name) }
     }
 
-    /// A value also passes if later values override it for all of its tensors.
+    /// A value also passes if later values override it for all of its tensors. `--dequantize` must find a weight, too.
     pub(super) fn finish(&self) -> Result<()> {
+        let found = self.quantized.is_none_or(OperandContainers::has_quantized);
+        ensure!(found, "--dequantize: no operand has a quantised weight, or a file beside it that states a layout");
         for (value, used) in self.values.iter().zip(self.uses.borrow().iter()) {
             let message = used.unused_message.clone().filter(|_| !used.is_used);
             match (message, value.glob.as_ref().filter(|_| !used.is_matched)) {

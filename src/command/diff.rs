@@ -61,6 +61,7 @@ use crate::storage::target::Target;
 #[command(override_usage = "tensorop diff [OPTIONS] <EXPECTED> <ACTUAL>", after_long_help = EXAMPLES)]
 #[command(mut_arg("dtype", InputOptions::dtype_by_name))]
 #[command(mut_arg("rename", MemberOptions::renaming_expected))]
+#[command(mut_arg("verbose", |arg| arg.conflicts_with("summary")))]
 #[command(mut_arg("ignore_dtype", |arg| arg.default_value_if("dequantize", ArgPredicate::IsPresent, "true")))]
 pub(super) struct Diff {
     /// The expected tensor, container or folder
@@ -104,9 +105,6 @@ pub(super) struct Diff {
     /// If several tensors are compared, the line names the worst.
     #[arg(short = 'q', long, visible_alias = "quiet", help_heading = REPORT)]
     pub summary: bool,
-    /// Name the files of folders that were skipped; the report only counts them
-    #[arg(short, long, conflicts_with = "summary", help_heading = REPORT)]
-    pub verbose: bool,
     /// Print one JSON object
     #[arg(long, help_heading = REPORT)]
     pub json: bool,
@@ -206,9 +204,10 @@ impl Diff {
         let operands = [&self.expected, &self.actual];
         check_stdin(operands)?;
         let located = operands.map(|operand| &operand.located);
-        let expected = find(&reader, operands[0], acceptance.is_given());
+        let taken = self.members.taken.filter();
+        let expected = find(&reader, operands[0], acceptance.is_given(), taken);
         let expected = expected.map_err(|error| acceptance.offer_to_make(located, error))?;
-        let actual = find(&reader, operands[1], false)?;
+        let actual = find(&reader, operands[1], false, taken)?;
         let sides = pair_up(&reader, operands, [expected, actual], &self.members)?;
         self.dumps.check_shapes(shapes.as_ref())?;
         match sides {
@@ -218,8 +217,8 @@ impl Diff {
         }
     }
 
-    pub(super) fn asked(&self) -> AskedDTypes<'_> {
-        AskedDTypes::new(&self.input.dtype, Reinterpret::Unsigned)
+    pub(super) fn asked<'a>(&'a self, io: &'a Io) -> AskedDTypes<'a> {
+        AskedDTypes::new(&self.input, Reinterpret::Unsigned, io)
     }
 
     pub(super) fn style(&self, io: &Io) -> Style {
@@ -260,11 +259,11 @@ impl Diff {
 
     fn two(&self, run: Run<'_>, acceptance: Acceptance, found: &[Member; 2]) -> Result<Outcome> {
         let Run { io, limits, .. } = run;
-        let asked = self.asked();
+        let asked = self.asked(io);
         let named = found[0].name().or(found[1].name()).map(|name| self.members.renamed(name));
         let [mut expected, mut actual] = open_two(found, asked.of(named.as_deref()))?;
         asked.finish()?;
-        let name = self.name([&expected, &actual])?;
+        let name = self.name(found, [&expected, &actual])?;
         let (options, effort) = (self.options(&name), Effort { of_files: true, ..self.effort(limits) });
         options.check_axes(&actual).map_err(option_error)?;
         if self.explain {
@@ -351,11 +350,12 @@ impl Diff {
         }
     }
 
-    fn name(&self, [expected, actual]: [&Source; 2]) -> Result<String> {
+    fn name(&self, found: &[Member; 2], [expected, actual]: [&Source; 2]) -> Result<String> {
         let old = expected.member().or(actual.member()).unwrap_or_default();
         let name = self.members.renamed(old);
         self.members.check_renames_of_expected(&[old], &[actual.member().unwrap_or_default()])?;
-        self.members.taken.check_names::<_, &str>(&[&name], &[])?;
+        let beside = [found[0].input.names_beside(), found[1].input.names_beside()].concat();
+        self.members.taken.check_names(&[&name], &beside)?;
         self.check_globs(&[&name])?;
         if !self.members.taken.takes(&name) {
             bail!("--exclude: leaves no tensor to compare");
@@ -370,7 +370,9 @@ impl Diff {
     pub(super) fn write_left_alone(&self, out: &mut dyn Write, paths: &[String]) -> io::Result<()> {
         match paths.len() {
             0 => Ok(()),
-            _ if self.verbose => paths.iter().try_for_each(|path| writeln!(out, "  left alone: {}", printable(path))),
+            _ if self.input.verbose => {
+                paths.iter().try_for_each(|path| writeln!(out, "  left alone: {}", printable(path)))
+            }
             1 => writeln!(out, "  1 file left alone ({} names it)", self.verbose_option()),
             count => writeln!(out, "  {count} files left alone ({} names them)", self.verbose_option()),
         }
@@ -384,7 +386,7 @@ impl Diff {
             }
         }
         self.check_globs(&pairs.named.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
-        let asked = self.asked();
+        let asked = self.asked(io);
         pairs.show_dtypes(&asked);
         if self.explain {
             return explain_many(run, pairs, &asked, &|name| self.options(name), self.json);

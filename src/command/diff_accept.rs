@@ -16,7 +16,7 @@ use crate::storage::source::Source;
 impl Diff {
     /// Accepts ACTUAL where EXPECTED does not exist.
     pub(super) fn new_one(&self, run: Run<'_>, acceptance: Acceptance, found: &Member) -> Result<Outcome> {
-        let (expected, asked) = (&self.expected, self.asked());
+        let (expected, asked) = (&self.expected, self.asked(run.io));
         let mut source = found.source(asked.of(found.name()))?;
         asked.finish()?;
         let changes = Changes::for_file(&expected.located, None, &mut source, None, run.limits)?;

@@ -10,6 +10,7 @@ use super::sources::{OpenMode, OperandReader};
 use crate::format::collection::{Collection, Opening};
 use crate::format::folder::Folder;
 use crate::format::located::{Located, Place};
+use crate::format::name_filter::NameFilter;
 use crate::format::open::{Input, OpenOptions};
 use crate::format::raw::RawView;
 
@@ -41,7 +42,12 @@ pub(super) fn is_absent(located: &Located) -> bool {
     }
 }
 
-pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand, may_be_made: bool) -> Result<FoundSide> {
+pub(super) fn find(
+    reader: &OperandReader<'_>,
+    operand: &Operand,
+    may_be_made: bool,
+    taken: NameFilter<'_>,
+) -> Result<FoundSide> {
     match &operand.located {
         located if may_be_made && is_absent(located) => return Ok(FoundSide::Absent),
         // the parts of a weight may lie in several files of the folder, which are opened as one
@@ -56,7 +62,9 @@ pub(super) fn find(reader: &OperandReader<'_>, operand: &Operand, may_be_made: b
         }
         _ => {}
     }
-    let input = reader.open(operand, OpenMode::Plain)?;
+    // only the scales of activations depend on the filter here
+    let mode = if reader.options.dequantize.is_some() { OpenMode::Taking(taken) } else { OpenMode::Plain };
+    let input = reader.open(operand, mode)?;
     if let Some(glob) = input.glob() {
         let selected = input.select()?;
         if may_be_made {

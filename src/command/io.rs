@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use anyhow::{Context, Result, anyhow};
@@ -45,15 +46,27 @@ impl Io {
 
 /// The containers of the operands. An output that replaces one must keep its other content.
 #[derive(Clone, Default)]
-pub struct OperandContainers(Arc<Mutex<Vec<Arc<Container>>>>);
+pub struct OperandContainers {
+    all: Arc<Mutex<Vec<Arc<Container>>>>,
+    has_quantized: Arc<AtomicBool>,
+}
 
 impl OperandContainers {
     pub(super) fn add(&self, input: &Input) {
-        locked(&self.0).extend(input.reader().container().cloned());
+        locked(&self.all).extend(input.reader().container().cloned());
     }
 
     pub(super) fn all(&self) -> Vec<Arc<Container>> {
-        locked(&self.0).clone()
+        locked(&self.all).clone()
+    }
+
+    /// Notes that `--dequantize` has read a weight, or that an error says why it has not.
+    pub(super) fn found_quantized(&self) {
+        self.has_quantized.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_quantized(&self) -> bool {
+        self.has_quantized.load(Ordering::Relaxed)
     }
 }
 

@@ -10,7 +10,7 @@ use super::asked::{AskedDTypes, Reinterpret};
 use super::io::{Io, Run, RunSettings, note};
 use super::keeping::{ANY_MEMBER, put_back};
 use super::member::{Member, typed};
-use super::messages::{message, option_error, refusal};
+use super::messages::{counted, message, option_error, refusal};
 use super::meter::Meter;
 use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{InputOptions, Operand};
@@ -19,11 +19,13 @@ use crate::error::{Error, Subject};
 use crate::format::collection;
 use crate::format::dims;
 use crate::format::dump_views::DumpShapes;
+use crate::format::glob::Glob;
 use crate::format::json;
 use crate::format::located::{Located, Place};
 use crate::format::name_filter::NameFilter;
 use crate::format::open::{Input, OpenOptions};
 use crate::format::packed::unchangeable_items;
+use crate::format::quantized::{AskedLayout, Dequantized};
 use crate::format::{Format, Unchangeable};
 use crate::ops::fill::Limits;
 use crate::ops::slice::SliceArgs;
@@ -78,7 +80,7 @@ impl<'a> OperandReader<'a> {
     }
 
     pub(super) fn asked(&self, reading: Reinterpret) -> AskedDTypes<'a> {
-        AskedDTypes::new(&self.options.dtype, reading)
+        AskedDTypes::new(self.options, reading, self.run.io)
     }
 
     /// Streams and pipes are skipped, because they can be opened only once.
@@ -94,6 +96,7 @@ impl<'a> OperandReader<'a> {
     }
 
     pub(super) fn open(&self, operand: &Operand, mode: OpenMode<'_>) -> Result<Arc<Input>> {
+        let named = if let OpenMode::Taking(filter) = mode { filter.only } else { &[] };
         let filter = match mode {
             OpenMode::Plain => NameFilter::default(),
             // parts of a weight have other names than it
@@ -131,14 +134,8 @@ impl<'a> OperandReader<'a> {
             }
             _ => collection::open(&options, located, filter).map_err(|error| or_list(located, error.into()))?,
         };
-        let input = match self.options.dequantize {
-            Some(asked) => {
-                let (input, assumed) = input.dequantized(asked, located, self.run.requests)?;
-                if let Some(assumed) = assumed.filter(|_| !self.run.quiet) {
-                    note(&self.run.io.stderr, &format!("{label}: {assumed}"))?;
-                }
-                input
-            }
+        let input = match &self.options.dequantize {
+            Some(asked) => self.dequantized(input, asked, operand, named)?,
             None => input,
         };
         self.run.io.containers.add(&input);
@@ -146,6 +143,28 @@ impl<'a> OperandReader<'a> {
             note(&self.run.io.stderr, &format!("{label}: {beside}"))?;
         }
         Ok(input.into())
+    }
+
+    /// Scales of activations are members only if a pattern of `named`, or the operand, speaks of such.
+    fn dequantized(&self, input: Input, asked: &AskedLayout, operand: &Operand, named: &[Glob]) -> Result<Input> {
+        let Run { io, requests, quiet, .. } = self.run;
+        let member = input.member().map(Glob::new);
+        let speaks = |glob: &Glob| ["scale", "zero_point"].iter().any(|word| glob.text().contains(word));
+        let is_named = |name: &str| named.iter().chain(&member).any(|glob| speaks(glob) && glob.matches(name));
+        let label = &operand.label;
+        let found = input.dequantized(asked, &operand.located, requests, is_named);
+        let (input, Dequantized { weights, left_alone, mut notes }) =
+            found.inspect_err(|_| io.containers.found_quantized())?;
+        if weights > 0 {
+            io.containers.found_quantized();
+        }
+        match left_alone.len() as u64 {
+            0 => {}
+            _ if self.options.verbose => notes.extend(left_alone.iter().map(|name| format!("{name} is left alone"))),
+            count => notes.push(format!("{} of activations left alone", counted(count, "scale", "scales"))),
+        }
+        notes.iter().filter(|_| !quiet).try_for_each(|line| note(&io.stderr, &format!("{label}: {line}")))?;
+        Ok(input)
     }
 
     /// `--from` is for standard input, if that is an operand. The formats of files follow from their names and first

@@ -256,11 +256,146 @@ def deepseek_fp4(f):
     f.fp8("attn.wq", ".scale", (128, 128), E8)
 
 
+def ct(f, method, weights, **more):
+    groups = {"group_0": {"targets": f.random.choice([["Linear"], [r"re:^l\.\d+$"]]), "weights": weights}}
+    f.config = {"quantization_config": {
+        "quant_method": "compressed-tensors", "format": method, "version": "0.20.1", "config_groups": groups, **more}}
+
+
+def fp8_scaled(f, name, suffix, shapes):
+    m, n = f.random.randint(1, 9) * 8, f.random.randint(1, 9) * 8
+    codes, shape = f.bytes((m, n)).view(F8), f.random.choice(shapes)(m, n)
+    scales = f.scales(shape)
+    f.tensors |= {f"{name}.weight": codes, f"{name}{suffix}": scales}
+    grid = scales.reshape((1, 1) if shape in [(), (1,)] else (m, 1) if shape == (m,) else shape)
+    spread = np.repeat(np.repeat(grid, m // grid.shape[0], 0), n // grid.shape[1], 1)
+    f.expected[f"{name}.weight"] = codes.astype("f4") * spread
+
+
+def fp8_static(f):
+    f.config = {"quantization_config": {
+        "quant_method": f.random.choice(["fp8", "fbgemm_fp8"]), "activation_scheme": "static", "ignored_layers": ["lm_head"]}}
+    shapes = [lambda m, n: (), lambda m, n: (1,), lambda m, n: (m,), lambda m, n: (m, 1), lambda m, n: (m // 8, n // 8)]
+    for name in ["l.0", "l.1"]:
+        fp8_scaled(f, name, f.random.choice([".weight_scale", ".weight_scale_inv"]), shapes)
+        f.tensors[f"{name}.input_scale"] = np.float32(0.5).reshape(())
+    f.tensors["lm_head.weight"] = f.scales((3, 4))
+
+
+def fused_fp8(f):
+    block = f.random.choice([None, [4, 8]])
+    f.config = {"quantization_config": {"quant_method": "fp8", "weight_block_size": block}}
+    e, m, n = f.random.randint(1, 3), f.random.randint(1, 4) * 8, f.random.randint(5, 8) * 8
+    for name in ["experts.gate_up_proj", "experts.down_proj"]:
+        codes = f.bytes((e, m, n)).view(F8)
+        high, wide = block or f.random.choice([(m, n), (4, 8), (1, n)])
+        suffix = f.random.choice(["_scale_inv", "_weight_scale"])
+        scales = f.scales((e, m // high, n // wide))
+        f.tensors |= {name: codes, f"{name}{suffix}": scales}
+        f.expected[name] = codes.astype("f4") * np.repeat(np.repeat(scales, high, 1), wide, 2)
+
+
+def fused_nvfp4(f):
+    f.config = {"quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4", "exclude_modules": ["lm_head", "*norm"]}}
+    e, m, n = f.random.randint(1, 3), f.random.randint(1, 3) * 16, f.random.randint(1, 3) * 16
+    for name, axis in [("experts.gate_up_proj", 1), ("experts.down_proj", 2)]:
+        codes, whole = f.rng.integers(0, 16, (e, m, n), "u1"), np.float32(f.rng.random() + 0.01).reshape(())
+        scales = f.bytes((e, m // 16, n) if axis == 1 else (e, m, n // 16)).view(F8)
+        stored = nibbles(codes) if axis == 2 else (codes[:, 0::2] | codes[:, 1::2] << 4).astype("u1")
+        f.tensors |= {name: stored, f"{name}_weight_scale": scales, f"{name}_weight_scale_2": whole}
+        f.expected[name] = FLOAT4[codes] * np.repeat(scales.astype("f4") * whole, 16, axis)
+
+
+def ct_group(f):
+    """pack-quantized with everything that its config can demand."""
+    actorder, symmetric = f.random.choice([None, "group", "weight"]), f.random.choice([True, False])
+    bits, group = f.random.choice([4, 8]), 16
+    ct(f, "pack-quantized", {
+        "num_bits": bits, "type": "int", "strategy": "group", "group_size": group, "symmetric": symmetric, "actorder": actorder},
+       ignore=["lm_head", "re:.*norm.*"])
+    m, n = f.random.randint(1, 4) * 8, f.random.randint(2, 4) * group
+    for name in ["l.0", "l.1"]:
+        codes, scales = f.rng.integers(0, 2**bits, (m, n), "u1"), f.scales((m, n // group))
+        places, half = np.arange(n) // group, np.float32(2 ** (bits - 1))
+        value = codes.astype("f4") - half
+        if actorder == "group":
+            places = f.rng.permutation(places)
+            f.tensors[f"{name}.weight_g_idx"] = places.astype("i4")
+        f.tensors |= {f"{name}.weight_packed": pack(codes, bits, True).view("i4"), f"{name}.weight_scale": scales,
+                      f"{name}.weight_shape": np.array([m, n], "i8")}
+        if not symmetric:
+            zeros = f.rng.integers(0, 2**bits, (m, n // group), "u1")
+            plain = f.random.choice([True, False])
+            stored = (zeros.astype("i2") - int(half)).astype("i1") if plain else pack(zeros.T, bits, True).T.view("i4")
+            f.tensors[f"{name}.weight_zero_point"] = stored
+            value = codes.astype("f4") - zeros.astype("f4")[:, places]
+        f.expected[f"{name}.weight"] = value * scales[:, places]
+
+
+def ct_int(f):
+    symmetric = f.random.choice([True, False])
+    ct(f, f.random.choice(["int-quantized", "naive-quantized"]), {"num_bits": 8, "type": "int", "strategy": "channel", "symmetric": symmetric})
+    m, n = f.sides(1, 4)
+    for name in ["l.0", "l.1"]:
+        codes, scales = f.bytes((m, n)).view("i1"), f.scales((m, 1))
+        f.tensors |= {f"{name}.weight": codes, f"{name}.weight_scale": scales}
+        value = codes.astype("f4")
+        if not symmetric:
+            zeros = f.rng.integers(-9, 9, (m, 1), "i1")
+            f.tensors[f"{name}.weight_zero_point"] = zeros
+            value = value - zeros.astype("f4")
+        f.expected[f"{name}.weight"] = value * scales
+
+
+def gptq_act(f):
+    gptq(f, f.random.choice([1, 2]))
+    f.config["quantization_config"] |= {"desc_act": True, "sym": False, "dynamic": {"-:.*lm_head.*": {}}}
+
+
+def gptq_dynamic(f):
+    f.config = {"quantization_config": {
+        "quant_method": "gptq", "bits": 4, "group_size": 32, "desc_act": False, "checkpoint_format": "gptq",
+        "dynamic": {"+:^b$": {"bits": 8}, "-:.*lm_head.*": {}}}}
+    for name, bits in [("a", 4), ("b", 8)]:
+        k, n = f.random.randint(2, 4) * 32, f.random.randint(1, 3) * 32
+        codes, zeros = f.rng.integers(0, 2**bits, (k, n), "u1"), f.rng.integers(0, 2**bits, (k // 32, n), "u1")
+        scales, places = f.scales((k // 32, n), "f2"), np.arange(k) // 32
+        f.tensors |= {f"{name}.qweight": pack(codes.T, bits, True).T.view("i4"),
+                      f"{name}.qzeros": pack(zeros, bits, True).view("i4"), f"{name}.scales": scales}
+        f.expected[f"{name}.weight"] = ((codes.astype("f4") - (zeros.astype("f4") + 1)[places]) * scales.astype("f4")[places]).T
+    f.tensors["lm_head.weight"] = f.scales((3, 4))
+
+
+def other_file(make, name, words):
+    """The numbers in a file of their own, in the words of the program that writes it."""
+    def made(f):
+        make(f)
+        own = f.config["quantization_config"]
+        own.pop("quant_method")
+        f.config = {name: {words.get(key, key): value for key, value in own.items()}, "config.json": {"model_type": "llama"}}
+    return made
+
+
+def auto_round(f):
+    gptq(f, 2)
+    f.config["quantization_config"] |= {"quant_method": "auto-round", "packing_format": "auto_round:gptqmodel"}
+    f.config["quantization_config"].pop("checkpoint_format")
+
+
 LAYOUTS = {
     "fp8-block": fp8_block, "nvfp4": nvfp4, "nvfp4-ct": nvfp4_ct, "mxfp4": mxfp4, "pack-quantized": pack_quantized,
     "int-quantized": int_quantized, "float-quantized": float_quantized, "mlx": mlx, "mlx-modes": mlx_modes, "gptq": gptq,
     "gptq-v2": gptq_v2, "awq": awq, "deepseek-fp4": deepseek_fp4,
+    # the same in other words, and what configs state of parts and modules
+    "fp8-static": fp8_static, "fused-fp8": fused_fp8, "fused-nvfp4": fused_nvfp4, "ct-group": ct_group, "ct-int": ct_int,
+    "gptq-act": gptq_act, "gptq-dynamic": gptq_dynamic, "auto-round": auto_round,
+    "gptq-file": other_file(gptq, "quantize_config.json", {}),
+    "awq-file": other_file(awq, "quant_config.json", {"bits": "w_bit", "group_size": "q_group_size"}),
 }
+
+
+# the first are those that `--dequantize=` names
+NAMED = list(LAYOUTS)[:13]
 
 
 def make(layout, seed, most=300):
@@ -274,7 +409,9 @@ def make(layout, seed, most=300):
 
 def write(folder, path):
     path.mkdir(parents=True, exist_ok=True)
-    (path / "config.json").write_text(json.dumps(folder.config, indent=1) + "\n")
+    files = folder.config if "config.json" in folder.config else {"config.json": folder.config}
+    for name, config in files.items():
+        (path / name).write_text(json.dumps(config, indent=1) + "\n")
     write_safetensors(path / "model.safetensors", folder.tensors)
 
 
@@ -336,6 +473,8 @@ def mixed(program):
                 for other in LAYOUTS:
                     out = path / "out.safetensors"
                     out.unlink(missing_ok=True)
+                    if other not in NAMED:
+                        continue
                     asked = "--dequantize=" + other.removesuffix("-modes")
                     run = subprocess.run([program, "convert", place, asked, "-o", out], cwd=path, capture_output=True, text=True)
                     found = read(out) if run.returncode == 0 else {}
@@ -349,9 +488,10 @@ def mixed(program):
 
 def golden():
     for layout in LAYOUTS:
-        folder = make(layout, 3, most=5)
+        # of these only some seeds have every part
+        folder = make(layout, {"ct-group": 9, "ct-int": 9}.get(layout, 3), most=5)
         write(folder, GOLDEN / layout)
-        kept = {key: value for key, value in folder.tensors.items() if key.endswith(("norm.weight", "input_scale"))}
+        kept = {key: value for key, value in folder.tensors.items() if key.endswith(("norm.weight", "lm_head.weight", "input_scale"))}
         expected = kept | {key: np.ascontiguousarray(value) for key, value in folder.expected.items()}
         write_safetensors(GOLDEN / f"{layout}.safetensors", expected)
 

@@ -1,11 +1,11 @@
 //! Operands, and the options for reading them.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, ArgAction, Args, ValueHint};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::{Arg, ArgAction, Args, Command, ValueHint};
 
 use super::values::{DTypeArg, DTypeParser, dtype_help, parse_format, parse_number};
 use crate::error::Subject;
@@ -161,16 +161,22 @@ pub(crate) struct InputOptions {
     /// Read empty cells, NA, N/A, null and nan of CSV and TSV as this value, such as nan or 0
     #[arg(long, value_name = "VALUE")]
     pub missing: Option<String>,
-    /// Read the weights of a quantised checkpoint as float32 numbers, by the layout that its config.json tells
+    /// Read the weights of a quantised checkpoint as float32 numbers, by the layout that its config.json states
     ///
     /// The tensors that make up a weight (codes, scales, zero points, shapes) become one tensor under the name that it has in the
     /// unquantised checkpoint, also if they lie in several files; other tensors stay as they are. The layout is found in
-    /// config.json or hf_quant_config.json beside the tensors, or in the metadata of the header, and never guessed. LAYOUT
-    /// alone is enough where no such file is and the layout needs no number from it. It is one of fp8-block, nvfp4 (of
-    /// modelopt), nvfp4-ct (of compressed-tensors), mxfp4, pack-quantized, int-quantized, float-quantized, mlx, gptq,
-    /// gptq-v2, awq and deepseek-fp4. A file without such tensors is read as it is.
-    #[arg(long, value_name = "LAYOUT", num_args = 0..=1, require_equals = true, default_missing_value = STATED, hide_possible_values = true, value_parser = layout_parser())]
+    /// config.json, hf_quant_config.json, quantize_config.json or quant_config.json beside the tensors, or in the metadata of the
+    /// header, and never guessed. Without such a file, give LAYOUT with its numbers: gptq,bits=4,group_size=128. LAYOUT is one of fp8-block, nvfp4 (of modelopt), nvfp4-ct (of compressed-tensors), mxfp4,
+    /// pack-quantized, int-quantized, float-quantized, mlx, gptq, gptq-v2, awq and deepseek-fp4.
+    ///
+    /// A layout that is stated and not read is an error, and so is a weight that lacks a part, or a tensor of codes that no
+    /// weight has, unless the config excludes it. Scales of activations (input_scale, k_scale) are left alone and counted in a
+    /// line; --only '*.input_scale' takes them. It is an error if no operand has a quantised weight.
+    #[arg(long, value_name = "LAYOUT[,KEY=N]", num_args = 0..=1, require_equals = true, default_missing_value = STATED, hide_possible_values = true, value_parser = LayoutParser)]
     pub dequantize: Option<AskedLayout>,
+    /// Name the skipped files of folders and the scales of activations, which a line otherwise counts
+    #[arg(short, long)]
+    pub verbose: bool,
     #[command(flatten)]
     pub address: AddressOptions,
 }
@@ -178,13 +184,33 @@ pub(crate) struct InputOptions {
 /// The value of an option without a value.
 const STATED: &str = "";
 
-fn layout_parser() -> impl TypedValueParser<Value = AskedLayout> {
-    let stated = PossibleValue::new(STATED).hide(true);
-    let names = LAYOUTS.into_iter().map(PossibleValue::new).chain([stated]);
-    PossibleValuesParser::new(names).map(|name| {
-        let named = LAYOUTS.into_iter().find(|layout| *layout == name);
-        named.map_or(AskedLayout::Stated, AskedLayout::Named)
-    })
+/// Parses the name of a layout, and perhaps the numbers that it needs.
+#[derive(Clone)]
+struct LayoutParser;
+
+impl LayoutParser {
+    fn names() -> PossibleValuesParser {
+        let stated = PossibleValue::new(STATED).hide(true);
+        PossibleValuesParser::new(LAYOUTS.into_iter().map(PossibleValue::new).chain([stated]))
+    }
+}
+
+impl TypedValueParser for LayoutParser {
+    type Value = AskedLayout;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<AskedLayout, clap::Error> {
+        let text = value.to_string_lossy();
+        let (name, numbers) = text.split_once(',').unwrap_or((&text, ""));
+        let name = Self::names().parse_ref(command, arg, name.as_ref())?;
+        let Some(layout) = LAYOUTS.into_iter().find(|layout| *layout == name) else { return Ok(AskedLayout::stated()) };
+        let parser = StringValueParser::new().try_map(move |numbers| AskedLayout::named(layout, &numbers));
+        parser.parse_ref(command, arg, numbers.as_ref())
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let names: Vec<_> = Self::names().possible_values()?.collect();
+        Some(Box::new(names.into_iter()))
+    }
 }
 
 impl InputOptions {

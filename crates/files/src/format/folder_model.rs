@@ -25,9 +25,9 @@ impl Input {
         self.folder.as_ref().map_or_else(|| filter.takes(name), |folder| filter.takes_of(&folder.model, name))
     }
 
-    /// Returns further names that patterns may match: with the stem, excluded, or missing in an index.
+    /// Returns further names that patterns may match: with the stem, excluded, missing in an index, or left alone.
     pub fn names_beside(&self) -> Vec<String> {
-        let mut names = self.reader().index_faults().names();
+        let mut names = [self.reader().index_faults().names(), self.left_alone.clone()].concat();
         if let Some(InFolder { model, left_out, .. }) = self.folder.as_deref() {
             names.extend(self.reader().names().unwrap_or_default().iter().map(|name| model.within(name)));
             names.extend(left_out.iter().cloned());

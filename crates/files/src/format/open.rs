@@ -12,7 +12,7 @@ use super::dump_views::DumpShapes;
 use super::interface::Reader;
 use super::json;
 use super::located::{Located, Place};
-use super::quantized::{self, AskedLayout, QuantizedCount};
+use super::quantized::{self, AskedLayout, Dequantized, QuantizedCount};
 use super::raw::{self, RawView};
 use super::table::{Format, FormatName};
 use super::values::delimiter::Delimiter;
@@ -119,8 +119,7 @@ impl OpenOptions {
     }
 
     pub(super) fn input(&self, format: Format, reader: Box<dyn Reader>) -> Input {
-        let label = self.label.clone();
-        Input { label, format, reader, member: None, folder: None, beside: None, is_edited: self.locked }
+        Input { is_edited: self.locked, ..Input::from_reader(self.label.clone(), format, reader) }
     }
 
     fn open_file(&self, path: &Path) -> Result<File> {
@@ -251,6 +250,8 @@ pub struct Input {
     is_edited: bool,
     /// Set for the only model of a folder.
     pub(super) folder: Option<Box<InFolder>>,
+    /// Names of hidden tensors, which patterns may match.
+    pub(super) left_alone: Vec<String>,
     beside: Option<String>,
 }
 
@@ -279,7 +280,16 @@ impl Input {
     }
 
     pub(super) fn from_reader(label: String, format: Format, reader: Box<dyn Reader>) -> Self {
-        Self { label, format, reader, member: None, folder: None, beside: None, is_edited: false }
+        Self {
+            label,
+            format,
+            reader,
+            member: None,
+            folder: None,
+            left_alone: Vec::new(),
+            beside: None,
+            is_edited: false,
+        }
     }
 
     pub(super) fn with_beside(self, beside: Option<String>) -> Self {
@@ -330,22 +340,23 @@ impl Input {
         self.reader.names()?.get(n).map(String::as_str)
     }
 
-    /// Makes one member of the parts of each quantised weight. `located` is where the input was opened. Also returns what
-    /// was taken because nothing tells it.
+    /// Makes one member of the parts of each quantised weight. `located` is where the input was opened. Scales of
+    /// activations are hidden, except those that `is_named` accepts.
     ///
     /// # Errors
-    /// A file beside the tensors cannot be read, tells another layout than the one that is asked for, or none is told.
+    /// A file beside the tensors cannot be read, states a layout that is not read or another than requested, or none does.
     pub fn dequantized(
         self,
-        asked: AskedLayout,
+        asked: &AskedLayout,
         located: &Located,
         requests: RequestOptions,
-    ) -> Result<(Self, Option<&'static str>)> {
+        is_named: impl Fn(&str) -> bool,
+    ) -> Result<(Self, Dequantized)> {
         let Self { reader, label, .. } = self;
         let folder = quantized::folder_of(located);
-        let opened = quantized::open(reader, asked, folder.as_deref(), requests);
-        let (reader, assumed) = opened.with_context(|| label.clone())?;
-        Ok((Self { reader, label, ..self }, assumed))
+        let opened = quantized::open(reader, asked, folder.as_deref(), requests, is_named);
+        let (reader, found) = opened.with_context(|| label.clone())?;
+        Ok((Self { reader, label, left_alone: found.left_alone.clone(), ..self }, found))
     }
 
     /// Counts the tensors that make up quantised weights, by the layouts that files beside them tell.

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use super::matrix::{Encoding, Matrix, Packing};
 use super::parts::{Numbers, Parts, Role};
+use super::rules::FLOAT8;
 use super::weight::{Groups, QuantizedItems, Shared, WholeScale};
 use crate::error::{Context, Result, bail, ensure};
 use crate::item::dtype::{Kind, Narrow};
 use crate::item::meta::{Meta, Order};
 use crate::layout::shape::bytes_of;
+use crate::storage::source::Source;
 
 /// A weight of float32s.
 #[derive(Debug)]
@@ -27,31 +29,46 @@ fn shape_of(before: &[usize], rows: usize, cols: usize) -> Vec<usize> {
     [before, &[rows, cols]].concat()
 }
 
-/// The groups of scales for the last two axes: one scale, one a row, or one for each block or group that is told.
+/// The groups of scales for the last two axes: one scale, one a row, or one for each block or group that is stated. The
+/// blocks of float8 follow from the shapes where none are stated.
 fn groups_of_scales(
     parts: &Parts<'_>,
     scales: &[usize],
     (before, rows, cols): (&[usize], usize, usize),
     numbers: &Numbers,
 ) -> Result<Groups> {
-    let all = before.iter().product::<usize>() * rows;
     if matches!(scales, [] | [1]) {
+        let all = before.iter().product::<usize>() * rows;
         return Ok(groups(all, all, cols));
     }
-    if scales == shape_of(before, rows, 1) || before.is_empty() && scales == [rows] {
-        return Ok(groups(rows, 1, cols));
+    if let Some([high, wide]) = numbers.block.or(numbers.group.map(|group| [1, group])) {
+        let expected = shape_of(before, rows.div_ceil(high), cols.div_ceil(wide));
+        parts.expect_shape(Role::Scales, scales, &expected)?;
+        return Ok(groups(rows, high, wide));
     }
-    let found = match (numbers.block, numbers.group) {
-        (Some([high, wide]), _) => groups(rows, high, wide),
-        (None, Some(group)) => groups(rows, 1, group),
-        (None, None) => {
-            let what = format!("the size of a block of {} of shape {scales:?}", parts.name(Role::Scales));
-            return Err(parts.untold(&what));
-        }
+    let untold = || {
+        let what = format!("the size of a block of {} of shape {scales:?}", parts.name(Role::Scales));
+        parts.untold(&what)
     };
-    let expected = shape_of(before, rows.div_ceil(found.rows), cols.div_ceil(found.cols));
-    parts.expect_shape(Role::Scales, scales, &expected)?;
-    Ok(found)
+    let (down, across) = match scales {
+        [of_rows] if before.is_empty() => (*of_rows, 1),
+        [outer @ .., down, across] if outer == before => (*down, *across),
+        _ => return Err(untold()),
+    };
+    let is_free = *parts.names.dtype == *FLOAT8;
+    let side = |len: usize, count: usize| side_of(len, count).filter(|_| is_free || count == 1 || count == len);
+    let (high, wide) = side(rows, down).zip(side(cols, across)).ok_or_else(untold)?;
+    Ok(groups(rows, high, wide))
+}
+
+/// The side of the blocks that divide an axis. `None` if blocks of a usual side with a shorter last one give the same count.
+fn side_of(len: usize, count: usize) -> Option<usize> {
+    if count == 1 || count == 0 || !len.is_multiple_of(count) {
+        return (count == 1).then_some(len.max(1));
+    }
+    let side = len / count;
+    let is_usual = (4..=12).any(|log| len.div_ceil(1 << log) == count);
+    (side.is_power_of_two() || !is_usual).then_some(side)
 }
 
 /// A matrix of codes and their scales, without more.
@@ -73,9 +90,14 @@ fn plain(shape: Vec<usize>, order: Order, codes: Matrix, scales: Shared) -> Resu
 /// Codes that are numbers themselves.
 pub(super) fn scaled(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
     let (codes, before, rows, cols) = parts.codes()?;
-    let scales = parts.required(Role::Scales)?;
-    let groups: Arc<Groups> = groups_of_scales(parts, scales.shape(), (&before, rows, cols), numbers)?.into();
-    let per_row = cols.div_ceil(groups.cols);
+    let shape = parts.required(Role::Scales)?.shape().to_vec();
+    let groups = groups_of_scales(parts, &shape, (&before, rows, cols), numbers)?;
+    scaled_by(parts, codes, &shape_of(&before, rows, cols), groups)
+}
+
+fn scaled_by(parts: &Parts<'_>, codes: Source, shape: &[usize], groups: Groups) -> Result<Weight> {
+    let (groups, cols) = (Arc::new(groups), shape.last().copied().unwrap_or(1));
+    let (scales, per_row) = (parts.required(Role::Scales)?, cols.div_ceil(groups.cols));
     let zeros = parts.optional(Role::Zeros)?.map(|zeros| {
         parts.expect_dtype(Role::Zeros, zeros.dtype(), &[Kind::Int8])?;
         parts.expect_shape(Role::Zeros, zeros.shape(), scales.shape())?;
@@ -84,8 +106,50 @@ pub(super) fn scaled(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
     let shared = |matrix| Shared { matrix, groups: Arc::clone(&groups) };
     let codes = parts.numbers(Role::Codes, codes, cols)?;
     let scales = shared(parts.numbers(Role::Scales, scales, per_row)?);
-    let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, scales)?;
+    let mut weight = plain(shape.to_vec(), Order::C, codes, scales)?;
     weight.items.zeros = zeros.transpose()?.map(shared);
+    Ok(weight)
+}
+
+/// Experts in one tensor of three axes. Their scales are one for each expert, or for each of its rows, columns or blocks.
+pub(super) fn fused_scaled(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
+    let (codes, before, rows, cols) = parts.codes()?;
+    let (shape, scales) = (shape_of(&before, rows, cols), parts.required(Role::Scales)?.shape().to_vec());
+    ensure!(before.len() == 1, "{} has shape {shape:?}, expected three axes", parts.name(Role::Codes));
+    let experts = before[0];
+    let (of, name) = ((&*before, rows, cols), parts.name(Role::Scales));
+    let high = numbers.block.map_or(1, |[high, _]| high);
+    let down_apart = if (rows / 2).is_multiple_of(high) { 0 } else { (rows / 2).div_ceil(high) * 2 };
+    let groups = match scales[..] {
+        [count] if count == experts => groups(rows, rows, cols),
+        [count, side] if count == experts && (side == rows || side == cols) => {
+            ensure!(rows != cols, "{name} of shape {scales:?} may be for rows or columns");
+            if side == rows { groups(rows, 1, cols) } else { groups(rows, rows, 1) }
+        }
+        // gate and up, one behind the other, may have been quantised apart
+        [_, down, _] if parts.base.contains("gate_up") && rows.is_multiple_of(2) && down == down_apart => {
+            ensure!(down != rows.div_ceil(high), "{name} of shape {scales:?} may be for gate and up together or apart");
+            groups_of_scales(parts, &[experts * 2, down / 2, scales[2]], (&[experts * 2], rows / 2, cols), numbers)?
+        }
+        _ => groups_of_scales(parts, &scales, of, numbers)?,
+    };
+    scaled_by(parts, codes, &shape, groups)
+}
+
+/// Experts of modelopt in one tensor of three axes, whose codes are packed along the rows or the columns.
+pub(super) fn fused_float4(parts: &Parts<'_>) -> Result<Weight> {
+    const GROUP: usize = 16;
+    let (codes, before, rows, bytes) = parts.codes()?;
+    let scales = parts.required(Role::Scales)?;
+    if scales.shape() != shape_of(&before, (rows * 2).div_ceil(GROUP), bytes) {
+        return float4(parts, GROUP, Narrow::Float8E4M3FN, WholeScale::Times);
+    }
+    parts.expect_dtype(Role::Scales, scales.dtype(), &[Kind::Narrow(Narrow::Float8E4M3FN)])?;
+    let (rows, cols) = (rows * 2, bytes);
+    let codes = Matrix::new(codes, Encoding::Float4Columns, cols);
+    let scales = Shared { matrix: parts.numbers(Role::Scales, scales, cols)?, groups: groups(rows, GROUP, 1).into() };
+    let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, scales)?;
+    weight.items.whole_scale = WholeScale::Times(parts.whole(Role::Whole)?);
     Ok(weight)
 }
 
@@ -98,6 +162,11 @@ pub(super) fn float4(
 ) -> Result<Weight> {
     let (codes, before, rows, bytes) = parts.codes()?;
     let (cols, scales) = (bytes * 2, parts.required(Role::Scales)?);
+    ensure!(
+        cols.is_multiple_of(group),
+        "{} has {cols} items a row, expected groups of {group}",
+        parts.name(Role::Codes)
+    );
     parts.expect_shape(Role::Scales, scales.shape(), &shape_of(&before, rows, cols.div_ceil(group)))?;
     parts.expect_dtype(Role::Scales, scales.dtype(), &[Kind::Narrow(scale)])?;
     let codes = Matrix::new(codes, Encoding::Float4Pairs, cols);
@@ -129,7 +198,7 @@ pub(super) fn float4_blocks(parts: &Parts<'_>) -> Result<Weight> {
 pub(super) fn packed(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
     let (codes, before, rows, words) = parts.codes()?;
     let bits = parts.bits(numbers)?;
-    let listed = parts.counts(Role::Shape, &parts.required(Role::Shape)?)?;
+    let listed = parts.counts(Role::Shape)?.with_context(|| parts.missing(Role::Shape))?;
     let [.., listed_rows, cols] = listed[..] else { bail!("{} is {listed:?}", parts.name(Role::Shape)) };
     parts.expect_shape(Role::Shape, &listed, &shape_of(&before, rows, cols))?;
     ensure!(listed_rows == rows, "{} has {listed_rows} rows, expected {rows}", parts.name(Role::Shape));
@@ -147,7 +216,7 @@ pub(super) fn packed(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
     };
     let packing = Packing { bits, is_dense };
     let scales = parts.required(Role::Scales)?;
-    let listed = parts.optional(Role::Groups)?.map(|source| parts.counts(Role::Groups, &source)).transpose()?;
+    let listed = parts.counts(Role::Groups)?;
     let mut groups = match &listed {
         // the scales of listed groups are as many as the list needs
         Some(_) => Groups { cols: 1, ..groups(rows, 1, 1) },
@@ -161,8 +230,15 @@ pub(super) fn packed(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
         groups.listed_cols = Some(listed);
     }
     let groups = Arc::new(groups);
+    let mut zero = f32::from(1_u16 << (bits - 1));
     let zeros = match parts.optional(Role::Zeros)? {
+        // older releases did not pack them, and did not add half of the range
+        Some(zeros) if *zeros.dtype().kind() == Kind::Int8 => {
+            parts.expect_shape(Role::Zeros, zeros.shape(), scales.shape())?;
+            Some(parts.numbers(Role::Zeros, zeros, per_row)?)
+        }
         Some(zeros) => {
+            zero = 0.0;
             parts.expect_dtype(Role::Zeros, zeros.dtype(), &[Kind::Int32])?;
             parts.expect_shape(Role::Zeros, zeros.shape(), &[packing.words(rows), per_row])?;
             Some(Matrix::new(zeros, Encoding::ColumnWords(packing), per_row))
@@ -173,8 +249,8 @@ pub(super) fn packed(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
     let codes = Matrix::new(codes, Encoding::Words(packing), cols);
     let scales = shared(parts.numbers(Role::Scales, scales, per_row)?);
     let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, scales)?;
-    // codes and zero points are stored with half of their range added
-    weight.items.zero = if zeros.is_some() { 0.0 } else { f32::from(1_u16 << (bits - 1)) };
+    // codes, and zero points that are packed, are stored with half of their range added
+    weight.items.zero = zero;
     weight.items.zeros = zeros.map(shared);
     Ok(weight)
 }
@@ -195,6 +271,11 @@ pub(super) fn mlx(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
     let group = numbers.group.ok_or_else(|| parts.untold("group_size"))?;
     ensure!(words * 32 % bits == 0, "{words} words a row do not hold items of {bits} bits");
     let cols = words * 32 / bits;
+    ensure!(
+        cols.is_multiple_of(group),
+        "{} has {cols} items a row, expected groups of {group}",
+        parts.name(Role::Codes)
+    );
     let scales = parts.required(Role::Scales)?;
     let per_row = cols.div_ceil(group);
     parts.expect_shape(Role::Scales, scales.shape(), &shape_of(&before, rows, per_row))?;
@@ -235,7 +316,7 @@ pub(super) fn gptq(parts: &Parts<'_>, numbers: &Numbers, zero: f32) -> Result<We
     let bits = parts.bits(numbers)?;
     ensure!(words * 32 % bits == 0, "{words} words a column do not hold items of {bits} bits");
     let (rows, packing) = (words * 32 / bits, Packing { bits, is_dense: true });
-    let listed = parts.optional(Role::Groups)?.map(|source| parts.counts(Role::Groups, &source)).transpose()?;
+    let listed = parts.counts(Role::Groups)?;
     let codes = Matrix::new(codes, Encoding::ColumnWords(packing), cols);
     let mut weight = transposed(parts, (&before, rows, cols), codes, Encoding::Words(packing), listed, numbers)?;
     weight.items.zero = zero;

@@ -27,6 +27,8 @@ pub(super) enum Encoding {
     Narrow(Narrow),
     /// Two items of float4_e2m1fn a byte, the first in the low bits.
     Float4Pairs,
+    /// The same along a column: a byte holds items of two rows.
+    Float4Columns,
     /// Unsigned integers of some bits along a row.
     Words(Packing),
     /// The same along a column: a word holds items of consecutive rows.
@@ -88,7 +90,7 @@ impl Encoding {
         match self {
             Self::Float32 | Self::ColumnWords(_) => cols * 4,
             Self::Float16 | Self::BFloat16 => cols * 2,
-            Self::Int8 | Self::Narrow(_) => cols,
+            Self::Int8 | Self::Narrow(_) | Self::Float4Columns => cols,
             Self::Float4Pairs => cols.div_ceil(2),
             Self::Words(packing) => packing.words(cols) * 4,
             Self::AwqWords => cols.div_ceil(8) * 4,
@@ -101,7 +103,7 @@ impl Encoding {
         match self {
             Self::Float32 | Self::ColumnWords(_) => scaled(4),
             Self::Float16 | Self::BFloat16 => scaled(2),
-            Self::Int8 | Self::Narrow(_) => cols.clone(),
+            Self::Int8 | Self::Narrow(_) | Self::Float4Columns => cols.clone(),
             Self::Float4Pairs => cols.start / 2..cols.end.div_ceil(2),
             Self::Words(packing) => {
                 let words = packing.span(cols);
@@ -115,6 +117,7 @@ impl Encoding {
     fn stored_rows(self, rows: &Range<usize>) -> Range<usize> {
         match self {
             Self::ColumnWords(packing) => packing.span(rows),
+            Self::Float4Columns => rows.start / 2..rows.end.div_ceil(2),
             _ => rows.clone(),
         }
     }
@@ -192,6 +195,10 @@ impl Matrix {
             Encoding::Int8 => decode_each(bytes(), out, |[item]: [u8; 1]| f32::from(item as i8)),
             Encoding::Narrow(_) => decode_each(bytes(), out, |[item]: [u8; 1]| self.values[usize::from(item)]),
             Encoding::Float4Pairs => decode_pairs(bytes(), cols.start % 2 == 1, out),
+            Encoding::Float4Columns => {
+                let low = from(row / 2, cols.start);
+                decode_each(low, out, |[byte]: [u8; 1]| FLOAT4_PAIRS[usize::from(byte)][row % 2]);
+            }
             Encoding::Words(packing) => decode_words(packing, bytes(), cols, out),
             Encoding::ColumnWords(Packing { bits, is_dense }) => {
                 let (word, shift) = Packing { bits, is_dense }.place(row);

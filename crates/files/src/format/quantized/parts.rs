@@ -11,7 +11,7 @@ use crate::storage::source::Source;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Numbers {
     pub bits: Option<usize>,
-    /// The columns that share a scale.
+    /// The columns that share a scale; `usize::MAX` for all.
     pub group: Option<usize>,
     /// The rows and columns that share a scale.
     pub block: Option<[usize; 2]>,
@@ -19,9 +19,11 @@ pub(super) struct Numbers {
     pub is_dense: Option<bool>,
     /// MLX's mode.
     pub mode: Option<String>,
+    /// Optional parts of the layout that a weight with these numbers must have.
+    pub demanded: Vec<Role>,
 }
 
-/// What a part is for.
+/// The role of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Codes,
@@ -58,7 +60,13 @@ impl PartNames {
 
     /// Whether the name of the scales alone shows that they are of a weight.
     pub(super) fn is_sure(&self) -> bool {
-        self.scales().starts_with(".weight_")
+        self.scales() != ".scale"
+    }
+
+    /// Whether the ending of a name alone shows that it is of a part.
+    pub(super) fn is_part(&self, name: &str) -> bool {
+        let is_sure = |ending: &str| !matches!(ending, "" | ".weight" | ".scale");
+        self.endings().any(|(_, ending)| is_sure(ending) && name.ends_with(ending))
     }
 
     pub(super) fn endings(&self) -> impl Iterator<Item = (Role, &'static str)> {
@@ -94,7 +102,11 @@ impl Parts<'_> {
     }
 
     pub(super) fn required(&self, role: Role) -> Result<Source> {
-        self.optional(role)?.with_context(|| format!("{} is missing", self.name(role)))
+        self.optional(role)?.with_context(|| self.missing(role))
+    }
+
+    pub(super) fn missing(&self, role: Role) -> String {
+        format!("{} is missing", self.name(role))
     }
 
     pub(super) fn expect_shape(&self, role: Role, found: &[usize], expected: &[usize]) -> Result<()> {
@@ -141,8 +153,9 @@ impl Parts<'_> {
         Ok(number[0])
     }
 
-    /// A short list of counts.
-    pub(super) fn counts(&self, role: Role, source: &Source) -> Result<Vec<usize>> {
+    /// A short list of counts; `None` without one, or if it is -1 throughout, as libraries leave an unset list.
+    pub(super) fn counts(&self, role: Role) -> Result<Option<Vec<usize>>> {
+        let Some(source) = self.optional(role)? else { return Ok(None) };
         self.expect_dtype(role, source.dtype(), &[Kind::Int64, Kind::Int32])?;
         let mut bytes = memory::zeros(source.bytes())?;
         source.read_at(&mut bytes, 0)?;
@@ -150,8 +163,11 @@ impl Parts<'_> {
             Ok(wide) => i64::from_le_bytes(wide),
             Err(_) => i64::from(i32::from_le_bytes(item.try_into().expect("items of 4 or 8 bytes"))),
         });
+        if !bytes.is_empty() && numbers.clone().all(|number| number == -1) {
+            return Ok(None);
+        }
         let numbers: Option<Vec<usize>> = numbers.map(|number| usize::try_from(number).ok()).collect();
-        numbers.with_context(|| format!("{} has a negative number", self.name(role)))
+        numbers.map(Some).with_context(|| format!("{} has a negative number", self.name(role)))
     }
 
     pub(super) fn untold(&self, what: &str) -> Error {

@@ -1,7 +1,7 @@
 //! The layouts: the names of their parts, and the functions that make weights of them. Rules are those of the libraries
 //! that write the files: DeepSeek V3 and V4, NVIDIA modelopt, compressed-tensors, gpt-oss, MLX, GPTQ, AWQ.
 
-use super::assemble::{Weight, awq, float4, float4_blocks, gptq, mlx, packed, scaled};
+use super::assemble::{Weight, awq, float4, float4_blocks, fused_float4, fused_scaled, gptq, mlx, packed, scaled};
 use super::parts::{Numbers, PartNames, Parts, Role};
 use super::weight::WholeScale;
 use crate::error::{Result, malformed};
@@ -50,7 +50,18 @@ const fn names(layout: &'static str, dtype: &'static Kind, required: &'static [(
     PartNames { layout, codes: ".weight", dtype, weight: ".weight", required, optional: &[] }
 }
 
-const FLOAT8: &Kind = &Kind::Narrow(Narrow::Float8E4M3FN);
+/// Experts in one tensor of three axes, without the ending `.weight`.
+const fn fused_names(
+    layout: &'static str,
+    dtype: &'static Kind,
+    required: &'static [(Role, &'static str)],
+) -> PartNames {
+    PartNames { codes: "", weight: "", ..names(layout, dtype, required) }
+}
+
+const FUSED_NVFP4: &[(Role, &str)] = &[(Role::Scales, "_weight_scale"), (Role::Whole, "_weight_scale_2")];
+
+pub(super) const FLOAT8: &Kind = &Kind::Narrow(Narrow::Float8E4M3FN);
 
 const GPTQ_PARTS: &[(Role, &str)] = &[(Role::Scales, ".scales"), (Role::Zeros, ".qzeros")];
 
@@ -61,12 +72,14 @@ const fn gptq_names(layout: &'static str) -> PartNames {
 
 pub(super) static RULES: &[Rule] = &[
     Rule { names: names(FP8_BLOCK, FLOAT8, &[(Role::Scales, ".weight_scale_inv")]), assemble: scaled },
+    Rule { names: fused_names(FP8_BLOCK, FLOAT8, &[(Role::Scales, "_scale_inv")]), assemble: fused_scaled },
     // Mistral's own files
     Rule { names: names(FP8_BLOCK, FLOAT8, &[(Role::Scales, ".qscale_weight")]), assemble: scaled },
     Rule {
         names: names(NVFP4, &Kind::UInt8, &[(Role::Scales, ".weight_scale"), (Role::Whole, ".weight_scale_2")]),
         assemble: |parts, _| float4(parts, 16, Narrow::Float8E4M3FN, WholeScale::Times),
     },
+    Rule { names: fused_names(NVFP4, &Kind::UInt8, FUSED_NVFP4), assemble: |parts, _| fused_float4(parts) },
     Rule {
         names: PartNames {
             codes: ".weight_packed",
@@ -94,6 +107,7 @@ pub(super) static RULES: &[Rule] = &[
         assemble: scaled,
     },
     Rule { names: names(FLOAT_QUANTIZED, FLOAT8, &[(Role::Scales, ".weight_scale")]), assemble: scaled },
+    Rule { names: fused_names(FLOAT_QUANTIZED, FLOAT8, &[(Role::Scales, "_weight_scale")]), assemble: fused_scaled },
     Rule {
         names: PartNames {
             optional: &[(Role::Biases, ".biases")],
@@ -118,8 +132,14 @@ impl Rule {
     /// Parts are missing or do not fit one another, or a number is missing.
     pub(super) fn weight(&self, parts: &Parts<'_>, numbers: &[Numbers]) -> Result<Weight> {
         let mut failed = None;
+        let has = |role| self.names.endings().any(|(of, _)| of == role);
         for numbers in numbers {
-            match (self.assemble)(parts, numbers) {
+            let missing = numbers.demanded.iter().find(|role| has(**role) && (parts.open)(**role).is_none());
+            let weight = match missing {
+                Some(role) => Err(malformed!("{}, and {} demands it", parts.missing(*role), parts.config)),
+                None => (self.assemble)(parts, numbers),
+            };
+            match weight {
                 Ok(weight) => return Ok(weight),
                 Err(error) => failed = failed.or(Some(error)),
             }
