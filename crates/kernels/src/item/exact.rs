@@ -47,8 +47,11 @@ impl From<f64> for Binary {
 /// A sum of finite floats, 64-bit integers and products, exact in any order.
 #[derive(Clone, Debug, Default)]
 pub struct Exact {
-    /// Digits in base 2^32, lowest first, in units of `2^LOWEST`. Until carried they may be negative or too large.
+    /// Digits in base 2^32, lowest first. Until carried they may be negative or too large.
     digits: Vec<i64>,
+    /// The place of the first digit, in units of `2^LOWEST`. Lower digits are 0: a sum of usual numbers has five digits, and
+    /// its place is above 70.
+    first: usize,
     pending: u32,
 }
 
@@ -99,11 +102,9 @@ impl Exact {
             return;
         }
         let shift = usize::try_from(power - LOWEST).expect("no product of finite floats is a multiple of less");
-        let (first, bits) = (shift / DIGIT, shift % DIGIT);
+        let (place, bits) = (shift / DIGIT, shift % DIGIT);
         let count = (128 - magnitude.leading_zeros() as usize + bits).div_ceil(DIGIT);
-        if self.digits.len() < first + count {
-            self.digits.resize(first + count, 0);
-        }
+        let first = self.cover(place, count);
         let over = if bits == 0 { 0 } else { (magnitude >> (128 - bits)) as i64 };
         let mut rest = magnitude << bits;
         for (i, digit) in self.digits[first..first + count].iter_mut().enumerate() {
@@ -118,12 +119,33 @@ impl Exact {
         }
     }
 
+    /// Makes room for digits from a place on, and returns the index of the first.
+    fn cover(&mut self, place: usize, count: usize) -> usize {
+        if self.digits.is_empty() {
+            self.first = place;
+        }
+        if place < self.first {
+            self.digits.splice(..0, std::iter::repeat_n(0, self.first - place));
+            self.first = place;
+        }
+        let index = place - self.first;
+        self.digits.resize(self.digits.len().max(index + count), 0);
+        index
+    }
+
     #[doc(hidden)]
     pub fn merge(&mut self, mut other: Self) {
+        if self.digits.is_empty() {
+            *self = other;
+            return;
+        }
+        if other.digits.is_empty() {
+            return;
+        }
         self.carry();
         other.carry();
-        self.digits.resize(self.digits.len().max(other.digits.len()), 0);
-        self.digits.iter_mut().zip(&other.digits).for_each(|(a, b)| *a += b);
+        let first = self.cover(other.first, other.digits.len());
+        self.digits[first..].iter_mut().zip(&other.digits).for_each(|(a, b)| *a += b);
         self.carry();
     }
 
@@ -169,7 +191,7 @@ impl Exact {
         }
         let zeros = sum.digits.iter().take_while(|&&digit| digit == 0).count();
         let digits = sum.digits[zeros..].iter().map(|&digit| digit as u32).collect();
-        Magnitude { negative, digits, power: LOWEST + (zeros * DIGIT) as i32 }
+        Magnitude { negative, digits, power: LOWEST + ((self.first + zeros) * DIGIT) as i32 }
     }
 }
 
