@@ -36,6 +36,9 @@ pub(super) const SMALL: usize = 8 << 20;
 /// Small pairs that are open at the same time.
 const BATCH: usize = 128;
 
+/// The bytes that are compared in the time that a pair takes beside its bytes, some 20 microseconds.
+const PAIR: usize = 1 << 16;
+
 pub(super) enum ComparedSides {
     Two(Box<[Member; 2]>),
     /// EXPECTED does not exist and becomes ACTUAL.
@@ -380,7 +383,7 @@ impl Comparing<'_> {
         failed: &mut Vec<String>,
         progress: Progress<'_>,
     ) -> Result<()> {
-        let bytes = batch.iter().map(|(_, state)| locked(state).bytes()).sum();
+        let bytes = batch.iter().map(|(_, state)| PAIR + locked(state).bytes()).sum();
         let asks = batch.iter().any(|(_, state)| locked(state).costs_requests());
         let threads = self.effort.limits.threads.for_requests(asks).for_bytes(bytes);
         let mut effort = self.effort;

@@ -98,6 +98,9 @@ fn start<'scope, T: Send + 'scope>(
 
 /// A `dyn Fn`, to be compiled once.
 fn on_each(threads: usize, work: &(dyn Fn() + Sync)) {
+    if threads <= 1 {
+        return work();
+    }
     thread::scope(|scope| {
         (1..threads).for_each(|_| drop(start(scope, work)));
         work();

@@ -151,8 +151,10 @@ impl DifferenceTally {
         if reading.is_one_dtype && self.has_maxima(lowest) && stored.rows.expected == stored.rows.actual {
             return;
         }
-        if self.max_abs.is_none() && stored.start.is_multiple_of(BLOCK) && stored.len() > FIRST {
-            for part in [0..FIRST, FIRST..stored.len()] {
+        // of equal pairs the first has the maxima, unless it is NaN
+        let first = if stored.rows.expected == stored.rows.actual { 1 } else { FIRST };
+        if self.max_abs.is_none() && stored.start.is_multiple_of(BLOCK) && stored.len() > first {
+            for part in [0..first, first..stored.len()] {
                 self.look_at(how, walk, pairs.part(part, kernel.size()), marks, steps);
             }
             return;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::job::Progress;
 use super::plan::Plan;
 use super::regions::{RegionMaker, Regions};
-use super::scan_plan::{Resident, ScanWay, ScannedPart, ShownAs, plan_scan, ways_to_scan};
+use super::scan_plan::{Resident, ScannedPart, ShownAs, best_scan, plan_scan};
 use crate::error::Result;
 use crate::layout::view::View;
 use crate::layout::window::Window;
@@ -51,7 +51,7 @@ pub fn settled<'a, const N: usize>(
         source.hold(Hold::Scan, limits.threads)?;
     }
     let parts = parts_of(sources.each_ref().map(|source| &**source), view).map(|part| part.scanned(passes));
-    let ScanWay { resident, plan, .. } = ways_to_scan(&parts, limits, shown).swap_remove(0);
+    let (resident, plan) = best_scan(&parts, limits, shown);
     for Resident { part, boxes } in &resident {
         sources[*part].keep_in_memory(boxes.as_ref(), limits.threads)?;
     }

@@ -117,6 +117,16 @@ pub struct ScanWay {
     counts: Vec<[u64; 2]>,
 }
 
+/// Returns the parts that the cheapest way copies to memory, and its plan. Tensors in the order of the scan have only one way,
+/// so nothing is weighed.
+pub fn best_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> (Vec<Resident>, Plan) {
+    if parts.iter().all(|part| part.view.is_forward()) {
+        return (Vec::new(), plan_scan(parts, limits, shown));
+    }
+    let ScanWay { resident, plan, .. } = ways_to_scan(parts, limits, shown).swap_remove(0);
+    (resident, plan)
+}
+
 fn resident_of(resident: &[Resident], part: usize) -> Option<&Resident> {
     resident.iter().find(|resident| resident.part == part)
 }
@@ -139,7 +149,12 @@ impl ScanWay {
 
 /// Plans a scan of parts as stored. Panics without parts, or if shapes differ.
 pub fn plan_scan(parts: &[ScannedPart<'_>], limits: Limits, shown: ShownAs) -> Plan {
-    Scanned::new(parts, limits, shown).ways(&[Vec::new()]).swap_remove(0).plan
+    let scanned = Scanned::new(parts, limits, shown);
+    let mut cuts = scanned.cuts(&[]);
+    match cuts.pop() {
+        Some(windows) if cuts.is_empty() => scanned.plan(&[], windows),
+        _ => scanned.ways(&[Vec::new()]).swap_remove(0).plan,
+    }
 }
 
 /// Returns the ways to scan, the cheapest first, with the cost of one pass. Tensors that are stored across the scan may
@@ -289,11 +304,7 @@ impl<'a> Scanned<'a> {
     /// - the wait at the end: half a window per thread except one.
     fn way(&self, resident: &[Resident], windows: Windows) -> ScanWay {
         let (machine, count) = (&self.limits.machine, windows.count());
-        let each = windows.largest().saturating_mul(2 * self.widest * self.parts.len());
-        let threads = match self.shown {
-            ShownAs::InOrder if !self.is_remote => 1,
-            ShownAs::InOrder | ShownAs::Runs | ShownAs::Boxes => threads_holding(self.threads, each, machine.memory),
-        };
+        let (each, threads) = (self.bytes_in(&windows), self.threads_in(&windows));
         let read = self.read() as u64;
         let (mut operands, mut counts, mut cost) = (Vec::new(), Vec::new(), Cost::default());
         let (mut work, mut before) = (0_u64, 0_u64);
@@ -330,12 +341,30 @@ impl<'a> Scanned<'a> {
         let waits = (threads as u64 - 1).saturating_mul(work) / (2 * count.max(1) as u64);
         cost.held = cost.held.saturating_add(in_windows);
         cost.total = [before, waits].into_iter().fold(work, u64::saturating_add);
+        let plan = self.plan(resident, windows);
+        ScanWay { resident: resident.to_vec(), plan, cost, operands, counts }
+    }
+
+    /// The bytes that a thread holds of windows.
+    fn bytes_in(&self, windows: &Windows) -> usize {
+        windows.largest().saturating_mul(2 * self.widest * self.parts.len())
+    }
+
+    fn threads_in(&self, windows: &Windows) -> usize {
+        match self.shown {
+            ShownAs::InOrder if !self.is_remote => 1,
+            ShownAs::InOrder | ShownAs::Runs | ShownAs::Boxes => {
+                threads_holding(self.threads, self.bytes_in(windows), self.limits.machine.memory)
+            }
+        }
+    }
+
+    fn plan(&self, resident: &[Resident], windows: Windows) -> Plan {
         let route = if self.shown == ShownAs::InOrder { Route::Stream } else { Route::Windows };
         let copy = |n: usize| HeldCopy { keep: Keep::Memory, bytes_read: self.parts[n].source.bytes_stored() };
         let held = |it: &Resident| Before::Hold(Holding { operand: it.part, hold: Hold::Memory, copy: copy(it.part) });
-        let before = resident.iter().map(held).collect();
-        let plan = Plan { way: 0, before, route, steps: Steps::Each(Cut::Windows(windows)), threads };
-        ScanWay { resident: resident.to_vec(), plan, cost, operands, counts }
+        let (before, threads) = (resident.iter().map(held).collect(), self.threads_in(&windows));
+        Plan { way: 0, before, route, steps: Steps::Each(Cut::Windows(windows)), threads }
     }
 
     /// Returns the reads and bytes with the operand.
