@@ -165,6 +165,18 @@ fn markers_of_other_runtimes() {
             &[],
             "failed  cases#plain: wrote output_1.npy, expected 1 output",
         ),
+        (
+            "two files for an output",
+            &[("output.npy", &right), ("output_0.npy", &wrong)],
+            &[],
+            "failed  cases#plain: wrote output.npy and output_0.npy for one output",
+        ),
+        (
+            "an output in two formats",
+            &[("output_0.npy", &right), ("output.pb", b"x")],
+            &[],
+            "failed  cases#plain: wrote output.pb and output_0.npy for one output",
+        ),
         ("a control character", &[("refused", b"\x1b[31m")], &[], "failed  cases#plain: refused: \\u{1b}[31m"),
     ];
     each(

@@ -204,9 +204,12 @@ fn judge_written(folder: &Path, expected: &[Result<&Tensor>], options: &Options)
             Ok(wanted) => wanted,
             Err(error) => return TestVerdict::Broken(error.to_string()),
         };
-        let Some(name) = output_names(n, count).find(|name| names.contains(name)) else {
-            return TestVerdict::failed(CaseFailure::NoResult, "no result");
-        };
+        let mut written = output_names(n, count).filter(|name| names.contains(name));
+        let Some(name) = written.next() else { return TestVerdict::failed(CaseFailure::NoResult, "no result") };
+        if let Some(other) = written.next() {
+            let reason = format!("wrote {name} and {other} for one output");
+            return TestVerdict::failed(CaseFailure::Differs, reason);
+        }
         match read(folder.join(name)).and_then(|actual| as_named(actual, wanted)) {
             Ok(actual) => compare(wanted, &actual, options),
             Err(error) => TestVerdict::failed(CaseFailure::Differs, error.to_string()),
