@@ -54,13 +54,15 @@ fn arrays_everywhere() -> Folder {
     put(&folder, "g.zarr/x/c/zarr.json", metadata(json!({"shape": [0]})).to_string());
     array_of_v2(&folder, "g.zarr/old");
     array_of_v2(&folder, "g.zarr/old/7");
-    // of the folder of all chunks only the folders of chunks are not searched, nor are hidden ones
+    // of the folder of all chunks only the folders of chunks are not searched, nor is what this program has not finished
     array(&folder, "g.zarr/y/c/in/it");
     array(&folder, "g.zarr/y/c/3");
     array(&folder, "g.zarr/y/c/4/no");
     array(&folder, "g.zarr/y");
     array(&folder, "g.zarr/old/1/no");
-    array(&folder, "g.zarr/.hidden/no");
+    array(&folder, "g.zarr/.hidden");
+    array(&folder, "g.zarr/.implicit/deep");
+    array(&folder, "g.zarr/.x.0.tmp/no");
     fs::create_dir_all(folder.path("g.zarr/empty/folders")).expect("folders");
     folder
 }
@@ -68,12 +70,15 @@ fn arrays_everywhere() -> Folder {
 #[test]
 fn every_array_is_a_member() {
     let folder = arrays_everywhere();
-    let names = "foo/bar/baz\nold\nold/7\nx\nx/c\nx/c/2\nx/in/deep\nx/y\ny\ny/c/3\ny/c/in/it\n";
+    let names =
+        ".hidden\n.implicit/deep\nfoo/bar/baz\nold\nold/7\nx\nx/c\nx/c/2\nx/in/deep\nx/y\ny\ny/c/3\ny/c/in/it\n";
     assert_eq!(done(&folder, "info g.zarr --members"), names);
     let rows = [
         ("slice g.zarr:foo/bar/baz --at :", "[1 2 3 4]\n"),
         ("slice g.zarr:x/in/deep --at 1:", "[2 3 4]\n"),
         ("slice g.zarr:x/c/2 --at 1:", "[2 3 4]\n"),
+        ("slice g.zarr:.hidden --at 1:", "[2 3 4]\n"),
+        ("slice g.zarr/.implicit:deep --at 1:", "[2 3 4]\n"),
         ("slice g.zarr:old/7 --at 1:", "[[3 4]]\n"),
         // a path leads to what is not listed, too
         ("slice g.zarr:y/c/4/no --at 1:", "[2 3 4]\n"),
@@ -100,7 +105,7 @@ fn every_array_is_a_member() {
     let found = folder.run(words("diff g.zarr one.zarr"));
     let text = String::from_utf8_lossy(&found.stdout).into_owned();
     assert_eq!(found.status, Some(1), "{text}");
-    assert!(text.contains("1 same, 0 within, 0 different, 10 missing, 0 extra"), "{text}");
+    assert!(text.contains("1 same, 0 within, 0 different, 12 missing, 0 extra"), "{text}");
     let wrong = folder.run(words("show g.zarr:foo/bar/baq"));
     assert_eq!(
         wrong.stderr,
@@ -239,7 +244,6 @@ fn files_are_not_lost() {
         (".git/HEAD", true),
         ("x/.gitignore", true),
         ("x/c/7/no/zarr.json", true),
-        (".hidden/.zarray", true),
         ("new.npy", true),
         // a chunk beyond the end, metadata, and what systems and this program leave behind
         ("x/c/17", false),

@@ -134,7 +134,7 @@ fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
             if is_of_chunks && !thorough {
                 continue;
             }
-            let is_passed_over = is_passed_over && !is_first_of_chunks || is_of_chunks || own.starts_with('.');
+            let is_passed_over = is_passed_over && !is_first_of_chunks || is_of_chunks;
             let is_first_of_chunks = is_of_chunks && own == CHUNKS;
             pending.push(StoreFolder { path: name, around: around.clone(), is_passed_over, is_first_of_chunks });
         }

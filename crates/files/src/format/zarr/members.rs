@@ -9,6 +9,7 @@ use super::metadata::{self, Node};
 use crate::error::{Error, ErrorKind, Result, ensure, malformed};
 use crate::format::name_order::by_numbers;
 use crate::storage::key_store::{KeyStore, join};
+use crate::storage::stage::is_unfinished;
 
 /// Names a store that is an array itself.
 pub(super) const ROOT: &str = ".";
@@ -67,8 +68,7 @@ impl Members {
                     continue;
                 }
             };
-            // hidden folders are not members
-            for own in folders.into_iter().filter(|own| !own.starts_with('.')) {
+            for own in folders.into_iter().filter(|own| !is_unfinished(own)) {
                 let name = join(&path, &own);
                 if is_array && is_of_chunks(store, &own, &name) {
                     if own == CHUNKS {
@@ -141,7 +141,7 @@ impl Members {
         if name == ROOT && !root.is_group {
             return Ok(Some(Self { names: vec![ROOT.to_owned()], ..Self::new(root) }));
         }
-        if !is_path(name) || name.split('/').any(|part| part.starts_with('.')) || is_pattern && store.costs_requests() {
+        if !is_path(name) || name.split('/').any(is_unfinished) || is_pattern && store.costs_requests() {
             return Ok(None);
         }
         let node = match metadata::node(store, name) {

@@ -99,8 +99,8 @@ fn groups_in_memory_are_walked() {
     let mut extras = chunked(&[2, 3], None, "none");
     extras.0.is_group = true;
     let store = written(&[("b", 100), ("a/deep/c", 200)], &extras);
-    // hidden folders and folders without metadata are not members
-    store.put(".hidden/zarr.json", b"{}").unwrap();
+    // unfinished folders and folders without metadata are not members
+    store.put(".x.0.tmp/zarr.json", b"{}").unwrap();
     store.put("other/file", b"").unwrap();
     let reader = opened(&store).unwrap();
     assert_eq!(reader.names().unwrap(), ["a/deep/c", "b"]);

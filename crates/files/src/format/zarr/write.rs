@@ -24,6 +24,7 @@ use crate::memory;
 use crate::storage::chunked::{ChunkStyle, Stays};
 use crate::storage::key_store::join;
 use crate::storage::source::{fill, is_filled};
+use crate::storage::stage::is_unfinished;
 
 /// Bytes: worth a file, and few enough for each thread to hold two chunks.
 const CHUNK: usize = 1 << 24;
@@ -94,7 +95,8 @@ impl Writer for ZarrWriter {
         let is_group = !is_single || (options.is_group || inherited.is_group) && !names.all(str::is_empty);
         let named = |name: &str| {
             let name = if is_group { name } else { "" };
-            let plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.starts_with("__");
+            let is_reserved = |part: &str| part.bytes().all(|byte| byte == b'.') || part.starts_with("__");
+            let plain = |part: &str| !is_reserved(part) && !is_unfinished(part);
             ensure!(
                 name.is_empty() || name.split('/').all(plain) && !name.contains(['\0', '\\', ':']),
                 "{name:?} cannot be the name of an array in a group"
