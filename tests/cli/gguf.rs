@@ -45,14 +45,18 @@ fn big_endian_bfloat16() {
     file.extend(30_u32.to_be_bytes());
     file.extend(0_u64.to_be_bytes());
     file.resize(file.len().next_multiple_of(32), 0);
-    file.extend([0x3f, 0x80, 0xc0, 0x40]);
-    folder.put("big.gguf", file);
+    folder.put("big.gguf", [&file[..], &[0x3f, 0x80, 0xc0, 0x40]].concat());
     let rows: &[(&str, i32, &str, &str)] = &[
         ("show big.gguf:w", 0, "bfloat16 [2]\n[ 1. -3.]\n", ""),
         ("info big.gguf --json", 0, "\"offset\": null", ""),
-        ("slice-scatter big.gguf:w --fill 0 --at : --in-place", 2, "", "big.gguf:w: "),
+        ("slice-scatter big.gguf:w --fill 0.5 --at 1: --in-place", 0, "", ""),
+        ("show big.gguf:w", 0, "bfloat16 [2]\n[1.  0.5]\n", ""),
+        ("slice-scatter big.gguf:w big.gguf:w --at ::-1 --in-place", 0, "", ""),
     ];
     says(&folder, rows);
+    // nothing but the items changed
+    file.extend([0x3f, 0, 0x3f, 0x80]);
+    assert!(folder.get("big.gguf") == file);
 }
 
 #[test]

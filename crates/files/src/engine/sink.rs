@@ -12,7 +12,7 @@ use crate::ops::access::StoredWindow;
 use crate::ops::fill::Region;
 use crate::parallel::locked;
 use crate::storage::platform::{read_at, write_at};
-use crate::storage::read_at::PackedFile;
+use crate::storage::read_at::{PackedFile, Packing};
 
 /// Takes the regions of an output in any order, from several threads.
 pub trait WindowSink: Sync {
@@ -49,8 +49,8 @@ pub struct FileSink<'a> {
     itemsize: usize,
     shape: Vec<usize>,
     label: &'a str,
-    /// The bits of an item below 8, and a lock, because two windows may share a byte.
-    packing: Option<(u32, Mutex<()>)>,
+    /// The packing of the items, and a lock, because two windows may share a byte.
+    packing: Option<(Packing, Mutex<()>)>,
     within: Range<u64>,
     written: Option<&'a dyn Written>,
 }
@@ -71,7 +71,7 @@ impl<'a> FileSink<'a> {
     }
 
     pub fn packed(to: PackedFile<'a>, meta: &Meta, label: &'a str) -> Self {
-        Self { packing: Some((to.bits, Mutex::default())), ..Self::new(to.file, to.start, meta, label) }
+        Self { packing: Some((to.packing, Mutex::default())), ..Self::new(to.file, to.start, meta, label) }
     }
 
     /// Writes only these bytes of the file.
@@ -92,7 +92,7 @@ impl<'a> FileSink<'a> {
         ((start - self.base) / itemsize) as usize..(end - self.base).div_ceil(itemsize) as usize
     }
 
-    /// The offset of the first item; `None` if items share bytes.
+    /// The offset of the first item; `None` for packed items.
     pub fn base(&self) -> Option<u64> {
         self.packing.is_none().then_some(self.base)
     }
@@ -104,7 +104,15 @@ impl<'a> FileSink<'a> {
 
     /// Writes consecutive items. Other items in the same bytes stay unchanged.
     pub fn put_items(&self, items: &[u8], first: usize) -> Result<()> {
-        let Some((bits, lock)) = &self.packing else { return self.put_bytes(items, self.position(first)) };
+        let (bits, lock) = match &self.packing {
+            None => return self.put_bytes(items, self.position(first)),
+            Some((Packing::SwappedWords, _)) => {
+                let mut words = items.to_vec();
+                words.as_chunks_mut::<2>().0.iter_mut().for_each(|word| word.reverse());
+                return self.put_bytes(&words, self.position(first));
+            }
+            Some((Packing::Bits(bits), lock)) => (bits, lock),
+        };
         let (each, mask) = (8 / *bits as usize, u8::MAX >> (8 - bits));
         let begin = first / each;
         let mut bytes = vec![0; (first + items.len()).div_ceil(each) - begin];

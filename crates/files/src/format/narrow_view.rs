@@ -8,7 +8,7 @@ use super::packed::{self, unpack};
 use crate::error::{Result, ensure};
 use crate::item::dtype::{Kind, Narrow};
 use crate::item::meta::Meta;
-use crate::storage::read_at::{Identity, PackedFile, ReadAt, Stamp};
+use crate::storage::read_at::{Identity, PackedFile, Packing, ReadAt, Stamp};
 use crate::storage::source::Source;
 
 const PIECE: usize = 1 << 16;
@@ -181,7 +181,7 @@ impl ReadAt for NarrowItems {
             Sharing::Along => self.narrow.bits(),
             Sharing::Alone { keeps: false } | Sharing::Across(_) => return None,
         };
-        Some(PackedFile { file, start: self.start, bits })
+        Some(PackedFile { file, start: self.start, packing: Packing::Bits(bits) })
     }
 }
 

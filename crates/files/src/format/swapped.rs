@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::units::Units;
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
-use crate::storage::read_at::ReadAt;
+use crate::storage::read_at::{PackedFile, Packing, ReadAt};
 
 /// Whether big-endian items of this dtype have to be read as [`SwappedWords`].
 pub(super) fn needs_swap(dtype: &DType) -> bool {
@@ -37,6 +37,10 @@ impl Units for SwappedWords {
         self.bytes.read_at(out, self.start + 2 * first as u64)?;
         out.as_chunks_mut::<2>().0.iter_mut().for_each(|word| word.swap(0, 1));
         Ok(())
+    }
+
+    fn as_packed_file(&self) -> Option<PackedFile<'_>> {
+        Some(PackedFile { file: self.bytes.as_file()?, start: self.start, packing: Packing::SwappedWords })
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::storage::read_at::{EncodedBytes, Identity, ReadAt, Stamp};
+use crate::storage::read_at::{EncodedBytes, Identity, PackedFile, ReadAt, Stamp};
 
 /// A rule with the bytes that it is for.
 pub(super) trait Units: Debug + Send + Sync {
@@ -27,6 +27,11 @@ pub(super) trait Units: Debug + Send + Sync {
 
     /// As in [`ReadAt`].
     fn as_encoded(&self) -> Option<EncodedBytes<'_>> {
+        None
+    }
+
+    /// As in [`ReadAt`].
+    fn as_packed_file(&self) -> Option<PackedFile<'_>> {
         None
     }
 }
@@ -99,6 +104,10 @@ impl<T: Units> ReadAt for ByUnits<T> {
 
     fn as_encoded(&self) -> Option<EncodedBytes<'_>> {
         self.0.as_encoded()
+    }
+
+    fn as_packed_file(&self) -> Option<PackedFile<'_>> {
+        self.0.as_packed_file()
     }
 
     fn costs_requests(&self) -> bool {

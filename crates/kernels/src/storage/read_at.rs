@@ -35,7 +35,7 @@ pub trait ReadAt: Debug + Send + Sync {
         None
     }
 
-    /// The local file of packed items (below 8 bits), for writing in place.
+    /// The local file of packed items, for writing in place.
     fn as_packed_file(&self) -> Option<PackedFile<'_>> {
         None
     }
@@ -83,13 +83,20 @@ pub fn request_window(bytes: usize, threads: usize, run: usize) -> usize {
     bytes.div_ceil(threads).clamp(MIN_REQUEST.min(run.max(1)), most)
 }
 
-/// Several items share a byte, the first in the low bits.
+/// A file of packed items.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedFile<'a> {
     pub file: &'a File,
     pub start: u64,
-    /// Bits per item, a divisor of 8.
-    pub bits: u32,
+    pub packing: Packing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// Items of so many bits, a divisor of 8, share a byte, the first in the low bits.
+    Bits(u32),
+    /// Words of 2 bytes in the other byte order.
+    SwappedWords,
 }
 
 /// Stored bytes, and the name of the rule that computes others from them.
