@@ -155,7 +155,7 @@ fn models_are_compared_by_their_own_names() {
 }
 
 /// Files that hold tensors and are not read, and what they are called.
-const NOT_READ: [(&str, &[u8], &str); 15] = [
+const NOT_READ: [(&str, &[u8], &str); 17] = [
     ("a.pt", b"x", "a PyTorch file"),
     ("sub/a.PTH", b"x", "a PyTorch file"),
     ("a.pt2", b"x", "a PyTorch file"),
@@ -168,6 +168,8 @@ const NOT_READ: [(&str, &[u8], &str); 15] = [
     ("a.hdf5", b"x", "an HDF5 file"),
     ("a.nc", b"x", "a netCDF file"),
     ("a.tflite", b"x", "a TensorFlow Lite model"),
+    ("a.ort", b"x", "a model in ONNX Runtime's own format"),
+    ("a.pte", b"x", "an ExecuTorch program"),
     ("a.mat", b"x", "a MATLAB file"),
     ("a.zarr.zip", b"x", "a Zarr store in a ZIP archive"),
     ("g.bin", b"GGUF\x03\0\0\0", "a GGUF model"),

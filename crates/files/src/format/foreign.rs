@@ -14,6 +14,11 @@ const NETCDF: &str = "a netCDF file, which is not read";
 const PARQUET: &str = "a Parquet file, which is not read";
 const PICKLE: &str = "a Python pickle, which is not read";
 const TIFF: &str = "a TIFF image, which is not read";
+const MATLAB: &str = "a MATLAB file, which is not read";
+const LITE: &str = "a TensorFlow Lite model, which is not read";
+const OF_RUNTIME: &str = "a model in ONNX Runtime's own format (.ort), which is not read";
+const EXECUTABLE: &str = "an ExecuTorch program (.pte), which is not read";
+pub(super) const KERAS: &str = "a Keras model, which is not read";
 
 const MAGIC: &[(&[u8], &str)] = &[
     (b"\x1f\x8b", "packed by gzip: unpack it first"),
@@ -28,13 +33,20 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"II+\0", TIFF),
     (b"MM\0+", TIFF),
     (b"PAR1", PARQUET),
+    (b"MATLAB 5.0 MAT-file", MATLAB),
+    (b"MATLAB 7.3 MAT-file", MATLAB),
+];
+
+/// Marks that are not at the beginning, and where they are.
+const MARKS: &[(usize, &[u8], &str)] = &[
+    (257, b"ustar", "a TAR archive, which is not read (nor are PyTorch's of 2016)"),
+    (4, b"TFL3", LITE),
+    (4, b"ORTM", OF_RUNTIME),
+    (4, b"ET12", EXECUTABLE),
 ];
 
 /// By its name, but not by its content.
 const OF_TORCH: &str = "a PyTorch file, which is not read";
-
-/// The mark of a TAR archive, and where it is.
-const TAR: (usize, &[u8]) = (257, b"ustar");
 
 const ENDINGS: &[(&str, &str)] = &[
     (".pt", OF_TORCH),
@@ -49,12 +61,14 @@ const ENDINGS: &[(&str, &str)] = &[
     (".ggml", "a GGML model, which is not read"),
     (".h5", "an HDF5 file, which is not read"),
     (".hdf5", "an HDF5 file, which is not read"),
-    (".keras", "a Keras model, which is not read"),
+    (".keras", KERAS),
     (".msgpack", "a Flax model, which is not read"),
     (".nc", NETCDF),
     (".nc4", NETCDF),
-    (".mat", "a MATLAB file, which is not read"),
-    (".tflite", "a TensorFlow Lite model, which is not read"),
+    (".mat", MATLAB),
+    (".ort", OF_RUNTIME),
+    (".pte", EXECUTABLE),
+    (".tflite", LITE),
     (".zarr.zip", ZIPPED_STORE),
 ];
 
@@ -113,14 +127,12 @@ pub(super) fn is_pointer(begin: &[u8]) -> bool {
 
 pub(super) fn binary(begin: &[u8]) -> Option<&'static str> {
     let magic = MAGIC.iter().find(|(magic, _)| begin.starts_with(magic)).map(|(_, what)| *what);
+    let marked = MARKS.iter().find(|(at, mark, _)| begin.get(*at..).is_some_and(|bytes| bytes.starts_with(mark)));
     match begin {
         [0x80, 2..=5, ..] if magic.is_none() => {
             Some("a Python pickle that torch.save did not write, which is not read")
         }
-        _ if begin.get(TAR.0..).is_some_and(|bytes| bytes.starts_with(TAR.1)) => {
-            Some("a TAR archive, which is not read (nor are PyTorch's of 2016)")
-        }
-        _ => magic,
+        _ => magic.or(marked.map(|(.., what)| *what)),
     }
 }
 
@@ -227,7 +239,7 @@ mod tests {
 
     #[test]
     fn files() {
-        let rows: [(&[u8], &str); 10] = [
+        let rows: [(&[u8], &str); 15] = [
             (b"\x1f\x8b\x08\0", "gzip"),
             (b"GGUF\x03\0\0\0", "GGUF"),
             (b"CDF\x01\0\0\0\0", "netCDF"),
@@ -238,6 +250,11 @@ mod tests {
             (b"MM\0*\0\0\0\x08", "TIFF"),
             (b"PAR1\x15\x04", "Parquet"),
             (b"\x80\x02\x8a\x0al", "pickle"),
+            (b"MATLAB 5.0 MAT-file, Platform: GLNXA64", "MATLAB"),
+            (b"MATLAB 7.3 MAT-file, Platform: GLNXA64", "MATLAB"),
+            (b"\x1c\0\0\0TFL3\x14\0", "TensorFlow Lite"),
+            (b"\x18\0\0\0ORTM\0\0", "ONNX Runtime"),
+            (b"\x30\0\0\0ET12\xd0\x04", "ExecuTorch"),
         ];
         for (begin, what) in rows {
             assert!(binary(begin).is_some_and(|found| found.contains(what)), "{what}");

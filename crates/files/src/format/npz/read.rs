@@ -14,7 +14,7 @@ use rawzip::{CompressionMethod, ErrorKind, ZipArchive, ZipLocator};
 use super::front::FileFront;
 use super::member::{ArchiveMember, MemberContent, same_crc};
 use super::records::{END_BYTES, ENDING, LOCAL_BYTES, MAX_MEMBERS, checksum};
-use crate::format::foreign::{EXPORTED, PYTORCH, ZIPPED_STORE};
+use crate::format::foreign::{EXPORTED, KERAS, PYTORCH, ZIPPED_STORE};
 use crate::format::lazy_content::LazyContent;
 use crate::format::npy::{self, Header};
 use crate::parallel::{Threads, made_once};
@@ -316,6 +316,7 @@ fn known_archive<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<&'s
     let has = |file: &str| names.clone().any(|name| name.rsplit('/').next() == Some(file));
     match () {
         () if has("data.pkl") => Some(PYTORCH),
+        () if has("model.weights.h5") => Some(KERAS),
         () if has("serialized_exported_program.json") => Some(EXPORTED),
         () if ["zarr.json", ".zarray", ".zgroup"].into_iter().any(has) => Some(ZIPPED_STORE),
         () => None,
