@@ -70,7 +70,7 @@ pub trait Reader: Debug + Send + Sync {
 
     /// The names of a container's members; `None` for a single tensor without a name.
     fn names(&self) -> Option<&[String]> {
-        None
+        Some(&self.container()?.names)
     }
 
     /// The number of the member that the container is itself: a Zarr array can contain others. It is meant if no member

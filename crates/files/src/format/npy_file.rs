@@ -112,10 +112,6 @@ impl Reader for NpyArrays {
         Some(&self.container)
     }
 
-    fn names(&self) -> Option<&[String]> {
-        Some(&self.container.names)
-    }
-
     fn facts(&self) -> FileFacts<'_> {
         let caution = "holds several arrays, one after the other, and numpy.load reads only the first";
         FileFacts { caution: Some(caution), ..FileFacts::default() }

@@ -250,10 +250,6 @@ impl IrReader {
 }
 
 impl Reader for IrReader {
-    fn names(&self) -> Option<&[String]> {
-        Some(&self.container.names)
-    }
-
     fn container(&self) -> Option<&Arc<Container>> {
         Some(&self.container)
     }

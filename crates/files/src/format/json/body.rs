@@ -222,10 +222,6 @@ impl Reader for BodyReader {
         Some(&self.container)
     }
 
-    fn names(&self) -> Option<&[String]> {
-        Some(&self.container.names)
-    }
-
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let text = self.tensors[n].as_ref().map_err(Clone::clone)?;
         let values = open(text.get().as_bytes(), Subject::Data, self.threads)?;

@@ -68,10 +68,6 @@ impl Reader for NpzReader {
         Some(&self.container)
     }
 
-    fn names(&self) -> Option<&[String]> {
-        Some(&self.container.names)
-    }
-
     fn facts(&self) -> FileFacts<'_> {
         FileFacts { is_compressed: self.archive.is_deflated(), ..FileFacts::default() }
     }

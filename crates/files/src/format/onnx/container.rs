@@ -70,10 +70,6 @@ impl ModelReader {
 }
 
 impl Reader for ModelReader {
-    fn names(&self) -> Option<&[String]> {
-        Some(&self.container.names)
-    }
-
     fn container(&self) -> Option<&Arc<Container>> {
         Some(&self.container)
     }
