@@ -343,7 +343,7 @@ impl Convert {
             let several = members.len() > 1;
             for n in members {
                 if format.can().metadata {
-                    metadata.extend(input.file_of(n)?.metadata);
+                    metadata.extend(input.file_of(n)?.metadata.map(|file| Arc::clone(&file.kept)));
                 }
                 let name = match (&operand.name, input.name(n)) {
                     (Some(name), _) => Some(name.clone()),

@@ -150,7 +150,7 @@ impl<'a> Destination<'a> {
         let data = tensor.fill.data();
         tensor.name = data.member().or(data.name_in_group()).filter(|_| has_names).map(str::to_owned);
         set.inherited.metadata =
-            merged(tensor.fill.operands().filter_map(|source| source.container()?.metadata.as_ref()));
+            merged(tensor.fill.operands().filter_map(|source| Some(&source.container()?.metadata.as_ref()?.kept)));
         set.push(tensor);
         self.write(set)
     }

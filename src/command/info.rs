@@ -395,7 +395,7 @@ impl Info {
             histogram: None,
             hash: None,
             by_axis: None,
-            metadata: lies_in.said.or(lies_in.metadata),
+            metadata: lies_in.metadata.map(|metadata| Arc::clone(&metadata.shown)),
             content: Arc::default(),
             unlisted: Arc::default(),
             file_number: member.input.reader().file_number(member.n),

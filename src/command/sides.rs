@@ -314,6 +314,11 @@ impl Comparing<'_> {
             }
         }
         self.flush(&mut batch, models, &mut failed, progress)?;
+        let [one, other] = self.pairs.sides.each_ref().map(|side| &side.without_tensors);
+        for (stem, metadata) in one.iter().filter_map(|(stem, own)| Some((stem, [&**own, &**other.get(stem)?]))) {
+            let differing = DifferingNames::of_files(metadata)?.behind(&format!("{stem}:"));
+            models.add_beside(differing, (self.options)(stem).metadata);
+        }
         Ok(failed)
     }
 

@@ -110,7 +110,7 @@ impl Slice {
             };
             tensor.name = Some(name.to_owned());
             set.push(tensor);
-            metadata.extend(input.file_of(n)?.metadata);
+            metadata.extend(input.file_of(n)?.metadata.map(|file| Arc::clone(&file.kept)));
         }
         set.check_readable(&reader.run.io.stderr)?;
         asked.finish()?;

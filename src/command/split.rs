@@ -81,7 +81,8 @@ impl Split {
             let fill = call.link(Operands::from(data.another()?), reader.run.limits)?;
             set.push(OutputTensor { name, ..OutputTensor::new(fill, reader.run.limits) });
         }
-        set.inherited.metadata = merged(data.container().and_then(|container| container.metadata.as_ref()));
+        set.inherited.metadata =
+            merged(data.container().and_then(|container| Some(&container.metadata.as_ref()?.kept)));
         // one part in a store has a name as well
         set.inherited.is_group = !destination.is_of_files();
         destination.write(set)

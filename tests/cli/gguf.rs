@@ -80,6 +80,58 @@ fn what_is_printed() {
 }
 
 #[test]
+fn more_axes_than_ggml_has() {
+    let folder = Folder::new();
+    let mut file = b"GGUF\x03\0\0\0".to_vec();
+    file.extend([2_u64, 0, 1].map(u64::to_le_bytes).concat());
+    file.push(b'a');
+    file.extend(5_u32.to_le_bytes());
+    file.extend([2_u64, 1, 2, 1, 3].map(u64::to_le_bytes).concat());
+    file.extend([[0; 4], [0; 4], [0; 4]].concat());
+    file.extend([&1_u64.to_le_bytes()[..], b"b", &1_u32.to_le_bytes(), &1_u64.to_le_bytes(), &[0; 4]].concat());
+    file.extend(64_u64.to_le_bytes());
+    file.resize(file.len().next_multiple_of(32), 0);
+    file.extend((0..13_u8).flat_map(|n| f32::from(n).to_le_bytes()));
+    // 12 items, up to the alignment, and one
+    let items = file.len() - 52;
+    file.splice(items + 48..items + 48, [0; 16]);
+    folder.put("m.gguf", file);
+    let rows: &[(&str, i32, &str, &str)] = &[
+        ("info m.gguf", 0, "  a      float32    [3, 1, 2, 1, 2]  48 B\n", ""),
+        ("show m.gguf:a --at 2,0,1,0", 0, "[10. 11.]\n", ""),
+        ("show m.gguf:b", 0, "[12.]\n", ""),
+    ];
+    says(&folder, rows);
+}
+
+/// The number of tensors in the header counts those of all files.
+#[test]
+fn tensors_that_a_divided_model_lacks() {
+    let folder = folder();
+    let file = folder.get("parts-00001-of-00003.gguf");
+    let key = b"split.tensors.count";
+    let at = file.windows(key.len()).position(|window| window == key).expect("the key") + key.len() + 4;
+    let mut more = file.clone();
+    more[at] += 1;
+    folder.put("parts-00001-of-00003.gguf", more);
+    let said = "parts-00001-of-00003.gguf: split.tensors.count is 9, expected 8\n";
+    for (args, printed) in [
+        ("info parts-00001-of-00003.gguf", "total  8 tensors"),
+        ("info parts-00001-of-00003.gguf --json", "\"member\": "),
+        ("convert parts-00001-of-00003.gguf -o all.npz", ""),
+    ] {
+        let run = folder.run(words(args));
+        let stdout = String::from_utf8_lossy(&run.stdout);
+        assert!(run.status == Some(0) && run.stderr.contains(said) && stdout.contains(printed), "{args}: {run:?}");
+    }
+    let printed = folder.run(words("diff q.gguf parts-00001-of-00003.gguf")).printed().expect("equal");
+    assert!(printed.contains("split.tensors.count is 9, expected 8"), "{printed}");
+    // a file of a divided model alone has fewer than all
+    folder.put("one.gguf", folder.get("parts-00001-of-00003.gguf"));
+    assert_eq!(folder.run(words("info one.gguf")).stderr, "");
+}
+
+#[test]
 fn factors_are_named() {
     let folder = folder();
     // the type nvfp4 has 36 bytes for 64 items

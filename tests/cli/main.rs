@@ -16,6 +16,7 @@ mod dtypes;
 mod dumps;
 mod edits;
 mod explain;
+mod file_metadata;
 mod folders;
 mod gather;
 mod gather_elements;

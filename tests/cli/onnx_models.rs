@@ -94,13 +94,17 @@ fn edits_in_place() {
 }
 
 /// A field of bytes.
-fn field(number: u8, value: impl AsRef<[u8]>) -> Vec<u8> {
+pub(crate) fn field(number: u8, value: impl AsRef<[u8]>) -> Vec<u8> {
     let value = value.as_ref();
-    let length = [(value.len() & 0x7f) as u8 | 0x80, (value.len() >> 7) as u8];
+    let bits = |shift: u32| (value.len() >> shift & 0x7f) as u8;
+    let length = match value.len() {
+        0..0x4000 => vec![bits(0) | 0x80, bits(7)],
+        _ => vec![bits(0) | 0x80, bits(7) | 0x80, bits(14)],
+    };
     [&[number << 3 | 2][..], &length, value].concat()
 }
 
-fn tensor(name: &str, data_type: u8, items: &[u8]) -> Vec<u8> {
+pub(crate) fn tensor(name: &str, data_type: u8, items: &[u8]) -> Vec<u8> {
     [&[8, items.len() as u8, 16, data_type][..], &field(8, name), &field(9, items)].concat()
 }
 
@@ -108,7 +112,7 @@ fn model(graph: &[Vec<u8>]) -> Vec<u8> {
     [&[8, 8][..], &field(2, "maker"), &field(7, graph.concat()), &field(8, [16, 17]), &props("author", "me")].concat()
 }
 
-fn props(key: &str, value: &str) -> Vec<u8> {
+pub(crate) fn props(key: &str, value: &str) -> Vec<u8> {
     field(14, [field(1, key), field(2, value)].concat())
 }
 

@@ -378,7 +378,7 @@ fn gguf() -> Vec<(&'static str, Vec<u8>)> {
         ("gguf-lists-wide", key(9, &[list(9, 1 << 40), list(0, 0).repeat(10_000)].concat())),
         ("gguf-strings-beyond", key(9, &[list(8, 1 << 50), vec![0; 100_000]].concat())),
         ("gguf-alignment", [&begin(0, 1)[..], &text("general.alignment"), &[4, 0, 0, 0, 3, 0, 0, 0]].concat()),
-        ("gguf-axes", tensor(&[1; 5], 0, 0)),
+        ("gguf-axes", tensor(&[1; 65], 0, 0)),
         ("gguf-dim-huge", tensor(&[u64::MAX], 0, 0)),
         ("gguf-dims-product", tensor(&[1 << 40, 1 << 40], 0, 0)),
         ("gguf-row-of-blocks", tensor(&[33], 8, 0)),

@@ -14,7 +14,7 @@ use crate::report::printable;
 use crate::storage::attachments::{self, Attachments};
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::conversion::Conversion;
-use crate::storage::source::{Metadata, Source};
+use crate::storage::source::{FileMetadata, Source};
 
 const FILL_VALUE: &str = "fill_value";
 
@@ -88,48 +88,29 @@ fn is_same_json(one: &str, other: &str) -> bool {
     one == other || parse(one).zip(parse(other)).is_some_and(|(one, other)| is_same(&one, &other))
 }
 
-#[derive(Debug)]
-enum FileMetadata {
-    Texts(Arc<Metadata>),
-    Groups(Arc<BTreeMap<String, String>>),
+/// Files of one format are compared by their values, also by those that outputs do not keep. Others have only the texts
+/// in common that outputs keep.
+fn differing_values([one, other]: [&FileMetadata; 2]) -> Result<BTreeSet<String>> {
+    fn differing<T: PartialEq>(one: &BTreeMap<String, T>, other: &BTreeMap<String, T>) -> BTreeSet<String> {
+        one.keys().chain(other.keys()).filter(|key| one.get(*key) != other.get(*key)).cloned().collect()
+    }
+    Ok(match one.format == other.format {
+        true => differing(&one.exact.values()?, &other.exact.values()?),
+        false => differing(&one.kept, &other.kept),
+    })
 }
 
-impl FileMetadata {
-    fn of(source: &Source) -> Option<Self> {
-        let container = source.container()?;
-        match (&container.metadata, source.as_chunks()) {
-            (Some(metadata), _) => Some(Self::Texts(Arc::clone(metadata))),
-            (None, Some(chunks)) => Some(Self::Groups(Arc::clone(&chunks.style().groups))),
-            (None, None) => None,
-        }
-    }
+/// The attributes of groups by their paths.
+type Groups = BTreeMap<String, String>;
 
-    fn is(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Texts(one), Self::Texts(other)) => Arc::ptr_eq(one, other),
-            (Self::Groups(one), Self::Groups(other)) => Arc::ptr_eq(one, other),
-            (Self::Texts(_), Self::Groups(_)) | (Self::Groups(_), Self::Texts(_)) => false,
-        }
-    }
-
-    fn differing(&self, other: &Self, wanted: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
-        match (self, other) {
-            (Self::Texts(one), Self::Texts(other)) => {
-                let keys = one.keys().chain(other.keys());
-                keys.filter(|key| one.get(*key) != other.get(*key)).cloned().collect()
-            }
-            (Self::Groups(one), Self::Groups(other)) => {
-                let paths: BTreeSet<&String> = one.keys().chain(other.keys()).filter(|path| wanted(path)).collect();
-                let of = |path: &String| {
-                    let attributes = [one, other].map(|groups| groups.get(path).map_or("{}", |text| text));
-                    let before = if path.is_empty() { String::new() } else { format!("{path}/") };
-                    differing_keys(attributes).into_iter().map(move |key| format!("{before}{key}"))
-                };
-                paths.into_iter().flat_map(of).collect()
-            }
-            (Self::Texts(_), Self::Groups(_)) | (Self::Groups(_), Self::Texts(_)) => BTreeSet::new(),
-        }
-    }
+fn differing_groups([one, other]: [&Groups; 2], wanted: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
+    let paths: BTreeSet<&String> = one.keys().chain(other.keys()).filter(|path| wanted(path)).collect();
+    let of = |path: &String| {
+        let attributes = [one, other].map(|groups| groups.get(path).map_or("{}", |text| text));
+        let before = if path.is_empty() { String::new() } else { format!("{path}/") };
+        differing_keys(attributes).into_iter().map(move |key| format!("{before}{key}"))
+    };
+    paths.into_iter().flat_map(of).collect()
 }
 
 /// Sorted names of metadata and attachments that differ.
@@ -170,6 +151,14 @@ impl DifferingNames {
         }
     }
 
+    /// Compares the metadata of two files.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn of_files(files: [&FileMetadata; 2]) -> Result<Self> {
+        Ok(Self { metadata: differing_values(files)?.into_iter().collect(), ..Self::default() })
+    }
+
     /// Prefixes all names with `before`.
     pub fn behind(self, before: &str) -> Self {
         let all = |names: Vec<String>| names.into_iter().map(|name| format!("{before}{name}")).collect();
@@ -179,34 +168,39 @@ impl DifferingNames {
 
 #[derive(Debug)]
 struct BesideTensors {
-    metadata: Option<FileMetadata>,
+    metadata: Option<Arc<FileMetadata>>,
+    groups: Option<Arc<Groups>>,
     attachments: Option<Arc<dyn Attachments>>,
 }
 
 impl BesideTensors {
     fn of(source: &Source) -> Self {
-        Self { metadata: FileMetadata::of(source), attachments: source.attachments().cloned() }
+        let container = source.container();
+        let metadata = container.and_then(|container| container.metadata.clone());
+        let groups = container.and(source.as_chunks()).map(|chunks| Arc::clone(&chunks.style().groups));
+        Self { metadata, groups, attachments: source.attachments().cloned() }
     }
 
     fn is(&self, other: &Self) -> bool {
-        let has_same_metadata = match (&self.metadata, &other.metadata) {
-            (Some(one), Some(other)) => one.is(other),
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        };
-        let has_same_attachments = match (&self.attachments, &other.attachments) {
-            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        };
-        has_same_metadata && has_same_attachments
+        fn is_same<T: ?Sized>(one: Option<&Arc<T>>, other: Option<&Arc<T>>) -> bool {
+            match (one, other) {
+                (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+                (one, other) => one.is_none() && other.is_none(),
+            }
+        }
+        is_same(self.metadata.as_ref(), other.metadata.as_ref())
+            && is_same(self.groups.as_ref(), other.groups.as_ref())
+            && is_same(self.attachments.as_ref(), other.attachments.as_ref())
     }
 
     fn differing(&self, other: &Self, wanted: &dyn Fn(&str) -> bool) -> Result<DifferingNames> {
-        let metadata = match (&self.metadata, &other.metadata) {
-            (Some(one), Some(other)) => one.differing(other, wanted),
+        let mut metadata = match (&self.metadata, &other.metadata) {
+            (Some(one), Some(other)) => differing_values([one, other])?,
             (_, None) | (None, _) => BTreeSet::new(),
         };
+        if let (Some(one), Some(other)) = (&self.groups, &other.groups) {
+            metadata.extend(differing_groups([one, other], wanted));
+        }
         let content = match (&self.attachments, &other.attachments) {
             (Some(one), Some(other)) => attachments::differing(&**one, &**other)?,
             (_, None) | (None, _) => BTreeSet::new(),

@@ -3,7 +3,7 @@
 //! Files of several tensors are opened at once for their names and stay open. Files of one tensor are opened on demand,
 //! so that a folder may have more files than a process may open.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
@@ -21,6 +21,7 @@ use crate::error::{Context, Error, Result, bail, malformed};
 use crate::format::glob::Glob;
 use crate::format::name_filter::{ModelFile, NameFilter};
 use crate::format::name_order::by_numbers;
+use crate::storage::source::FileMetadata;
 
 /// The number of containers that stay open.
 const OPEN: usize = 256;
@@ -42,6 +43,8 @@ pub struct Opening<'a> {
 pub struct Collection {
     pub(super) files: Vec<Listed>,
     pub(super) tensors: HashMap<String, TensorPlace>,
+    /// The metadata of containers without tensors, by their names without endings.
+    pub without_tensors: BTreeMap<String, Arc<FileMetadata>>,
     /// Numbers of files by their names without endings.
     pub(super) stems: HashMap<String, usize>,
     pub(super) options: OpenOptions,
@@ -271,6 +274,9 @@ impl Collection {
                 self.tensors.insert(name, TensorPlace::of_file(file, bytes));
             }
             Some(input) => {
+                let metadata = input.reader().container().filter(|container| container.names.is_empty());
+                let metadata = metadata.and_then(|container| container.metadata.clone());
+                self.without_tensors.extend(metadata.map(|metadata| (stem.clone(), metadata)));
                 for (n, name) in input.names().into_iter().flatten().enumerate() {
                     let name = format!("{stem}:{name}");
                     let place = TensorPlace::of_member(file, input, n, filter.takes(&name));

@@ -16,7 +16,7 @@ use crate::storage::key_store::KeyStore;
 use crate::storage::local_store::LocalStore;
 use crate::storage::read_at::{ReadAt, ReopenedFile, Section};
 use crate::storage::requests::RequestOptions;
-use crate::storage::source::{Metadata, Source, fill_from};
+use crate::storage::source::{FileMetadata, Source, fill_from};
 
 /// The number of first bytes that identify a format. One page takes a single read, and suffices for ONNX and JSON,
 /// which have no magic number.
@@ -232,10 +232,7 @@ pub struct MemberFile {
     pub member: Option<String>,
     /// Set if a folder of several formats was opened.
     pub format: Option<&'static str>,
-    /// Outputs keep it.
-    pub metadata: Option<Arc<Metadata>>,
-    /// The metadata that `info` prints, if it differs: long values are replaced by their lengths, for example.
-    pub said: Option<Arc<Metadata>>,
+    pub metadata: Option<Arc<FileMetadata>>,
 }
 
 /// Items that are stored in blocks of several, and become float32s by a rule.

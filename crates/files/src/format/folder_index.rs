@@ -50,12 +50,12 @@ impl Collection {
         let mut all = IndexFaults::default();
         for file in &self.files {
             let Some(input) = &file.input else { continue };
-            let IndexFaults { unlisted, total_size } = input.reader().index_faults();
+            let IndexFaults { unlisted, total } = input.reader().index_faults();
             let stem = file.stem.as_deref().filter(|_| self.model.is_none());
             let begin = stem.map_or_else(String::new, |stem| format!("{stem}:"));
             let named = |tensor: UnlistedTensor| UnlistedTensor { name: format!("{begin}{}", tensor.name), ..tensor };
             all.unlisted.extend(unlisted.into_iter().map(named));
-            all.total_size = all.total_size.or(total_size);
+            all.total = all.total.or(total);
         }
         all
     }

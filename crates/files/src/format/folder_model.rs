@@ -147,8 +147,7 @@ impl Collection {
             }
         }
         let file = Listed { stem, is_broken: input.is_none(), input, ..listed };
-        let Self { options, left_alone, beside, .. } = self;
-        let (files, model, open) = (vec![file], Some(model), 1);
-        Self { files, tensors, stems: HashMap::new(), options, open, model, left_out, left_alone, beside }
+        let (files, model, stems) = (vec![file], Some(model), HashMap::new());
+        Self { files, tensors, stems, open: 1, model, left_out, ..self }
     }
 }

@@ -98,10 +98,10 @@ impl Reader for FolderReader {
 
     fn file_of(&self, n: usize) -> Result<MemberFile> {
         let (input, number) = self.find(n)?;
-        let MemberFile { path, member, metadata, said, .. } = input.file_of(number)?;
+        let MemberFile { path, member, metadata, .. } = input.file_of(number)?;
         let own = || (self.collection.path(self.places[n].file).to_owned(), input.name(number).map(str::to_owned));
         let (path, member) = path.map_or_else(own, |path| (path, member));
-        Ok(MemberFile { path: Some(path), member, format: Some(input.format().name()), metadata, said })
+        Ok(MemberFile { path: Some(path), member, format: Some(input.format().name()), metadata })
     }
 
     fn file_number(&self, n: usize) -> usize {

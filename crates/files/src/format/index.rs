@@ -239,8 +239,8 @@ impl Reader for IndexReader {
         }
         // Some writers count all tensors of the shards.
         let differs = |(said, right): &(u64, u64)| said != right && *said != right.saturating_add(more);
-        let total_size = self.total.zip(total).filter(differs).map(|(said, right)| [said, right]);
-        IndexFaults { unlisted, total_size }
+        let total = self.total.zip(total).filter(differs).map(|(said, right)| (TOTAL, [said, right]));
+        IndexFaults { unlisted, total }
     }
 
     fn describe(&self, n: usize) -> Result<Description> {

@@ -11,8 +11,8 @@ const MAX_LISTED: usize = 8;
 pub struct IndexFaults {
     /// In the order of the shards.
     pub unlisted: Vec<UnlistedTensor>,
-    /// The stated and the correct value, if they differ.
-    pub total_size: Option<[u64; 2]>,
+    /// The name of a total of the model, with the stated and the correct value, if they differ.
+    pub total: Option<(&'static str, [u64; 2])>,
 }
 
 /// A tensor of a shard outside the index.
@@ -50,7 +50,7 @@ impl IndexFaults {
             let more = if more == 0 { String::new() } else { format!(" and {more} more") };
             format!("not in the index: {}{more}", listed.join(", "))
         });
-        let total = self.total_size.map(|[said, right]| format!("total_size is {said}, expected {right}"));
+        let total = self.total.map(|(name, [said, right])| format!("{name} is {said}, expected {right}"));
         let parts: Vec<_> = unlisted.into_iter().chain(total).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }

@@ -104,7 +104,10 @@ pub trait Reader: Debug + Send + Sync {
     /// # Errors
     /// Another file holds the member, and does not exist, cannot be read or has no such member.
     fn file_of(&self, _: usize) -> Result<MemberFile> {
-        Ok(MemberFile::default())
+        Ok(MemberFile {
+            metadata: self.container().and_then(|container| container.metadata.clone()),
+            ..MemberFile::default()
+        })
     }
 
     /// A number for the file that holds member `n`. Files of an index or a folder have different numbers.

@@ -267,7 +267,7 @@ impl Opened {
             blocks: found.blocks.map(|blocks| blocks.name),
             bytes: found.bytes,
             offset: found.offset,
-            metadata: file.said.or(file.metadata).unwrap_or_default(),
+            metadata: file.metadata.map(|metadata| Arc::clone(&metadata.shown)).unwrap_or_default(),
         })
     }
 

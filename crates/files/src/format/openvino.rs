@@ -10,7 +10,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader as XmlReader, XmlVersion};
 
 use super::beside::FileBeside;
-use super::content::{Content, Description, MemberFile};
+use super::content::{Content, Description};
 use super::interface::{Confidence, Reader};
 use super::json_object::one_line;
 use super::member_list::MemberList;
@@ -29,6 +29,12 @@ const MAX_XML: u64 = 1 << 28;
 
 /// Layers inside one another.
 const MAX_DEPTH: usize = 256;
+
+/// The element with the metadata of a model.
+const RT_INFO: &str = "rt_info";
+
+/// The bytes of a path of elements, which is the key of a value.
+const MAX_PATH: usize = 1 << 9;
 
 /// Names as in the attribute `element_type`.
 const TYPES: &[(&str, Kind)] = &[
@@ -82,8 +88,9 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let FoundLayers { constants, kinds, mut facts } = FoundLayers::read(xml)?;
     facts.count("layers", kinds);
     let (names, constants) = constants.into_parts();
-    let container = Arc::new(Container::new(file.identity()?, names));
-    Ok(Box::new(IrReader { constants, container, facts: facts.into_file(), items }))
+    let metadata = Some(facts.into_metadata("openvino"));
+    let container = Container { metadata, ..Container::new(file.identity()?, names) }.into();
+    Ok(Box::new(IrReader { constants, container, items }))
 }
 
 type Attributes = HashMap<String, String>;
@@ -131,16 +138,35 @@ impl FoundLayers {
         // the first layer has what is outside of layers
         let (mut found, mut layers) = (Self::default(), vec![OpenLayer::default()]);
         let (mut dim, mut buffer) = (String::new(), Vec::new());
+        // the names of the elements around one of the model's rt_info
+        let mut within: Vec<String> = Vec::new();
         loop {
             buffer.clear();
             let at = xml.buffer_position();
             let event = xml.read_event_into(&mut buffer);
+            let is_outside = layers.len() == 1;
             let layer = layers.last_mut().expect("the reader refuses an end without a begin");
             match event.map_err(|error| malformed!("byte {at}: {}", one_line(&error)))? {
                 Event::Start(started) => {
-                    let own = attributes(&started).with_context(|| format!("byte {at}"))?;
+                    let mut own = attributes(&started).with_context(|| format!("byte {at}"))?;
                     match started.name().as_ref() {
-                        "net" => ["version", "name"].iter().for_each(|key| found.facts.add(key, text(&own, key))),
+                        name if !within.is_empty() || is_outside && name == RT_INFO => {
+                            // XML does not allow every key as the name of an element
+                            let key = if name == "info" { own.remove("name") } else { None };
+                            within.push(key.unwrap_or_else(|| name.to_owned()));
+                            let path = within.join(".");
+                            ensure!(
+                                path.len() <= MAX_PATH,
+                                "byte {at}: {RT_INFO} in paths of more than {MAX_PATH} bytes"
+                            );
+                            found.add_info(&path, &own);
+                        }
+                        "net" => {
+                            let version = text(&own, "version");
+                            let is_read = ["", "10", "11"].contains(&version);
+                            ensure!(is_read, "OpenVINO IR of version {version} is not read, only 10 and 11");
+                            ["version", "name"].iter().for_each(|key| found.facts.add(key, text(&own, key)));
+                        }
                         "layer" => {
                             let prefix = layer.inside.clone();
                             ensure!(layers.len() < MAX_DEPTH, "more than {MAX_DEPTH} layers inside one another");
@@ -156,6 +182,7 @@ impl FoundLayers {
                     }
                 }
                 Event::Text(text) => dim = text.trim().to_owned(),
+                Event::End(_) if !within.is_empty() => _ = within.pop(),
                 Event::End(ended) => match ended.name().as_ref() {
                     "net" => return Ok(found),
                     "dim" => layer.dims.push(mem::take(&mut dim)),
@@ -169,6 +196,14 @@ impl FoundLayers {
                 Event::Eof => bail!("not OpenVINO IR: it has no whole <net>"),
                 _ => {}
             }
+        }
+    }
+
+    /// OpenVINO writes each value as the attribute `value` of an element.
+    fn add_info(&mut self, path: &str, attributes: &Attributes) {
+        for (key, text) in attributes {
+            let path = if key == "value" { path.to_owned() } else { format!("{path}.{key}") };
+            self.facts.keep(&path, text, text.as_bytes());
         }
     }
 
@@ -218,14 +253,22 @@ impl Constant {
         let unknown = || format!("element_type {element_type:?} is not known");
         let dtype = known_dtype(element_type);
         let dtype = dtype.ok_or_else(|| Error::from_kind(ErrorKind::Unsupported, unknown()))?;
-        let dims = shape.split(',').filter(|dim| !dim.is_empty()).map(|dim| dim.parse::<usize>().ok());
-        let dims = dims.collect::<Option<Vec<_>>>().with_context(|| format!("shape {shape:?}"))?;
+        let dims = self.dims().with_context(|| format!("shape {shape:?}"))?;
         ensure!(dims.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", dims.len());
         ensure!(bytes_of(&dims, dtype.itemsize()).is_some(), "shape {dims:?} is larger than memory can be");
         let meta = Meta::new(dtype, dims);
         let ([_, bytes], expected) = (place.clone()?, bytes_of_items(&meta.dtype, meta.items()));
-        ensure!(bytes == expected, "{}", wrong_length(bytes, expected, &meta));
+        ensure!(bytes == expected || self.is_empty(), "{}", wrong_length(bytes, expected, &meta));
         Ok(meta)
+    }
+
+    fn dims(&self) -> Option<Vec<usize>> {
+        self.shape.split(',').filter(|dim| !dim.is_empty()).map(|dim| dim.parse().ok()).collect()
+    }
+
+    /// OpenVINO gives a constant without items a byte.
+    fn is_empty(&self) -> bool {
+        self.dims().is_some_and(|dims| dims.contains(&0))
     }
 }
 
@@ -233,14 +276,14 @@ impl Constant {
 struct IrReader {
     constants: Vec<Constant>,
     container: Arc<Container>,
-    facts: MemberFile,
     items: FileBeside,
 }
 
 impl IrReader {
     /// The place of a tensor, which may be of an unknown type, and its file.
     fn find(&self, n: usize) -> Result<([u64; 2], &Arc<dyn ReadAt>)> {
-        let [offset, bytes] = self.constants[n].place.clone()?;
+        let constant = &self.constants[n];
+        let [offset, bytes] = if constant.is_empty() { [0; 2] } else { constant.place.clone()? };
         let file = self.items.open()?;
         let size = file.size()?;
         let is_inside = offset.checked_add(bytes).is_some_and(|end| end <= size);
@@ -252,10 +295,6 @@ impl IrReader {
 impl Reader for IrReader {
     fn container(&self) -> Option<&Arc<Container>> {
         Some(&self.container)
-    }
-
-    fn file_of(&self, _: usize) -> Result<MemberFile> {
-        Ok(self.facts.clone())
     }
 
     fn describe(&self, n: usize) -> Result<Description> {

@@ -158,7 +158,7 @@ impl Rewrite {
         if let Some(old) = old {
             let replaced: HashSet<&str> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
             for (n, name) in old.names().into_iter().flatten().enumerate() {
-                metadata.extend(old.file_of(n)?.metadata);
+                metadata.extend(old.file_of(n)?.metadata.map(|file| Arc::clone(&file.kept)));
                 if replaced.contains(name) {
                     more_bytes -= i128::from(old.describe(n)?.bytes);
                 } else {

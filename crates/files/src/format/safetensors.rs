@@ -9,7 +9,7 @@ use crate::error::{Context, Result, bail, ensure, malformed};
 use safetensors::Dtype;
 use safetensors::tensor::{self, TensorInfo};
 
-use super::content::{Content, Description, MemberFile};
+use super::content::{Content, Description};
 use super::file_options::LayoutRequest;
 use super::interface::{Confidence, ItemsPlace, Layout, Places, Reader, Writer};
 use super::json_object::one_line;
@@ -23,7 +23,7 @@ use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::memory;
 use crate::storage::read_at::{Identity, ReadAt, Section};
-use crate::storage::source::{Container, Metadata, Source, wrong_length};
+use crate::storage::source::{Container, FileMetadata, Metadata, Source, wrong_length};
 
 /// The format's limit on the header, in bytes.
 pub const MAX_HEADER: u64 = 100_000_000;
@@ -301,11 +301,10 @@ impl SafetensorsReader {
     pub(super) fn read(file: Arc<dyn ReadAt>, index: Option<Identity>) -> Result<Self> {
         let header = HeaderIndex::read(&*file)?;
         let names = header.members.iter().map(|member| member.name.clone()).collect();
-        let container = Container {
-            metadata: Some(Arc::clone(&header.metadata)),
-            index,
-            ..Container::new(file.identity()?, names)
-        };
+        let texts = || Arc::clone(&header.metadata);
+        let metadata = FileMetadata { format: "safetensors", shown: texts(), kept: texts(), exact: texts() };
+        let metadata = Some(metadata.into());
+        let container = Container { metadata, index, ..Container::new(file.identity()?, names) };
         Ok(Self { file, index: header, container: container.into() })
     }
 }
@@ -319,14 +318,6 @@ impl SafetensorsReader {
 impl Reader for SafetensorsReader {
     fn container(&self) -> Option<&Arc<Container>> {
         Some(&self.container)
-    }
-
-    fn names(&self) -> Option<&[String]> {
-        Some(&self.container.names)
-    }
-
-    fn file_of(&self, _: usize) -> Result<MemberFile> {
-        Ok(MemberFile { metadata: Some(Arc::clone(&self.index.metadata)), ..MemberFile::default() })
     }
 
     fn describe(&self, n: usize) -> Result<Description> {

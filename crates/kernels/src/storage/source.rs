@@ -16,7 +16,7 @@ mod copies;
 mod free_width;
 mod readings;
 
-pub use self::container::{Container, Metadata, merged};
+pub use self::container::{Container, ExactValues, FileMetadata, Metadata, merged};
 pub use self::copies::{HeldCopy, Hold, Keep};
 pub use self::readings::ByteReading;
 use super::attachments::Attachments;

@@ -1,16 +1,19 @@
 //! The header of a GGUF file (`docs/gguf.md` and `src/gguf.cpp` of ggml), read from front to back. Values that are not
 //! kept are passed over without being read.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::mem;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
 
 use super::types::{ItemType, Rule};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::format::repeated_names::numbered;
 use crate::item::python;
-use crate::layout::shape::bytes_of;
+use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::storage::read_at::ReadAt;
-use crate::storage::source::Metadata;
+use crate::storage::source::{ExactValues, Metadata};
 
 /// The longest header in bytes.
 pub const MAX_HEADER: u64 = 1 << 30;
@@ -33,14 +36,16 @@ const MAX_LISTED: u64 = 16;
 /// Arrays of arrays: ggml has none.
 const MAX_DEPTH: usize = 4;
 
-/// As in ggml.
-const MAX_AXES: u32 = 4;
-
 pub(super) const MAGIC: &[u8] = b"GGUF";
 
 const FILES: &str = "split.count";
 
+pub(super) const TENSORS: &str = "split.tensors.count";
+
 const ALIGNMENT: &str = "general.alignment";
+
+/// Where the tensors are, which says nothing of the model.
+const OF_LAYOUT: [&str; 4] = [ALIGNMENT, FILES, TENSORS, "split.no"];
 
 const PIECE: u64 = 1 << 16;
 
@@ -54,6 +59,8 @@ pub(super) struct Header {
     pub tensors: Vec<StoredTensor>,
     /// The number of files of the model.
     pub files: u32,
+    /// The number of tensors of all files, if the header has it.
+    pub tensors_of_all: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -72,34 +79,15 @@ pub(super) struct StoredTensor {
 
 impl Header {
     pub(super) fn read(file: &dyn ReadAt) -> Result<Self> {
-        let mut bytes = HeaderBytes {
-            file,
-            len: file.size()?,
-            at: 0,
-            begin: 0,
-            read: Vec::new(),
-            is_big_endian: false,
-            elides: false,
-        };
-        ensure!(bytes.array::<4>()? == MAGIC, "does not begin with GGUF");
-        let version = bytes.u32()?;
-        // the small number is in the lower half in the byte order of the file
-        bytes.is_big_endian = version & 0xffff == 0;
-        let version = if bytes.is_big_endian { version.swap_bytes() } else { version };
-        if !(2..=3).contains(&version) {
-            let message = format!("version {version} of GGUF is not read, only 2 and 3");
-            return Err(Error::from_kind(ErrorKind::Unsupported, message));
-        }
-        let (tensors, keys) = (bytes.u64()?, bytes.u64()?);
-        ensure!(tensors <= MAX_TENSORS, "{tensors} tensors, expected at most {MAX_TENSORS}");
-        ensure!(keys <= MAX_KEYS, "{keys} keys, expected at most {MAX_KEYS}");
+        let (mut bytes, tensors, keys) = HeaderBytes::begin(file)?;
         let (metadata, kept, numbers) = read_keys(&mut bytes, keys)?;
         let alignment: u64 = numbers.get(ALIGNMENT).copied().unwrap_or(32).into();
         ensure!(alignment.is_power_of_two(), "{ALIGNMENT} is {alignment}, expected a power of two");
         let tensors = (0..tensors).map(|_| read_tensor(&mut bytes)).collect::<Result<Vec<_>>>()?;
         let data = bytes.at.checked_next_multiple_of(alignment).context("a header without an end")?;
         let files = numbers.get(FILES).copied().unwrap_or(1);
-        let mut header = Self { is_big_endian: bytes.is_big_endian, metadata, kept, tensors, files };
+        let tensors_of_all = metadata.get(TENSORS).and_then(|count| count.parse().ok());
+        let mut header = Self { is_big_endian: bytes.is_big_endian, metadata, kept, tensors, files, tensors_of_all };
         header.place(data, bytes.len, alignment);
         let names = numbered(header.tensors.iter_mut().map(|tensor| mem::take(&mut tensor.name)).collect());
         header.tensors.iter_mut().zip(names).for_each(|(tensor, name)| tensor.name = name);
@@ -192,7 +180,7 @@ fn read_tensor(bytes: &mut HeaderBytes<'_>) -> Result<StoredTensor> {
     let name = bytes.text(MAX_NAME).context("a tensor")?;
     let quoted = || python::repr_str(&name);
     let axes = bytes.u32()?;
-    ensure!(axes <= MAX_AXES, "{}: {axes} axes, expected at most {MAX_AXES}", quoted());
+    ensure!(axes as usize <= MAX_RANK, "{}: {axes} axes, expected at most {MAX_RANK}", quoted());
     let shape: Result<Vec<usize>> = (0..axes)
         .map(|_| {
             let dim = bytes.u64()?;
@@ -235,6 +223,26 @@ fn unreadable(known: &ItemType, is_big_endian: bool) -> Option<Error> {
     Some(Error::from_kind(ErrorKind::Unsupported, format!("type {} {why}", known.name)))
 }
 
+/// The values of a file, which are read again when they are compared.
+#[derive(Debug)]
+pub(super) struct StoredValues(pub Arc<dyn ReadAt>);
+
+impl ExactValues for StoredValues {
+    fn values(&self) -> Result<BTreeMap<String, Vec<u8>>> {
+        let (mut bytes, _, keys) = HeaderBytes::begin(&*self.0)?;
+        let mut values = BTreeMap::new();
+        for _ in 0..keys {
+            let key = bytes.text(MAX_NAME)?;
+            bytes.hash = Some(Sha256::new());
+            let number = bytes.u32()?;
+            bytes.value(number, 0)?;
+            let hash = bytes.hash.take().expect("a hash for each value").finalize();
+            values.extend((!OF_LAYOUT.contains(&&*key)).then(|| (key, hash.to_vec())));
+        }
+        Ok(values)
+    }
+}
+
 struct HeaderBytes<'a> {
     file: &'a dyn ReadAt,
     len: u64,
@@ -245,9 +253,30 @@ struct HeaderBytes<'a> {
     is_big_endian: bool,
     /// Whether a value was replaced by its length.
     elides: bool,
+    /// A hash of all bytes in little-endian order. With it long values are read, too.
+    hash: Option<Sha256>,
 }
 
-impl HeaderBytes<'_> {
+impl<'a> HeaderBytes<'a> {
+    /// Also returns the numbers of tensors and keys.
+    fn begin(file: &'a dyn ReadAt) -> Result<(Self, u64, u64)> {
+        let (len, read) = (file.size()?, Vec::new());
+        let mut bytes = Self { file, len, at: 0, begin: 0, read, is_big_endian: false, elides: false, hash: None };
+        ensure!(bytes.array::<4>()? == MAGIC, "does not begin with GGUF");
+        let version = bytes.u32()?;
+        // the small number is in the lower half in the byte order of the file
+        bytes.is_big_endian = version & 0xffff == 0;
+        let version = if bytes.is_big_endian { version.swap_bytes() } else { version };
+        if !(2..=3).contains(&version) {
+            let message = format!("version {version} of GGUF is not read, only 2 and 3");
+            return Err(Error::from_kind(ErrorKind::Unsupported, message));
+        }
+        let (tensors, keys) = (bytes.u64()?, bytes.u64()?);
+        ensure!(tensors <= MAX_TENSORS, "{tensors} tensors, expected at most {MAX_TENSORS}");
+        ensure!(keys <= MAX_KEYS, "{keys} keys, expected at most {MAX_KEYS}");
+        Ok((bytes, tensors, keys))
+    }
+
     fn advance(&mut self, bytes: u64) -> Result<u64> {
         let at = self.at;
         let end = at.checked_add(bytes).filter(|end| *end <= self.len);
@@ -274,6 +303,7 @@ impl HeaderBytes<'_> {
         if self.is_big_endian {
             array.reverse();
         }
+        self.hash.iter_mut().for_each(|hash| hash.update(array));
         Ok(array)
     }
 
@@ -304,6 +334,13 @@ impl HeaderBytes<'_> {
             7 => (self.array::<1>()? != [0]).to_string(),
             8 => {
                 let length = self.u64()?;
+                if let Some(mut hash) = self.hash.take() {
+                    for at in (0..length).step_by(PIECE as usize) {
+                        hash.update(self.take(PIECE.min(length - at))?);
+                    }
+                    self.hash = Some(hash);
+                    return Ok(String::new());
+                }
                 if length > MAX_TEXT {
                     self.advance(length)?;
                     self.elides = true;
@@ -344,6 +381,11 @@ impl HeaderBytes<'_> {
             return Ok(format!("[{}]", values.join(", ")));
         }
         match (number, bytes) {
+            _ if self.hash.is_some() => {
+                for _ in 0..length {
+                    self.value(number, depth + 1)?;
+                }
+            }
             (_, Some(bytes)) => {
                 self.advance(length.checked_mul(bytes).context("an array longer than any file")?)?;
             }
@@ -518,7 +560,7 @@ mod tests {
             (Bytes::start(0, 2).text("k").u32(4).u32(1).text("k").u32(4).u32(1), "the header has the key 'k' twice"),
             (alignment(24), "general.alignment is 24, expected a power of two"),
             (alignment(0), "general.alignment is 0, expected a power of two"),
-            (Bytes::start(1, 0).tensor("a", &[1; 5], F32, 0), "'a': 5 axes, expected at most 4"),
+            (Bytes::start(1, 0).tensor("a", &[1; 65], F32, 0), "'a': 65 axes, expected at most 64"),
             (Bytes::start(1, 0).tensor("a", &[u64::MAX], F32, 0), "'a': an axis longer than any"),
             (Bytes::start(1, 0).text(&"n".repeat(1 << 16)), "a tensor: a name of 65536 bytes, expected at most 65535"),
         ];

@@ -18,11 +18,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::block_view::BlockItems;
-use self::header::{Header, StoredTensor};
+use self::header::{Header, StoredTensor, StoredValues};
 pub use self::header::{MAX_HEADER, MAX_KEYS, MAX_NAME, MAX_TENSORS};
 use self::types::{ItemType, Rule};
 use super::beside::{join, open_beside};
 use super::content::{BlockDescription, Content, Description, FileFacts, MemberFile};
+use super::index_faults::IndexFaults;
 use super::interface::{Confidence, Reader};
 use super::repeated_names::numbered;
 use super::swapped::{SwappedWords, needs_swap};
@@ -31,7 +32,7 @@ use crate::error::{ErrorKind, Result};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::storage::read_at::{ReadAt, Section};
-use crate::storage::source::{Container, Metadata, Source};
+use crate::storage::source::{Container, FileMetadata, Source};
 
 /// The maximum number of files of a model.
 pub const MAX_FILES: u32 = 10_000;
@@ -46,11 +47,13 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let name = content.path.as_deref().and_then(Path::file_name).and_then(OsStr::to_str).map(str::to_owned);
     let requests = content.requests;
     let (bytes, folder) = content.into_bytes()?;
-    let (first, files) = GgufFile::read(bytes)?;
+    let (first, files, tensors) = GgufFile::read(bytes, None)?;
     let others = name.filter(|_| files <= MAX_FILES).and_then(|name| names_of_others(&name, files));
     let (others, folder) = others.zip(folder).unwrap_or_default();
     let paths: Vec<_> = others.iter().map(|name| join(&folder, name)).collect();
-    let read = |path: &PathBuf| Ok(GgufFile::read(open_beside(path, requests)?)?.0);
+    let metadata = first.container.metadata.clone();
+    let read = |path: &PathBuf| Ok(GgufFile::read(open_beside(path, requests)?, metadata.clone())?.0);
+    let is_whole = paths.len() as u32 + 1 == files.max(1);
     let files: Vec<_> = [Ok(first)].into_iter().chain(paths.iter().map(read)).collect();
     let (mut names, mut places) = (Vec::new(), Vec::new());
     for (n, file) in files.iter().enumerate() {
@@ -59,7 +62,9 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         places.extend((0..own.len()).map(|there| (n, there)));
         names.extend(own.iter().cloned());
     }
-    Ok(Box::new(GgufReader { files, paths, names: numbered(names), places }))
+    let totals = tensors.filter(|_| is_whole && files.iter().all(Result::is_ok));
+    let totals = totals.map(|stated| [stated, names.len() as u64]).filter(|[stated, found]| stated != found);
+    Ok(Box::new(GgufReader { files, paths, names: numbered(names), places, totals }))
 }
 
 /// Returns the names of the other files of a model, given the name of the first.
@@ -74,22 +79,23 @@ struct GgufFile {
     bytes: Arc<dyn ReadAt>,
     is_big_endian: bool,
     tensors: Vec<StoredTensor>,
-    metadata: Arc<Metadata>,
-    kept: Arc<Metadata>,
     /// The names of tensors that may be factors.
     scales: HashSet<String>,
     container: Arc<Container>,
 }
 
 impl GgufFile {
-    /// Also returns the number of files of the model.
-    fn read(bytes: Arc<dyn ReadAt>) -> Result<(Self, u32)> {
-        let Header { is_big_endian, metadata, kept, tensors, files } = Header::read(&*bytes)?;
+    /// `model` is the metadata of the first file. Also returns the number of files of the model, and that of its tensors
+    /// if the header has it.
+    fn read(bytes: Arc<dyn ReadAt>, model: Option<Arc<FileMetadata>>) -> Result<(Self, u32, Option<u64>)> {
+        let Header { is_big_endian, metadata, kept, tensors, files, tensors_of_all } = Header::read(&*bytes)?;
         let names: Vec<_> = tensors.iter().map(|tensor| tensor.name.clone()).collect();
         let scales = names.iter().filter(|name| name.ends_with(SCALE)).cloned().collect();
-        let container = Container::new(bytes.identity()?, names).into();
-        let (metadata, kept) = (metadata.into(), kept.into());
-        Ok((Self { bytes, is_big_endian, tensors, metadata, kept, scales, container }, files))
+        let exact = Arc::new(StoredValues(Arc::clone(&bytes)));
+        let own = FileMetadata { format: "gguf", shown: metadata.into(), kept: kept.into(), exact };
+        let metadata = model.or_else(|| Some(own.into()));
+        let container = Container { metadata, ..Container::new(bytes.identity()?, names) }.into();
+        Ok((Self { bytes, is_big_endian, tensors, scales, container }, files, tensors_of_all))
     }
 
     /// The factor of an `nvfp4` tensor `X.weight` is a tensor of its own, which converters call `X.scale` or `X.weight.scale`.
@@ -128,6 +134,8 @@ struct GgufReader {
     names: Vec<String>,
     /// The file, and the number of the tensor there.
     places: Vec<(usize, usize)>,
+    /// The stated and the right number of tensors, if they differ.
+    totals: Option<[u64; 2]>,
 }
 
 impl GgufReader {
@@ -158,8 +166,11 @@ impl Reader for GgufReader {
         let (file, there) = self.find(n)?;
         let path = self.places[n].0.checked_sub(1).map(|other| self.paths[other].clone());
         let member = path.is_some().then(|| file.container.names[there].clone());
-        let (metadata, said) = (Some(Arc::clone(&self.first().kept)), Some(Arc::clone(&self.first().metadata)));
-        Ok(MemberFile { path, member, metadata, said, ..MemberFile::default() })
+        Ok(MemberFile { path, member, metadata: file.container.metadata.clone(), ..MemberFile::default() })
+    }
+
+    fn index_faults(&self) -> IndexFaults {
+        IndexFaults { total: self.totals.map(|totals| (header::TENSORS, totals)), ..IndexFaults::default() }
     }
 
     fn file_number(&self, n: usize) -> usize {

@@ -11,7 +11,7 @@ use super::model_fields::field::model;
 use super::proto::Proto;
 use super::wire::WireField;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::content::{Content, Description, MemberFile};
+use crate::format::content::{Content, Description};
 use crate::format::interface::{Confidence, Reader};
 use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::{Container, Source};
@@ -42,18 +42,17 @@ pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let requests = content.requests;
     let (file, folder) = content.into_bytes()?;
     let mut walk = ModelWalk::of(&*file)?;
-    let facts = walk.facts()?.into_file();
+    let metadata = Some(walk.facts()?.into_metadata("onnx-model"));
     let (names, members) = walk.members.into_parts();
-    let container = Arc::new(Container::new(file.identity()?, names));
+    let container = Container { metadata, ..Container::new(file.identity()?, names) }.into();
     let external = ExternalFiles::new(folder.as_deref(), requests);
-    Ok(Box::new(ModelReader { file, members, facts, container, external }))
+    Ok(Box::new(ModelReader { file, members, container, external }))
 }
 
 #[derive(Debug)]
 struct ModelReader {
     file: Arc<dyn ReadAt>,
     members: Vec<Member>,
-    facts: MemberFile,
     container: Arc<Container>,
     external: ExternalFiles,
 }
@@ -72,10 +71,6 @@ impl ModelReader {
 impl Reader for ModelReader {
     fn container(&self) -> Option<&Arc<Container>> {
         Some(&self.container)
-    }
-
-    fn file_of(&self, _: usize) -> Result<MemberFile> {
-        Ok(self.facts.clone())
     }
 
     fn describe(&self, n: usize) -> Result<Description> {

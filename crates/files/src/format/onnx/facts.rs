@@ -3,8 +3,9 @@
 use std::mem;
 use std::ops::Range;
 
+use sha2::{Digest, Sha256};
+
 use super::members::{MAX_TEXT, ModelWalk};
-use super::message::EntryBytes;
 use super::model_fields::field;
 use super::types::{DataType, STRING};
 use super::window::PlacedField;
@@ -24,32 +25,56 @@ impl ModelWalk<'_> {
             let (name, is_input) = (text_of(&value, field::value::NAME), number == field::graph::INPUT);
             // older models list initializers among their inputs
             if !is_input || !self.initializers.contains(&name) {
-                let of_type = last_of(&value, field::value::TYPE).map_or_else(String::new, |(_, of)| type_text(of));
-                facts.add(if is_input { "inputs" } else { "outputs" }, format!("{name} {of_type}").trim_end());
+                let of_type = last_of(&value, field::value::TYPE).map_or(&[][..], |(_, of)| of);
+                let (text, key) =
+                    (format!("{name} {}", type_text(of_type)), if is_input { "inputs" } else { "outputs" });
+                facts.add_exact(key, text.trim_end(), &[name.as_bytes(), b"\0", of_type].concat());
             }
         }
         facts.count("nodes", mem::take(&mut self.operators));
-        let (mut rest, mut producer) = (0..self.window.end, [String::new(), String::new()]);
+        let (mut rest, mut producer, mut opsets) = (0..self.window.end, [String::new(), String::new()], Vec::new());
         while let Some(PlacedField { number, varint, value, .. }) = self.window.next(&mut rest)? {
+            if number == field::model::METADATA_PROPS {
+                let Ok([key, value]) = self.find(&value, [1, 2]) else { continue };
+                let (key, (text, exact)) = (self.property(&key)?.0, self.property(&value)?);
+                let is_taken = KEYS.contains(&&*key);
+                facts.keep(&if is_taken { format!("metadata_props.{key}") } else { key }, &text, &exact);
+                continue;
+            }
             let bytes = self.bytes(&value);
             let text = String::from_utf8_lossy(&bytes);
             match number {
                 field::model::IR_VERSION => facts.add("ir_version", &varint.to_string()),
-                field::model::OPSET_IMPORT => facts.add("opsets", &opset(&bytes)),
-                field::model::MODEL_VERSION if varint != 0 => facts.keep("model_version", &varint.to_string()),
+                field::model::OPSET_IMPORT => opsets.push(opset(&bytes)),
+                field::model::MODEL_VERSION if varint != 0 => {
+                    facts.keep("model_version", &varint.to_string(), &varint.to_le_bytes())
+                }
                 field::model::PRODUCER_NAME => producer[0] = text.into_owned(),
                 field::model::PRODUCER_VERSION => producer[1] = text.into_owned(),
-                field::model::DOMAIN => facts.keep("domain", &text),
-                field::model::METADATA_PROPS => {
-                    let Ok(EntryBytes { key, value }) = EntryBytes::read(&bytes) else { continue };
-                    let is_taken = KEYS.contains(&key);
-                    facts.keep(&if is_taken { format!("metadata_props.{key}") } else { key.to_owned() }, value);
-                }
+                field::model::DOMAIN if !text.is_empty() => facts.keep("domain", &text, &bytes),
                 _ => {}
             }
         }
-        facts.keep("producer", producer.join(" ").trim());
+        // the file may have them in any order
+        opsets.sort();
+        opsets.iter().for_each(|opset| facts.add("opsets", opset));
+        let text = producer.join(" ");
+        if text != " " {
+            facts.keep("producer", text.trim(), producer.join("\0").as_bytes());
+        }
         Ok(facts)
+    }
+
+    /// Returns a key or a value, and its bytes; of a long one its length and a hash.
+    fn property(&mut self, place: &Range<u64>) -> Result<(String, Vec<u8>)> {
+        if let Ok(exact) = self.window.bytes(place, MAX_TEXT) {
+            return Ok((String::from_utf8_lossy(&exact).into_owned(), exact));
+        }
+        let mut hash = Sha256::new();
+        for start in place.clone().step_by(MAX_TEXT as usize) {
+            hash.update(self.window.bytes(&(start..place.end.min(start + MAX_TEXT)), MAX_TEXT)?);
+        }
+        Ok((format!("[{} bytes]", place.end - place.start), hash.finalize().to_vec()))
     }
 
     /// A long value is not shown.

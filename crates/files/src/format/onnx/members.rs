@@ -87,7 +87,7 @@ impl<'a> ModelWalk<'a> {
     }
 
     /// Finds the last of each field, or 0..0.
-    fn find<const N: usize>(&mut self, message: &Range<u64>, numbers: [u32; N]) -> Result<[Range<u64>; N]> {
+    pub(super) fn find<const N: usize>(&mut self, message: &Range<u64>, numbers: [u32; N]) -> Result<[Range<u64>; N]> {
         let mut found = [const { 0..0 }; N];
         self.fields(message.clone(), |_, number, value| {
             let n = numbers.iter().position(|known| *known == number);

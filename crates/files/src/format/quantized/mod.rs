@@ -279,9 +279,10 @@ pub(super) fn count(
 fn stated(reader: &dyn Reader, folder: Option<&Path>, requests: RequestOptions) -> Result<Option<Stated>> {
     let has_members = reader.names().is_some_and(|names| !names.is_empty());
     let metadata = if has_members { reader.file_of(0).ok().and_then(|file| file.metadata) } else { None };
-    let stated = Stated::read(folder, metadata.as_deref(), requests)?;
+    let metadata = metadata.as_ref().map(|metadata| &*metadata.kept);
+    let stated = Stated::read(folder, metadata, requests)?;
     Ok(stated.or_else(|| {
-        let (key, writer) = metadata.as_deref()?.keys().find_map(|key| Some((key, foreign(key)?)))?;
+        let (key, writer) = metadata?.keys().find_map(|key| Some((key, foreign(key)?)))?;
         Some(Stated { file: format!("{key} in the header"), unknown: Some(writer.to_owned()), ..Stated::default() })
     }))
 }

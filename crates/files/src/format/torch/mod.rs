@@ -17,7 +17,7 @@ use std::sync::Arc;
 use self::objects::{StridedTensor, unsupported};
 use self::strided::StridedItems;
 use self::walk::Found;
-use super::content::{Content, Description, MemberFile, StoredRange};
+use super::content::{Content, Description, StoredRange};
 use super::interface::{Confidence, Reader};
 use super::lazy_content::LazyContent;
 use super::npz;
@@ -27,7 +27,7 @@ use super::units::ByUnits;
 use crate::error::{Context, ErrorKind, Result, ensure};
 use crate::item::meta::{Meta, Order};
 use crate::storage::read_at::{ReadAt, Section};
-use crate::storage::source::{Container, Metadata, Source};
+use crate::storage::source::{Container, Source};
 
 /// The limit on the bytes of a pickle, which is held in memory. A tensor takes some 200.
 pub(super) const MAX_PICKLE: u64 = 1 << 26;
@@ -47,15 +47,12 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         true => Storages::Files(zipped::read(&file, &mut found)?),
         false => Storages::Places(legacy::read(&*file, &mut found)?),
     };
-    let Found { tensors, facts, classes, is_big_endian, .. } = found;
+    let Found { tensors, mut facts, classes, is_big_endian, .. } = found;
     let (names, tensors) = tensors.into_parts();
-    let mut said = facts.clone();
-    if !classes.is_empty() {
-        said.insert(CLASSES.to_owned(), classes.into_iter().collect::<Vec<_>>().join(", "));
-    }
-    let container = Container { metadata: Some(facts.into()), ..Container::new(file.identity()?, names) };
-    let (said, container) = (said.into(), container.into());
-    Ok(Box::new(TorchReader { file, storages, is_big_endian, tensors, said, container }))
+    classes.iter().for_each(|class| facts.add(CLASSES, class));
+    let metadata = Some(facts.into_metadata("pytorch"));
+    let container = Container { metadata, ..Container::new(file.identity()?, names) }.into();
+    Ok(Box::new(TorchReader { file, storages, is_big_endian, tensors, container }))
 }
 
 #[derive(Debug)]
@@ -70,7 +67,6 @@ struct TorchReader {
     storages: Storages,
     is_big_endian: bool,
     tensors: Vec<Result<StridedTensor>>,
-    said: Arc<Metadata>,
     container: Arc<Container>,
 }
 
@@ -115,15 +111,6 @@ impl TorchReader {
 impl Reader for TorchReader {
     fn container(&self) -> Option<&Arc<Container>> {
         Some(&self.container)
-    }
-
-    fn names(&self) -> Option<&[String]> {
-        Some(&self.container.names)
-    }
-
-    fn file_of(&self, _: usize) -> Result<MemberFile> {
-        let (metadata, said) = (self.container.metadata.clone(), Some(Arc::clone(&self.said)));
-        Ok(MemberFile { metadata, said, ..MemberFile::default() })
     }
 
     fn describe(&self, n: usize) -> Result<Description> {

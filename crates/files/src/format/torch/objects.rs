@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use sha2::{Digest, Sha256};
+
 use super::dtypes::{dtype_named, dtype_of_storage};
 use super::pickle::{Call, Id, Node, Pickle};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
@@ -195,6 +197,21 @@ impl Pickle {
             }
             _ => return None,
         })
+    }
+
+    /// Hashes all of a plain value, with its type, and returns the number of bytes.
+    pub(super) fn exact(&self, id: Id, hash: &mut Sha256) -> usize {
+        let plain = self.plain(id).unwrap_or_default();
+        let (kind, bytes) = match self.node(id) {
+            Node::Text(text) => ("text", &self.bytes[text.clone()]),
+            Node::List(_) => ("list", &[][..]),
+            Node::Tuple(_) => ("tuple", &[][..]),
+            _ => ("value", plain.as_bytes()),
+        };
+        let items = self.items(id);
+        hash.update(format!("{kind} {} {} ", items.len(), bytes.len()));
+        hash.update(bytes);
+        items.iter().map(|id| self.exact(*id, hash)).sum::<usize>() + kind.len() + bytes.len()
     }
 }
 

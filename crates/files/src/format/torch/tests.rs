@@ -288,8 +288,8 @@ fn containers_and_classes() {
     ];
     assert_eq!(listed(&zipped(&value)).expect("a file"), expected);
     let reader = reader(&zipped(&value)).expect("a file");
-    let metadata = reader.file_of(0).expect("facts").said.expect("facts");
-    let facts: Vec<_> = metadata.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let metadata = reader.file_of(0).expect("facts").metadata.expect("facts");
+    let facts: Vec<_> = metadata.shown.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let expected = [
         "betas=[0.9, 0.999]",
         "classes passed over=my.code.Thing",

@@ -2,24 +2,24 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use sha2::{Digest, Sha256};
+
 use super::objects::{StridedTensor, unsupported};
 use super::pickle::{Call, Id, Node, Pickle};
 use crate::error::{Result, ensure};
 use crate::format::member_list::MemberList;
+use crate::format::model_facts::ModelFacts;
 use crate::memory;
-use crate::storage::source::Metadata;
 
 /// The limit on containers within one another.
 const MAX_DEPTH: usize = 256;
 /// The limit on values that are looked at. Shared ones count each time, because a short pickle can repeat a list of
 /// lists of lists.
 const MAX_VISITS: usize = 1 << 22;
-/// The bytes of a path, and the items of a list, that take as long as a value.
+/// The bytes of a path or a value, and the items of a list, that take as long as a value.
 const TRIFLES: usize = 64;
 /// The values that take as much memory as a tensor.
 const TENSOR: usize = 8;
-/// The limit on plain values that are kept.
-const MAX_FACTS: usize = 1 << 10;
 
 /// The name of a tensor that is no member of a container.
 const ALONE: &str = "tensor";
@@ -30,7 +30,7 @@ pub(super) struct Found {
     /// The tensors, or why they are not read.
     pub tensors: MemberList<Result<StridedTensor>>,
     /// Plain values by their paths.
-    pub facts: Metadata,
+    pub facts: ModelFacts,
     /// The names of unknown classes.
     pub classes: BTreeSet<String>,
     pub is_big_endian: bool,
@@ -70,7 +70,6 @@ impl Found {
             return Ok(());
         }
         ensure!(self.within.len() <= MAX_DEPTH, "more than {MAX_DEPTH} containers within one another");
-        let is_kept = facts && self.facts.len() < MAX_FACTS;
         let plain = pickle.plain(id).filter(|_| !self.path.is_empty());
         match pickle.node(id) {
             Node::Call(call) => self.call(pickle, id, call, facts)?,
@@ -78,7 +77,11 @@ impl Found {
             Node::Dict(items) => self.pairs(pickle, items, facts)?,
             // also a list of plain values, which is one value
             _ if plain.is_some() => {
-                self.facts.extend(plain.filter(|_| is_kept).map(|value| (self.path.clone(), value)));
+                if let Some(plain) = plain.filter(|_| facts) {
+                    let mut hash = Sha256::new();
+                    self.visit(pickle.exact(id, &mut hash) / TRIFLES)?;
+                    self.facts.keep(&self.path, &plain, &hash.finalize());
+                }
             }
             Node::List(items) | Node::Tuple(items) => {
                 for (n, item) in items.iter().enumerate() {

@@ -1,8 +1,10 @@
 //! The file or store of several tensors.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::sync::Arc;
 
+use crate::error::Result;
 use crate::storage::attachments::Attachments;
 use crate::storage::read_at::Identity;
 
@@ -21,13 +23,40 @@ pub fn merged<'a>(all: impl IntoIterator<Item = &'a Arc<Metadata>>) -> Metadata 
     metadata
 }
 
+/// The metadata of a file.
+#[derive(Debug)]
+pub struct FileMetadata {
+    /// The name of the format, whose files are compared by [`exact`](Self::exact) values.
+    pub format: &'static str,
+    /// As `info` prints it: long values are replaced by their lengths, for example.
+    pub shown: Arc<Metadata>,
+    /// Outputs keep it. Files of different formats are compared by it.
+    pub kept: Arc<Metadata>,
+    pub exact: Arc<dyn ExactValues>,
+}
+
+/// Values that are equal exactly if their bytes are.
+pub trait ExactValues: Debug + Send + Sync {
+    /// Returns the bytes of all values, or their hashes, by key.
+    ///
+    /// # Errors
+    /// The values are in a file that cannot be read.
+    fn values(&self) -> Result<BTreeMap<String, Vec<u8>>>;
+}
+
+impl<T: AsRef<[u8]> + Debug + Send + Sync> ExactValues for BTreeMap<String, T> {
+    fn values(&self) -> Result<BTreeMap<String, Vec<u8>>> {
+        Ok(self.iter().map(|(key, value)| (key.clone(), value.as_ref().to_vec())).collect())
+    }
+}
+
 /// A file or store of several tensors, as each tensor knows it: outputs need the names and the other content.
 #[derive(Clone, Debug)]
 pub struct Container {
     pub file: Identity,
     pub names: Vec<String>,
     /// `None` if the format has no metadata.
-    pub metadata: Option<Arc<Metadata>>,
+    pub metadata: Option<Arc<FileMetadata>>,
     /// The index file that the user named.
     pub index: Option<Identity>,
     /// `None` if the format has no attachments.
