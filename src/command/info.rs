@@ -11,7 +11,7 @@ use super::dry_run::Report;
 use super::failures::Failures;
 use super::io::{Io, Outcome, Run, complain, note};
 use super::member::Member;
-use super::messages::{counted, made_up};
+use super::messages::{counted, made_up, reason};
 use super::meter::Meter;
 use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{
@@ -19,7 +19,7 @@ use super::options::{
 };
 use super::sources::{OpenMode, OperandReader};
 use crate::engine::explain::Explanation;
-use crate::format::content::Description;
+use crate::format::content::{Description, KnownTensor, MemberFile};
 use crate::format::interface::SMALL_CONSTANT;
 use crate::format::name_order::by_numbers;
 use crate::format::open::Input;
@@ -117,7 +117,8 @@ mean, std, nan, inf, zero, first_nan (its index, or null) and quantiles (at 0.00
 0.999). --by-axis adds by_axis (the same keys for each place), and --hash adds hash. shares is the name of another tensor with these bytes or some of \
 them. Zarr adds chunks, shards, codecs, fill_value, \
 dimension_names, attributes and zarr_format, and a file with metadata adds metadata. unlisted has the names of tensors in the \
-shards of an index that it does not name. A file without tensors has no object.
+shards of an index that it does not name. A tensor that cannot be read comes after the others, with what is known of it, otherwise \
+null, and error (the reason). A file without tensors has one object, whose member is null.
 
 With --tree --json each object is a file, and has file, tensors (how many), dtype and shape (of a single tensor; else null), \
 items, bytes, with --stats stats, and children: an object for each group or tensor below it, with the same keys, and name in place \
@@ -204,7 +205,7 @@ impl Info {
         }
         let printed = match () {
             () if self.json && self.tree => info::write_tree_json(&mut out, &infos),
-            () if self.json => info::write_json(&mut out, &mut infos),
+            () if self.json => info::write_json(&mut out, &mut infos, &unread),
             () if infos.is_empty() && unread.is_empty() => Ok(()),
             () if self.tree => info::write_tree(&mut out, &infos, &unread, io.style()),
             () => info::write_table(&mut out, &mut infos, &unread, io.style()),
@@ -240,12 +241,17 @@ impl Info {
         let mut selected = selected.unwrap_or_default();
         let mut outcome = Outcome::Done;
         if let Some(caution) = input.reader().facts().caution.filter(|_| input.member().is_none()) {
-            outcome = complain(&reader.run.io.stderr, &anyhow!("{}: {caution}", input.label()));
+            note(&reader.run.io.stderr, &format!("{}: {caution}", input.label()))?;
         }
         asked.look_at_all(&input, &selected);
         let (located, file) = (&file.located, file.file(input.member()));
+        let container = input.reader().container().filter(|_| holds_none);
+        let metadata = container.and_then(|container| container.metadata.clone());
         if holds_none && !self.json && !self.members {
             found.lines.push_str(&format!("{}: holds no tensors\n", printable(&file)));
+            for (key, value) in metadata.iter().flat_map(|metadata| metadata.shown.iter()) {
+                found.lines.push_str(&format!("metadata {} = {}\n", printable(key), printable(value)));
+            }
         }
         if self.members {
             self.sort_members(&input, &mut selected);
@@ -270,8 +276,8 @@ impl Info {
         };
         // `unread` have no row; `failed` have one, without their items; `passed` stop nothing
         let (mut unread, mut failed, mut passed) = (Failures::default(), Failures::default(), Failures::default());
-        // JSON and plans cannot hold a reason, and a member that the command names needs no list
-        let listed = |n| input.name(n).filter(|name| !self.json && !self.explain && input.member() != Some(name));
+        // plans cannot hold a reason, and a member that the command names needs no list
+        let listed = |n| input.name(n).filter(|name| !self.explain && input.member() != Some(name));
         if !self.members {
             found.infos.reserve(selected.len());
         }
@@ -313,6 +319,7 @@ impl Info {
                         unread.add(member, error);
                         continue;
                     }
+                    info.error = Some(reason(&error, &member.label));
                     failed.add(member, error);
                 }
             }
@@ -333,10 +340,21 @@ impl Info {
         }
         info::mark_shared(&mut found.infos[described..]);
         // if no member can be read, the file is at fault
-        let are_listed = found.infos.len() > described;
+        let are_listed = found.infos.len() > described || self.json;
         let all = passed.iter().chain(unread.iter().filter(|_| are_listed));
-        let listed = all.filter_map(|(n, reason)| Some((listed(n)?.to_owned(), reason)));
-        found.unread.extend(listed.map(|(member, reason)| UnreadTensor { file: file.clone(), member, reason }));
+        let unread_of = |member, reason, known, lies_in: &MemberFile| {
+            let (file, format) = (file.clone(), input.format_of(lies_in));
+            let metadata = lies_in.metadata.as_ref().map(|metadata| Arc::clone(&metadata.shown));
+            UnreadTensor { file, member, format, known, metadata, reason }
+        };
+        found.unread.extend(all.filter_map(|(n, reason)| {
+            let lies_in = input.file_of(n).unwrap_or_default();
+            Some(unread_of(Some(listed(n)?.to_owned()), Some(reason), input.reader().known(n), &lies_in))
+        }));
+        if holds_none && self.json {
+            let lies_in = MemberFile { metadata, ..MemberFile::default() };
+            found.unread.push(unread_of(None, None, KnownTensor::default(), &lies_in));
+        }
         unread.extend(failed);
         let failed = unread.complain(&input, &reader.run.io.stderr);
         Ok(if outcome == Outcome::Done { failed } else { outcome })
@@ -400,6 +418,7 @@ impl Info {
             unlisted: Arc::default(),
             file_number: member.input.reader().file_number(member.n),
             shared: None,
+            error: None,
         })
     }
 }

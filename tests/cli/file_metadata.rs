@@ -207,3 +207,15 @@ fn files_of_folders() {
         assert!(run.status == Some(status) && printed.contains(expected), "{other}: {printed}");
     }
 }
+
+#[test]
+fn files_without_tensors_say_what_they_have() {
+    let folder = Folder::new();
+    folder.put("v.gguf", gguf("", 32, &[("model", (8, text("gpt2"))), ("tokens", strings(&vec!["t".to_owned(); 20]))]));
+    let printed = folder.run(words("info v.gguf")).printed().expect("status 0");
+    assert_eq!(printed, "v.gguf: holds no tensors\nmetadata model = gpt2\nmetadata tokens = [20 strings]\n");
+    let json = folder.run(words("info v.gguf --json")).printed().expect("status 0");
+    let objects: Vec<serde_json::Value> = serde_json::from_str(&json).expect("an array");
+    assert!(objects.len() == 1 && objects[0]["member"].is_null() && objects[0]["format"] == "gguf", "{json}");
+    assert!(objects[0]["metadata"]["model"] == "gpt2" && objects[0].get("error").is_none(), "{json}");
+}

@@ -346,7 +346,10 @@ fn headers_only() {
     assert_eq!(table.matches("2.190176…").count(), 2, "{table}");
     let run = folder.run(["info", "damaged.npz", "--hash", "--json"]);
     let json = String::from_utf8_lossy(&run.stdout);
-    assert_eq!((run.status, json.matches("\"hash\"").count(), json.lines().count()), (Some(2), 2, 2), "{json}");
+    assert_eq!((run.status, json.matches("\"hash\"").count(), json.lines().count()), (Some(2), 2, 3), "{json}");
+    let damaged = "\"shape\": [2, 3], \"order\": \"C\", \"byte_order\": \"little\", \"items\": 6, \"bytes\": 24";
+    let object = json.lines().find(|line| line.contains("\"member\": \"a/b\"")).expect("an object");
+    assert!(object.contains(damaged) && object.contains("\"error\": \"damaged: CRC-32"), "{object}");
 }
 
 #[test]
@@ -597,7 +600,11 @@ fn members_that_cannot_be_read() {
     folder.refuses(["info", "mixed.npz:objects"], &["FILE mixed.npz:objects: ", "object"]).expect("an error");
     let run = folder.run(["info", "mixed.npz", "--json"]);
     let found: Vec<Value> = serde_json::from_slice(&run.stdout).expect("an array");
-    assert_eq!((run.status, found.len(), run.stderr.starts_with(LINE)), (Some(2), 1, true), "{}", run.stderr);
+    assert_eq!((run.status, found.len(), run.stderr.starts_with(LINE)), (Some(2), 3, true), "{}", run.stderr);
+    let told: Vec<_> = found.iter().map(|one| (one["member"].as_str(), one["error"].as_str().is_some())).collect();
+    assert_eq!(told, [(Some("good"), false), (Some("objects"), true), (Some("broken"), true)]);
+    assert!(found[1]["error"].as_str().is_some_and(|why| why.starts_with("object arrays")), "{}", found[1]);
+    assert!(found[1]["shape"].is_null() && found[1]["format"] == "npz", "{}", found[1]);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     let run = folder.run(["show", "mixed.npz"]);
     let shown = String::from_utf8_lossy(&run.stdout).into_owned();
@@ -740,11 +747,18 @@ fn no_tensors() {
     let folder = Folder::new();
     folder.put("a.npy", npy("|u1", &[2], &[1, 2])).put("no.npz", npz(&[])).put("no.safetensors", safetensors(&[]));
     let table = "name   dtype  shape  size\na.npy  uint8  [2]     2 B\n";
+    let none = |file: &str, format: &str| {
+        let start = format!(
+            "{{\"file\": \"{file}\", \"member\": null, \"format\": \"{format}\", \"dtype\": null, \"shape\": null"
+        );
+        format!("{start}, \"order\": null, \"byte_order\": null, \"items\": null, \"bytes\": null, \"offset\": null}}")
+    };
     let rows = [
         ("info no.npz no.safetensors", "no.npz: holds no tensors\nno.safetensors: holds no tensors\n".to_owned()),
         ("info no.npz a.npy", format!("{table}no.npz: holds no tensors\n")),
         ("info no.npz --stats --hash", "no.npz: holds no tensors\n".to_owned()),
-        ("info no.npz --json", "[]\n".to_owned()),
+        ("info no.npz --json", format!("[{}]\n", none("no.npz", "npz"))),
+        ("info no.safetensors --json", format!("[{}]\n", none("no.safetensors", "safetensors"))),
         ("info no.npz --members", String::new()),
     ];
     each(

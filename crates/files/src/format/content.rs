@@ -180,6 +180,15 @@ pub struct Description {
     pub factor: Option<String>,
 }
 
+/// The readable part of the entry of an unreadable tensor.
+#[derive(Clone, Debug, Default)]
+pub struct KnownTensor {
+    pub dtype: Option<String>,
+    pub shape: Option<Vec<usize>>,
+    pub bytes: Option<u64>,
+    pub offset: Option<u64>,
+}
+
 /// Bytes that several tensors may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRange {

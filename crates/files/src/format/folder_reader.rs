@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::collection::{Collection, TensorPlace};
-use super::content::{Description, MemberFile};
+use super::content::{Description, KnownTensor, MemberFile};
 use super::index_faults::IndexFaults;
 use super::interface::Reader;
 use super::open::Input;
@@ -90,6 +90,10 @@ impl Reader for FolderReader {
     fn file_stem(&self, n: usize) -> Option<&str> {
         let stem = self.collection.stem(self.places[n].file)?;
         self.names[n].strip_prefix(stem).filter(|rest| rest.starts_with(':')).map(|_| stem)
+    }
+
+    fn known(&self, n: usize) -> KnownTensor {
+        self.ask(n, |reader, n| Ok(reader.known(n))).unwrap_or_default()
     }
 
     fn index_faults(&self) -> IndexFaults {

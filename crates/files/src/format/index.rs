@@ -12,7 +12,7 @@ use serde::de::{Error as _, IgnoredAny, MapAccess};
 use serde_json::Value;
 
 use super::beside::{is_plain_name, join, open_beside};
-use super::content::{Content, Description, FileFacts, MemberFile};
+use super::content::{Content, Description, FileFacts, KnownTensor, MemberFile};
 use super::foreign;
 use super::index_faults::{IndexFaults, UnlistedTensor};
 use super::interface::{Confidence, Reader};
@@ -213,6 +213,10 @@ impl Reader for IndexReader {
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
         let (shard, there) = self.find(n).ok()?;
         shard.reader.raw(there)
+    }
+
+    fn known(&self, n: usize) -> KnownTensor {
+        self.find(n).map_or_else(|_| KnownTensor::default(), |(shard, there)| shard.reader.known(there))
     }
 
     fn index_faults(&self) -> IndexFaults {

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::content::{Description, FileFacts, MemberFile};
+use super::content::{Description, FileFacts, KnownTensor, MemberFile};
 use super::file_options::{LayoutRequest, NamedCopy};
 use super::index_faults::IndexFaults;
 use super::packed;
@@ -148,6 +148,11 @@ pub trait Reader: Debug + Send + Sync {
     /// file.
     fn is_passed_over(&self, _: usize) -> bool {
         false
+    }
+
+    /// The readable part of the entry of member `n`.
+    fn known(&self, _: usize) -> KnownTensor {
+        KnownTensor::default()
     }
 
     /// Whether member `n` is a constant of a model. Lists count those of at most [`SMALL_CONSTANT`] items, because a model

@@ -10,7 +10,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader as XmlReader, XmlVersion};
 
 use super::beside::FileBeside;
-use super::content::{Content, Description};
+use super::content::{Content, Description, KnownTensor};
 use super::interface::{Confidence, Reader};
 use super::json_object::one_line;
 use super::member_list::MemberList;
@@ -309,6 +309,12 @@ impl Reader for IrReader {
 
     fn is_constant(&self, _: usize) -> bool {
         true
+    }
+
+    fn known(&self, n: usize) -> KnownTensor {
+        let constant = &self.constants[n];
+        let [offset, bytes] = [0, 1].map(|n: usize| constant.place.as_ref().ok().map(|place| place[n]));
+        KnownTensor { dtype: Some(constant.element_type.clone()), shape: constant.dims(), bytes, offset }
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {

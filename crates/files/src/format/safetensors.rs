@@ -9,7 +9,7 @@ use crate::error::{Context, Result, bail, ensure, malformed};
 use safetensors::Dtype;
 use safetensors::tensor::{self, TensorInfo};
 
-use super::content::{Content, Description};
+use super::content::{Content, Description, KnownTensor};
 use super::file_options::LayoutRequest;
 use super::interface::{Confidence, ItemsPlace, Layout, Places, Reader, Writer};
 use super::json_object::one_line;
@@ -323,6 +323,11 @@ impl Reader for SafetensorsReader {
     fn describe(&self, n: usize) -> Result<Description> {
         let member = &self.index.members[n];
         Ok(Description::new(member.meta()?.clone(), member.bytes, Some(member.offset)))
+    }
+
+    fn known(&self, n: usize) -> KnownTensor {
+        let HeaderMember { offset, bytes, .. } = self.index.members[n];
+        KnownTensor { bytes: Some(bytes), offset: Some(offset), ..KnownTensor::default() }
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {

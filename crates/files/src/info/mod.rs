@@ -44,7 +44,7 @@ pub use self::shared::{Shared, mark_shared};
 pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats, stats_without_quantiles};
 pub use self::tree::{write_tree, write_tree_json};
 use crate::format::Format;
-use crate::format::content::{ChunkDescription, Description};
+use crate::format::content::{ChunkDescription, Description, KnownTensor};
 use crate::format::name_order::by_numbers;
 use crate::item::dtype::Kind;
 use crate::item::meta::Order;
@@ -76,20 +76,55 @@ pub struct Info {
     /// A number for the file of the container that holds the tensor.
     pub file_number: usize,
     pub shared: Option<Shared>,
+    /// Why its items cannot be read.
+    pub error: Option<String>,
 }
 
-/// A tensor of a container that cannot be read.
+/// A tensor of a container that cannot be read, or a file without tensors.
 #[derive(Debug)]
 pub struct UnreadTensor {
     pub file: String,
-    pub member: String,
-    pub reason: String,
+    /// `None` for a file without tensors.
+    pub member: Option<String>,
+    pub format: Format,
+    pub known: KnownTensor,
+    pub metadata: Option<Arc<Metadata>>,
+    /// `None` for a file without tensors.
+    pub reason: Option<String>,
 }
 
 impl UnreadTensor {
-    fn note(&self) -> String {
-        format!("not read: {}", printable(&self.reason))
+    fn name(&self) -> &str {
+        self.member.as_deref().unwrap_or_default()
     }
+
+    fn note(&self) -> String {
+        format!("not read: {}", printable(self.reason.as_deref().unwrap_or_default()))
+    }
+
+    fn object(&self) -> String {
+        let quoted = |text: &str| json::string(text, Escapes::Numbers);
+        let (known, number) = (&self.known, |number: u64| number.to_string());
+        let mut members = vec![
+            ("file", quoted(&self.file)),
+            ("member", or_null(self.member.as_deref(), quoted)),
+            ("format", quoted(self.format.name())),
+            ("dtype", or_null(known.dtype.as_deref(), quoted)),
+            ("shape", or_null(known.shape.as_deref(), list)),
+        ];
+        members.extend(["order", "byte_order", "items"].map(|key| (key, "null".to_owned())));
+        members.extend([("bytes", or_null(known.bytes, number)), ("offset", or_null(known.offset, number))]);
+        members.extend(object_of_metadata(self.metadata.as_deref()));
+        members.extend(self.reason.as_deref().map(|reason| ("error", quoted(reason))));
+        json::object(members)
+    }
+}
+
+fn object_of_metadata(metadata: Option<&Metadata>) -> Option<(&'static str, String)> {
+    let metadata = metadata.filter(|metadata| !metadata.is_empty())?;
+    let quoted = |text: &str| json::string(text, Escapes::Numbers);
+    let members: Vec<_> = metadata.iter().map(|(key, value)| format!("{}: {}", quoted(key), quoted(value))).collect();
+    Some(("metadata", format!("{{{}}}", members.join(", "))))
 }
 
 /// The order of listed tensors.
@@ -105,7 +140,7 @@ pub fn sort(infos: &mut [Info], unread: &mut [UnreadTensor], order: ListOrder) {
     let by_names = |a: (&str, Option<&str>), b: (&str, Option<&str>)| {
         by_numbers(a.0, b.0).then_with(|| by_numbers(a.1.unwrap_or_default(), b.1.unwrap_or_default()))
     };
-    unread.sort_by(|a, b| by_names((&a.file, Some(&a.member)), (&b.file, Some(&b.member))));
+    unread.sort_by(|a, b| by_names((&a.file, Some(a.name())), (&b.file, Some(b.name()))));
     let mut of_files: HashMap<String, u64> = HashMap::new();
     if order == ListOrder::Size {
         for info in infos.iter() {
@@ -195,21 +230,26 @@ impl Info {
     }
 }
 
-/// Writes an array with one object per tensor, each on a line.
+/// Writes an array with one object per tensor, each on a line, those that cannot be read at the end.
 ///
 /// # Errors
 /// `out` fails.
-pub fn write_json(out: &mut dyn Write, infos: &mut [Info]) -> io::Result<()> {
+pub fn write_json(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTensor]) -> io::Result<()> {
+    let count = infos.len();
+    let begin = |i: usize| if i == 0 { "[" } else { ",\n " };
     for (i, info) in infos.iter_mut().enumerate() {
         let object = object(info);
-        write!(out, "{}{}", if i == 0 { "[" } else { ",\n " }, object.strip_suffix('}').unwrap_or(&object))?;
+        write!(out, "{}{}", begin(i), object.strip_suffix('}').unwrap_or(&object))?;
         if let Some((_, places)) = &mut info.by_axis {
             out.write_all(b", \"by_axis\": ")?;
             places.write(out)?;
         }
         out.write_all(b"}")?;
     }
-    out.write_all(if infos.is_empty() { b"[]\n" } else { b"]\n" })
+    for (i, unread) in unread.iter().enumerate() {
+        write!(out, "{}{}", begin(count + i), unread.object())?;
+    }
+    out.write_all(if count + unread.len() == 0 { b"[]\n" } else { b"]\n" })
 }
 
 fn object(info: &Info) -> String {
@@ -251,17 +291,14 @@ fn object(info: &Info) -> String {
     if let Some(hash) = &info.hash {
         members.push(("hash", quoted(hash)));
     }
-    if let Some(metadata) = info.metadata.as_deref().filter(|metadata| !metadata.is_empty()) {
-        let metadata: Vec<_> =
-            metadata.iter().map(|(key, value)| format!("{}: {}", quoted(key), quoted(value))).collect();
-        members.push(("metadata", format!("{{{}}}", metadata.join(", "))));
-    }
+    members.extend(object_of_metadata(info.metadata.as_deref()));
     if !info.content.is_empty() {
         members.push(("content", json::array(&*info.content, |name| quoted(name))));
     }
     if !info.unlisted.is_empty() {
         members.push(("unlisted", json::array(&*info.unlisted, |name| quoted(name))));
     }
+    members.extend(info.error.as_deref().map(|error| ("error", quoted(error))));
     json::object(members)
 }
 
@@ -339,7 +376,7 @@ fn rows(
         }
         let member = |name: &str| format!("  {}", printable(name));
         let of_infos = infos.iter().filter_map(|info| row(member(info.member.as_deref().unwrap_or_default()), info));
-        let of_unread = unread.iter().filter_map(|unread| row_of_unread(member(&unread.member), unread));
+        let of_unread = unread.iter().filter_map(|unread| row_of_unread(member(unread.name()), unread));
         let below: Vec<_> = of_infos.chain(of_unread).collect();
         let file = infos.first().map(|info| &info.file).or(unread.first().map(|unread| &unread.file));
         if let Some(file) = file.filter(|_| !below.is_empty()) {

@@ -65,6 +65,7 @@ mod tests {
             unlisted: Default::default(),
             file_number,
             shared: None,
+            error: None,
         }
     }
 

@@ -63,7 +63,7 @@ pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[UnreadTensor], 
         }
         let blank = || std::iter::repeat_n(Cow::Borrowed(""), 5);
         let row =
-            |unread: &UnreadTensor| vec![format!("  {}", printable(&unread.member)).into()].into_iter().chain(blank());
+            |unread: &UnreadTensor| vec![format!("  {}", printable(unread.name())).into()].into_iter().chain(blank());
         rows.extend(of_file.unread.iter().map(|unread| row(unread).chain([unread.note().into()]).collect()));
     }
     let table =

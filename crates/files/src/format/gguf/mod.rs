@@ -22,7 +22,7 @@ use self::header::{Header, StoredTensor, StoredValues};
 pub use self::header::{MAX_HEADER, MAX_KEYS, MAX_NAME, MAX_TENSORS};
 use self::types::{ItemType, Rule};
 use super::beside::{join, open_beside};
-use super::content::{BlockDescription, Content, Description, FileFacts, MemberFile};
+use super::content::{BlockDescription, Content, Description, FileFacts, KnownTensor, MemberFile};
 use super::index_faults::IndexFaults;
 use super::interface::{Confidence, Reader};
 use super::repeated_names::numbered;
@@ -190,6 +190,12 @@ impl Reader for GgufReader {
         let is_unsupported =
             |(file, n): (&GgufFile, usize)| file.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported);
         self.find(n).is_ok_and(is_unsupported)
+    }
+
+    fn known(&self, n: usize) -> KnownTensor {
+        let Ok((file, n)) = self.find(n) else { return KnownTensor::default() };
+        let StoredTensor { shape, start, bytes, .. } = &file.tensors[n];
+        KnownTensor { shape: Some(shape.clone()), bytes: Some(*bytes), offset: Some(*start), dtype: None }
     }
 
     fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
