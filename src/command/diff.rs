@@ -54,7 +54,8 @@ use crate::storage::target::Target;
 ///
 /// Some files of a folder are skipped: hidden files, files with other endings, JSON objects without data, and JSON and CSV
 /// beside a model. An index takes the place of the files that it names. Files of formats that hold tensors but cannot be
-/// read, such as .pt, are unreadable, unless --exclude leaves out their whole names. A tensor that cannot be read is
+/// read, such as .h5, are unreadable, unless --exclude leaves out their whole names; so are .bin, .raw and .dat files without
+/// a header and without dtypes and shapes from --shapes, but two with equal bytes are the same. A tensor that cannot be read is
 /// reported, and does not stop the others. Two sides without any tensor are an error. The report has a line for each tensor
 /// that is not the same, the worst first.
 #[derive(Args)]

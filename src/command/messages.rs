@@ -104,6 +104,7 @@ pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
     match advice {
         None => message,
         Some(Advice::WriteNpy) => format!("{message}: use -o FILE.npy"),
+        Some(Advice::GiveShapes) => format!("{message}: --shapes gives them"),
         Some(Advice::ReadBits) => format!("{message}; --dtype reads the bits as it"),
         Some(Advice::SkipRows(rows)) => format!("{message}; --skip-rows {rows} skips possible headings"),
         Some(Advice::NameItems(bytes)) => format!("{message}: {}", say_what(bytes)),

@@ -81,7 +81,8 @@ pub(super) fn pair_up(
     let opening = |side: usize, by_files| {
         let role = [EXPECTED, ACTUAL][side].name;
         let filter = if side == 0 { members.renaming_filter() } else { members.taken.filter() };
-        Opening { role, options: reader.open_options(""), filter, by_files }
+        let takes_dumps = folders.iter().all(Option::is_some);
+        Opening { role, options: reader.open_options(""), filter, by_files, takes_dumps }
     };
     let mut sides =
         [expected.into_many(operands[0], &opening(0, false))?, actual.into_many(operands[1], &opening(1, false))?];
@@ -150,12 +151,7 @@ impl NamedPairs {
             let files = counted(left.len(), "file", "files");
             let left = match left.first() {
                 None => String::new(),
-                Some(first) => {
-                    let is_dump = first.extension().is_some_and(|ending| ending == "bin");
-                    let advice =
-                        if is_dump { "; --shapes gives dtypes and shapes of files without a header" } else { "" };
-                    format!("; {files} left alone, such as {}{advice}", first.display())
-                }
+                Some(first) => format!("; {files} left alone, such as {}", first.display()),
             };
             bail!("{} and {}: there is no tensor in either{left}", labels[0], labels[1]);
         }

@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::common::{Folder, Run, bytes, each, npz, tensor, to_fortran, words};
+use crate::onnx_models::field;
 
 /// What a run printed and said.
 fn text(run: &Run) -> String {
@@ -96,8 +97,8 @@ fn a_list_of_shapes_reads_files_without_headers() {
         // files that are not read are the same if their bytes are
         ("diff raw bad --shapes s11.json", 1, &["10 same, 0 within, 2 different, 0 missing, 0 extra\n"]),
         ("diff raw bad --shapes s11.json --exclude layer_11.bin", 1, &["9 same, 0 within, 2 different, 0 m"]),
-        // without the list they are no tensors
-        ("diff raw ref", 1, &["different: 0 same, 0 within, 0 different, 0 missing, 12 extra", "14 files left alone"]),
+        // without the list only their bytes are known
+        ("diff raw ref", 2, &["0 missing, 12 extra, 12 unreadable", "!same: ", "2 files left alone"]),
     ];
     reports(&folder, rows);
     let refused = [
@@ -105,11 +106,6 @@ fn a_list_of_shapes_reads_files_without_headers() {
         ("diff ref out --shapes s.json", "\"layer_0.bin\", \"layer_1.bin\""),
         ("diff raw bad --shapes no.json", "--shapes no.json: No such file"),
         ("diff raw bad --shapes [1]", "--shapes [1]: No such file"),
-        ("diff raw bad", "such as raw/README.md"),
-        (
-            "diff bad bad",
-            "24 files left alone, such as bad/layer_0.bin; --shapes gives dtypes and shapes of files without a header",
-        ),
     ];
     for (args, fragment) in refused {
         folder.refuses(words(args), &[fragment]).unwrap();
@@ -178,12 +174,76 @@ fn a_json_beside_a_file_says_what_it_is() {
         ("diff short long", 0, &["equal: 1 same"]),
         ("info short", 0, &["short:x", "float32", "[4, 6]"]),
         ("info two", 0, &["two:x", "uint8", "[96]"]),
-        ("diff npy tensor", 1, &["x: shape [2], expected [4, 6]", "2 files left alone"]),
+        ("diff npy tensor", 2, &["x: shape [2], expected [4, 6]", "unreadable  x.bin: ", "1 file left alone"]),
         ("diff npy wrong", 2, &["x: ACTUAL wrong/x.bin: unknown dtype 'float3'; did you mean float32?"]),
     ];
     reports(&folder, rows);
     assert_eq!(folder.run(words("convert long -o long.npz")).printed().unwrap(), "");
     assert_eq!(folder.run(words("diff long.npz:x npy/x.npy -q")).status, Some(0));
+}
+
+/// Without a dtype and a shape their bytes are compared.
+#[test]
+fn files_without_headers_are_compared_as_bytes() {
+    let folder = Folder::new();
+    for (side, raw, dat) in
+        [("one", "1", Some("2")), ("same", "1", Some("2")), ("other", "x", Some("2")), ("less", "1", None)]
+    {
+        fs::create_dir_all(folder.path(format!("{side}/sub"))).unwrap();
+        folder
+            .put(format!("{side}/sub/a.raw"), raw)
+            .put(format!("{side}/a.bin"), "3")
+            .put(format!("{side}/x.txt"), side);
+        folder.put(format!("{side}/w.npy"), tensor(&[1], &[1.0_f32]).npy());
+        if let Some(dat) = dat {
+            folder.put(format!("{side}/b.DAT"), dat);
+        }
+    }
+    let unread = "ACTUAL other/sub/a.raw: bytes without a header, with no dtype and shape given: --shapes gives them";
+    let (one, less) =
+        (unread.replace("ACTUAL other", "EXPECTED one"), "b.DAT: EXPECTED one/b.DAT: bytes without a header");
+    let same = "equal: 4 same, 0 within, 0 different, 0 missing, 0 extra\n";
+    let rows: &[(&str, i32, &[&str])] = &[
+        ("diff one same", 0, &[same, "2 files left alone"]),
+        ("diff one same -q", 0, &["equal: 4 same"]),
+        ("diff one other", 2, &["unreadable: 3 same, 0 within, 0 different, 0 missing, 0 extra, 1 unreadable\n", &one]),
+        ("diff one other -q", 2, &["unreadable: 3 same", "1 of 4 tensors cannot be read"]),
+        (
+            "diff one other --json",
+            2,
+            &["{\"equal\": false", "\"name\": \"sub/a.raw\", \"verdict\": \"unreadable\", \"error\": ", "--shapes"],
+        ),
+        ("diff one other --exclude *.raw", 0, &["equal: 3 same"]),
+        ("diff one less", 2, &["3 same", "1 unreadable", less]),
+        ("diff less one", 2, &["3 same", "1 unreadable", "b.DAT: ACTUAL one/b.DAT: bytes without a header"]),
+        // a file has no other that it could be compared with
+        ("diff one/w.npy other/w.npy", 0, &["equal: 1 item"]),
+    ];
+    reports(&folder, rows);
+    assert_eq!(folder.run(words("diff one other --junit j.xml")).status, Some(2));
+    let junit = String::from_utf8(folder.get("j.xml")).expect("text");
+    assert!(junit.contains("name=\"sub/a.raw\"") && junit.contains("errors=\"1\""), "{junit}");
+    folder.put("s.json", r#"{"sub/a.raw": {"dtype": "uint8", "shape": [1]}}"#);
+    let rows: &[(&str, i32, &[&str])] = &[
+        ("diff one other --shapes s.json", 1, &["3 same, 0 within, 1 different", "sub/a"]),
+        // of a model they are the items
+        (
+            "diff model changed",
+            1,
+            &["0 same, 0 within, 2 different, 0 missing, 0 extra\n", "!unreadable", "!left alone"],
+        ),
+        ("diff model copy", 0, &["equal: 2 same", "!left alone"]),
+    ];
+    let entry = |key: &str, value: &str| field(13, [field(1, key), field(2, value)].concat());
+    let external = [&[8, 2, 16, 2][..], &field(8, "w"), &entry("location", "sub/w.raw"), &[14 << 3, 1]].concat();
+    let onnx = [&[8, 8][..], &field(7, field(5, external))].concat();
+    let xml = r#"<net version="11"><layers><layer name="c" type="Const"><data element_type="u8" shape="2" offset="0" size="2"/></layer></layers></net>"#;
+    for (side, items) in [("model", "12"), ("changed", "13"), ("copy", "12")] {
+        fs::create_dir_all(folder.path(format!("{side}/sub"))).unwrap();
+        folder.put(format!("{side}/o.onnx"), &onnx).put(format!("{side}/sub/w.raw"), items);
+        folder.put(format!("{side}/i.xml"), xml).put(format!("{side}/i.bin"), items);
+    }
+    reports(&folder, rows);
 }
 
 #[test]

@@ -246,6 +246,11 @@ fn what_is_not_read_is_not_equal() {
     // what is there on both sides is one, and is excluded by a pattern
     put("texts/model.pt", b"x");
     put("adapter/model.pt", b"x");
+    // on one side alone, bytes without a header are unreadable where both are folders
+    let run = folder.run(words("diff texts adapter --exclude lora:*"));
+    let said = "unreadable  dump.bin: EXPECTED texts/dump.bin: bytes without a header, with no dtype and shape given: --shapes";
+    assert!(run.status == Some(2) && text(&run).contains(said), "{}", text(&run));
+    ["dump.bin", "empty.bin"].iter().for_each(|name| fs::remove_file(folder.path(format!("texts/{name}"))).unwrap());
     for (args, status, first) in [
         // files of the same bytes are the same, whatever they hold
         ("texts adapter --exclude lora:*", 0, "equal: 4 same, "),

@@ -118,6 +118,8 @@ pub enum Advice {
     KeepOthers,
     /// Skip this many leading lines.
     SkipRows(usize),
+    /// Give the dtypes and shapes of files without a header.
+    GiveShapes,
 }
 
 /// An error with one line of text.

@@ -36,6 +36,8 @@ pub struct Opening<'a> {
     pub filter: NameFilter<'a>,
     /// Whether names of tensors always begin with those of their files.
     pub by_files: bool,
+    /// Whether files without a header, and of no known dtype and shape, are compared by their bytes.
+    pub takes_dumps: bool,
 }
 
 /// Tensors by name.
@@ -159,6 +161,9 @@ impl Collection {
             } else {
                 collection.add(text, opening, filter)?;
             }
+        }
+        if folder.pattern.is_none() && (opening.takes_dumps || opening.options.shapes.is_some()) {
+            not_read.extend(collection.take_dumps(&folder.path, opening.options.shapes.as_deref()));
         }
         for file in not_read {
             collection.add_not_read(file, opening.role);
@@ -371,7 +376,8 @@ pub fn open(options: &OpenOptions, located: &Located, filter: NameFilter<'_>) ->
         Place::Folder(folder) if options.is_for_files() => folder,
         _ => return options.open(located),
     };
-    let opening = |filter| Opening { role: "file", options: options.clone(), filter, by_files: false };
+    let opening =
+        |filter| Opening { role: "file", options: options.clone(), filter, by_files: false, takes_dumps: false };
     let listed = |filter| Collection::from_folder(folder, &opening(filter)).with_context(|| options.label.clone());
     let mut collection = listed(filter)?;
     if let Some(glob) = located.suffix.as_deref().map(Glob::new).filter(|glob| !collection.has(glob)) {

@@ -17,7 +17,7 @@ use super::stored_dtype::StoredDType;
 use crate::error::{Result, bail, ensure, malformed};
 use crate::item::meta::Order;
 
-const ENDING: &str = "bin";
+const ENDINGS: [&str; 3] = ["bin", "raw", "dat"];
 
 /// Files of a folder that share one view.
 #[derive(Clone, Debug)]
@@ -99,13 +99,14 @@ impl DumpShapes {
         entry.is_used.store(true, Ordering::Relaxed);
         Some(&entry.view)
     }
+}
 
-    /// Whether a file without an entry has the ending of a dump.
-    pub(super) fn may_miss(&self, path: &Path) -> bool {
-        let Some(ending) = path.extension().and_then(OsStr::to_str) else { return false };
-        let has = |entry: &String| Path::new(entry).extension().is_some_and(|other| other == ending);
-        ending.eq_ignore_ascii_case(ENDING) || self.entries.keys().any(has)
-    }
+/// Whether a file without an entry has the ending of a dump, or that of an entry.
+pub(super) fn may_be_dump(path: &Path, shapes: Option<&DumpShapes>) -> bool {
+    let Some(ending) = path.extension().and_then(OsStr::to_str) else { return false };
+    let has = |entry: &String| Path::new(entry).extension().is_some_and(|other| other == ending);
+    let is_of_entry = shapes.is_some_and(|shapes| shapes.entries.keys().any(has));
+    is_of_entry || ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
 const KEYS: [&str; 4] = ["dtype", "shape", "offset", "order"];

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::content::Content;
 use super::dump_views::{DumpPattern, DumpShapes, beside};
-use super::folder::{FileNotRead, Folder, FolderFile, FolderFiles};
+use super::folder::{Folder, FolderFile, FolderFiles};
 use super::open::{Input, OpenOptions};
 use super::raw::{self, RawView};
 use super::table::Format;
@@ -16,7 +16,7 @@ use crate::error::{Context, Error, Result, ensure, malformed};
 /// Longer JSON objects beside a file are not descriptions, and are not read.
 const MAX_BESIDE: u64 = 1 << 16;
 
-const UNKNOWN: &str = "bytes without a header, with no dtype and shape given";
+pub(super) const UNKNOWN: &str = "bytes without a header, with no dtype and shape given";
 
 pub(super) fn add_to(listed: &mut FolderFiles, folder: &Folder, shapes: Option<&DumpShapes>) -> Result<()> {
     if let Some(pattern) = folder.pattern.as_deref() {
@@ -27,11 +27,6 @@ pub(super) fn add_to(listed: &mut FolderFiles, folder: &Folder, shapes: Option<&
         add_listed(listed, folder, shapes);
     }
     add_described(listed, folder);
-    if let Some(shapes) = shapes {
-        let missed = listed.left_alone.extract_if(.., |path| path.is_file() && shapes.may_miss(path));
-        let not_read = |path: PathBuf| FileNotRead { name: path_from(folder, &path), path, what: UNKNOWN };
-        listed.not_read.extend(missed.map(not_read));
-    }
     Ok(())
 }
 
@@ -102,7 +97,7 @@ fn dump(folder: &Path, path: PathBuf, metadata: &Metadata, view: Result<RawView>
     FolderFile { path, format: Format::RAW, stem, bytes: metadata.len(), parts: Vec::new(), view: Some(view) }
 }
 
-fn path_from(folder: &Path, path: &Path) -> String {
+pub(super) fn path_from(folder: &Path, path: &Path) -> String {
     let inside = path.strip_prefix(folder).unwrap_or(path);
     inside.iter().map(OsStr::to_string_lossy).collect::<Vec<_>>().join("/")
 }

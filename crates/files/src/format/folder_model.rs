@@ -1,16 +1,18 @@
 //! Folders that hold one model after filtering, and the names of its tensors.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::collection::{Collection, Listed, TensorPlace};
+use super::dump_views::{DumpShapes, may_be_dump};
+use super::dumps;
 use super::folder::FileNotRead;
 use super::foreign;
 use super::open::Input;
-use crate::error::{Error, Result, malformed};
+use crate::error::{Advice, Error, Result, malformed};
 use crate::format::name_filter::{InFolder, ModelFile, NameFilter};
 
 impl Input {
@@ -114,8 +116,34 @@ impl Collection {
         // A tensor may already have the name of the file.
         let name = if self.tensors.contains_key(&name) { path.display().to_string() } else { name };
         self.tensors.insert(name.clone(), TensorPlace::of_file(self.files.len(), 0));
-        let refused = Some(malformed!("{what}").within(label.clone()));
+        let refused = malformed!("{what}").within(label.clone());
+        let refused = Some(if what == dumps::UNKNOWN { refused.advising(Advice::GiveShapes) } else { refused });
         self.files.push(Listed { path, label, stem: Some(name), is_not_read: true, refused, ..Listed::default() });
+    }
+
+    /// Takes the files without a header, except for those with items of a model, from the files that are left alone.
+    pub(super) fn take_dumps(&mut self, folder: &Path, shapes: Option<&DumpShapes>) -> Vec<FileNotRead> {
+        let is_dump = |path: &PathBuf| path.is_file() && may_be_dump(path, shapes);
+        let mut dumps: Vec<_> = self.left_alone.extract_if(.., |path| is_dump(path)).collect();
+        if !dumps.is_empty() {
+            let of_models = self.files_of_models();
+            dumps.retain(|path| !of_models.contains(path));
+        }
+        let (name, what) = (|path: &PathBuf| dumps::path_from(folder, path), dumps::UNKNOWN);
+        dumps.into_iter().map(|path| FileNotRead { name: name(&path), path, what }).collect()
+    }
+
+    /// The files of external data, and those beside OpenVINO IR.
+    fn files_of_models(&self) -> HashSet<PathBuf> {
+        let mut found = HashSet::new();
+        for (n, Listed { path, .. }) in self.files.iter().enumerate().filter(|(_, file)| file.is_container) {
+            found.extend((path.extension() == Some("xml".as_ref())).then(|| path.with_extension("bin")));
+            let Ok(input) = self.open(n) else { continue };
+            let described = (0..input.names().map_or(0, |names| names.len())).filter_map(|n| input.describe(n).ok());
+            let holders = described.filter_map(|found| found.elsewhere?.holder);
+            found.extend(holders.map(|holder| path.with_file_name(&*holder)));
+        }
+        found
     }
 
     pub(super) fn refuse(&mut self, path: PathBuf, stem: String, error: Error) {
