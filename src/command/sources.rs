@@ -20,6 +20,7 @@ use crate::format::collection;
 use crate::format::dims;
 use crate::format::dump_views::DumpShapes;
 use crate::format::glob::Glob;
+use crate::format::interface::CHANGEABLE;
 use crate::format::json;
 use crate::format::located::{Located, Place};
 use crate::format::name_filter::NameFilter;
@@ -266,7 +267,7 @@ pub(super) fn check_format_changeable(input: &Input, file: &str, label: &str) ->
             }
             Unchangeable::Message => "an ONNX tensor is written anew with -o".to_owned(),
         };
-        bail!("{label}: --in-place changes a .npy file, a tensor of a .safetensors file or a Zarr store; {why}");
+        bail!("{label}: --in-place changes {CHANGEABLE}; {why}");
     }
     Ok(())
 }
@@ -277,7 +278,7 @@ pub(super) fn check_items_changeable(input: &Input, n: usize, label: &str) -> Re
     }
     let source = input.source(n)?;
     if !source.is_changeable() {
-        bail!("{label}: --in-place cannot change {}", unchangeable_items(source.dtype()));
+        bail!("{label}: --in-place cannot change {}", unchangeable_items(&source));
     }
     Ok(())
 }

@@ -76,7 +76,13 @@ fn edits_in_place() {
                 let turned = folder.run(["slice", &operand, "--at", "::-1", "--to", "npy"]).stdout;
                 let run = folder.run(["slice-scatter", &operand, &operand, "--at", "::-1", "-i"]);
                 if run.status != Some(0) {
-                    if folder.get(&file) != before || !run.stderr.contains("--in-place cannot change items") {
+                    let why = [
+                        "items in a typed field of an ONNX tensor, unlike those in raw_data",
+                        "texts of varying length",
+                        "items of fewer than 8 bits",
+                    ];
+                    let is_told = why.iter().any(|why| run.stderr.contains(&format!("--in-place cannot change {why}")));
+                    if folder.get(&file) != before || !is_told {
                         return Err(format!("{name}: {run:?}"));
                     }
                     continue;

@@ -11,6 +11,7 @@ use super::parts::PartOptions;
 use super::values::{OptionWord, parse_format, parse_number, parse_path, parse_words, word};
 use crate::WriteOptions;
 use crate::format::chunk_codec::ChunkCodec;
+use crate::format::interface::CHANGEABLE;
 use crate::format::located::{Located, Place, path_without_secrets};
 use crate::format::sides::SidesRule;
 use crate::format::text::TextOptions;
@@ -283,10 +284,14 @@ impl OutputOptions {
 
 /// The option of an operator that changes DATA.
 #[derive(Args)]
+#[command(mut_arg("in_place", |arg| {
+    let help = arg.get_long_help().map(ToString::to_string).unwrap_or_default();
+    arg.long_help(help.replace("{CHANGEABLE}", CHANGEABLE))
+}))]
 pub(crate) struct EditOptions {
     /// Change DATA in its own file, instead of writing an output
     ///
-    /// DATA is a .npy file, a tensor of a .safetensors file, a Zarr store, or bytes of any file (FILE:DTYPE[DIMS]@OFFSET).
+    /// DATA is {CHANGEABLE}.
     /// The cost depends on the change, not on the size of the file. Every check is made before the first byte is written.
     /// The file is locked meanwhile, so several edits of one file are made one after the other. UPDATES and INDICES may be
     /// DATA itself: their values are those from before the edit. The edit is not atomic: if the machine or the program is

@@ -206,6 +206,10 @@ impl<T: TextReader + Debug + Send + Sync> Reader for T {
     }
 }
 
+/// The operands that can be changed in place, for messages and the help.
+pub const CHANGEABLE: &str = "a .npy file, a tensor of a .safetensors, .gguf, .onnx or OpenVINO file whose items are stored \
+one by one, a Zarr store, or bytes of any file (FILE:DTYPE[DIMS]@OFFSET)";
+
 /// Why the items of a file cannot be changed in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unchangeable {

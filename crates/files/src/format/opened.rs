@@ -100,7 +100,8 @@ pub fn describe(path: impl AsRef<Path>) -> Result<Vec<TensorInfo>> {
 
 /// Writes `updates` to a slice of a tensor in place, at the cost of the slice.
 ///
-/// The file is a `.npy`, a `.safetensors` or a Zarr store; `weights.safetensors:conv1` names one of several tensors.
+/// The file is a `.npy`, a `.safetensors`, a Zarr store, or a model that can be changed in place;
+/// `weights.safetensors:conv1` names one of several tensors.
 /// All checks precede the first write, and concurrent patches take turns. A killed program may leave a part of the
 /// change; a Zarr store replaces whole chunks.
 ///
@@ -153,7 +154,7 @@ fn lock(located: &Located, label: &str) -> Result<Source> {
         return refuse(&format!("items of {} are not changed in place: their blocks share scales", blocks.name));
     }
     if !source.is_changeable() {
-        return refuse(&format!("{} are not changed in place", packed::unchangeable_items(source.dtype())));
+        return refuse(&format!("{} are not changed in place", packed::unchangeable_items(&source)));
     }
     Ok(source)
 }

@@ -31,10 +31,11 @@ pub fn bits(dtype: &DType) -> u32 {
 }
 
 /// Returns what items are that are not changed in place, for messages.
-pub fn unchangeable_items(dtype: &DType) -> &'static str {
-    match bits(dtype) {
-        8 => "items that are stored as numbers or texts of varying length",
-        _ => "items of fewer than 8 bits, which share bytes",
+pub fn unchangeable_items(source: &Source) -> &'static str {
+    match (source.dtype().kind(), source.as_bytes()) {
+        (Kind::Str(_), _) => "texts of varying length",
+        (_, Some(_)) => "items in a typed field of an ONNX tensor, unlike those in raw_data",
+        (_, None) => "items of fewer than 8 bits, which share bytes",
     }
 }
 
