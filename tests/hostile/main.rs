@@ -314,7 +314,7 @@ fn large_files_in_little_memory() {
         rows,
         |args| (*args).to_owned(),
         |args| {
-            for memory in [40_000, 70_000, 120_000] {
+            for memory in [44_000, 70_000, 120_000] {
                 let outcome = run_in(memory, &folder, args);
                 let done = outcome.is_silent(0) || args.starts_with("diff") && outcome.is_silent(1);
                 let no_room = outcome.is_refusal();
