@@ -62,6 +62,7 @@ if [ "$part" != rust ]; then
     oracle shards
     oracle onnx_backend
     oracle onnx_node_tests
+    oracle onnx_types
     check "$interpreter" tests/oracle/onnx_models.py check "$program" 500
     check "$interpreter" tests/oracle/openvino_models.py check "$program" 200
     check "$interpreter" tests/oracle/gguf_blocks.py "$program" 1000 "$seed"

@@ -62,6 +62,7 @@ def depth_cases():
     few = "type-* mode-* depth-* two-channels* blocks-of-* rank-*"
     for number, only in [(1, few), (11, ""), (13, "type-*"), (28, few)]:
         version = suite.onnx("DepthToSpace", number, depth_of_onnx(movement.depth_to_space), only=only)
+        version.later("mode", labels("int32", [1, 4, 1, 1]), blocksize=2, mode="DCR")
         onnx(version, [4 * 2, 1, 1], lambda shape, size: shape, modes=number >= 11)
         for name, shape, size in [("depth-no-multiple", [1, 6, 1, 1], 2), ("depth-multiple-of-size-alone", [1, 2, 2, 2], 2)]:
             version.reject(name, "The depth is a multiple of the square of the block size.", data_of(shape), blocksize=size)
@@ -79,6 +80,7 @@ def space_cases():
     few = "type-* mode-* height-* two-channels* blocks-of-* rank-*"
     for number, only in [(1, ""), (13, "type-*"), (28, few)]:
         version = suite.onnx("SpaceToDepth", number, depth_of_onnx(movement.space_to_depth), only=only)
+        version.later("mode", labels("int32", [1, 1, 2, 2]), blocksize=2, mode="DCR")
         onnx(version, [2, 2, 2], cut, modes=number >= 28)
         version.reject("height-no-multiple", "The height is a multiple of the block size.", data_of([1, 1, 3, 2]), blocksize=2)
         version.reject("width-no-multiple", "The width is a multiple of the block size.", data_of([1, 1, 2, 3]), blocksize=2)

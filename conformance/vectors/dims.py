@@ -1,6 +1,6 @@
 """Squeeze, Unsqueeze and Flatten of ONNX, Squeeze-0 and Unsqueeze-0 of OpenVINO."""
 from . import model
-from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, Suite, narrow, numbers, onnx_dtypes
+from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, Suite, narrow, numbers, numeric, onnx_dtypes
 from .tensors import labels, scalar, telling, tensor, vector
 
 # name, shape, axes, what the specification says
@@ -79,15 +79,24 @@ VERSIONS = [(1, ""), (11, FEW), (13, ""), (21, "type-*"), (23, "type-*"), (24, "
 
 
 def squeezed(version, attributes, data, axes=None):
-    return model.squeeze(data, attributes.get("axes", numbers_or_one(axes)))
+    return model.squeeze(data, axes_of(version, attributes, axes))
 
 
 def unsqueezed(version, attributes, data, axes=None):
-    return model.unsqueeze(data, attributes.get("axes", numbers_or_one(axes)))
+    return model.unsqueeze(data, axes_of(version, attributes, axes))
+
+
+def axes_of(version, attributes, axes):
+    axes = attributes.get("axes", numbers_or_one(axes))
+    first = version.specification == "onnx" and version.number == 1
+    model.refuse_if(first and axes is not None and min(axes, default=0) < 0, f"axes {axes}")
+    return axes
 
 
 def flattened(version, attributes, data):
-    return model.flatten(data, attributes.get("axis", 1))
+    axis = attributes.get("axis", 1)
+    model.refuse_if(version.number < 11 and axis < 0, f"axis {axis}")
+    return model.flatten(data, axis)
 
 
 def numbers_or_one(axes):
@@ -134,8 +143,8 @@ def squeeze_common(version):
         form.add("must", name, why, data(shape), axes)
     first = version.specification == "onnx" and version.number == 1
     for name, shape, axes, why in SQUEEZED_NEGATIVE:
-        why = "This version asks for axes that are not negative; they are read as later versions do." if first else why
-        form.add("choice" if first else "must", name, why, data(shape), axes)
+        why = "In this version axes are not negative." if first else why
+        form.add("reject" if first else "must", name, why, data(shape), axes)
     for name, shape, why in SQUEEZED_ALL:
         form.add("must", name, why, data(shape))
     ignored = ("Newer documents leave an axis that is not of one place as it is, older ones raise an error; it is an error here, as "
@@ -176,8 +185,8 @@ def unsqueeze_common(version):
         form.add("must" if said else "choice", name, why if said else "Whether axes have to ascend is not said; their order does not matter.",
                  data(shape), axes)
     for name, shape, axes, why in UNSQUEEZED_NEGATIVE:
-        why = "This version asks for axes that are not negative; they are read as later versions do." if first else why
-        form.add("choice" if first else "must", name, why, data(shape), axes)
+        why = "In this version axes are not negative." if first else why
+        form.add("reject" if first else "must", name, why, data(shape), axes)
     repeated = "Axes have no duplicates." if onnx and not first else "Nothing is said of an axis that is named twice; it is an error."
     for name, axes in [("axis-repeated", [1, 1]), ("axis-repeated-by-alias", [0, -4])]:
         form.add("reject" if onnx and not first else "refusal", name, repeated, data([2, 3]), axes)
@@ -208,8 +217,8 @@ def flatten_common(version):
     version.must("axis-absent", "An axis that is left out is 1.", data([2, 3, 2]))
     for name, shape, axis, why in FLATTENED_NEGATIVE:
         if version.number < 11:
-            why = "The axis lies in [0, r] in this version; a negative one is read as later versions do."
-        version.add("must" if version.number >= 11 else "choice", name, why, data(shape), axis=axis)
+            why = "In this version the axis lies in [0, r]."
+        version.add("must" if version.number >= 11 else "reject", name, why, data(shape), axis=axis)
     version.reject("axis-beyond-rank", "The axis is at most the rank.", data([2, 3]), axis=3)
     version.reject("axis-below-minus-rank", "The axis is at least minus the rank.", data([2, 3]), axis=-3)
     version.reject("axis-absent-of-rank-0", "An axis that is left out is 1, which is beyond a tensor without axes.", scalar("float32", 1))
@@ -221,7 +230,7 @@ def onnx_types(version, shape):
         if version.number <= 13 or narrow(dtype):
             form.add("must", f"type-{dtype}", f"T lists {dtype}, and every bit is kept.", telling(dtype, shape), [1])
     if version.number >= 13:
-        version.choice("axes-int32", "Axes are int64; int32 is read as the same numbers.", labels("int32", shape), vector("int32", [1]))
+        version.reject("axes-int32", "Axes are int64, and not int32.", labels("int32", shape), vector("int32", [1]))
         version.reject("axes-float", "Axes are int64.", labels("int32", shape), vector("float32", [1]))
         version.reject("axes-of-rank-2", "Axes have one axis.", labels("int32", shape), tensor("int64", [1, 1], [1]))
 
@@ -230,8 +239,8 @@ def openvino_types(version, shape):
     for dtype in OPENVINO_NUMERIC:
         version.must(f"type-{dtype}", f"T may be {dtype}, and every bit is kept.", telling(dtype, shape), vector("int64", [1]))
     for dtype in ["bool", *OPENVINO_BEYOND]:
-        version.choice(f"type-{dtype}", f"T is any numeric type, and whether {dtype} is one is left open; its items are moved.",
-                       telling(dtype, shape), vector("int64", [1]))
+        kind, why = numeric(dtype)
+        version.add(kind, f"type-{dtype}", why, telling(dtype, shape), vector("int64", [1]))
     for dtype in INTEGERS:
         version.must(f"axes-{dtype}", f"T_INT may be any integer type, {dtype} among them.", labels("int32", shape), vector(dtype, [1]))
     version.must("axes-scalar", "One axis may be given as a scalar.", labels("int32", shape), scalar("int64", 1))

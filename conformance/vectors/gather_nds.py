@@ -25,8 +25,12 @@ NEGATIVE_BATCH = [("negative-index-in-batch", [2, 3], [2, 1], [-1, -3], 1, "A ne
 
 
 def evaluate(version, attributes, data, indices):
-    output = model.gather_nd(data, indices, attributes.get("batch_dims", 0))
     batch = attributes.get("batch_dims", 0)
+    if version.specification == "onnx":
+        model.refuse_if(indices.shape[-1:] == [0], "tuples of no indices")
+    elif version.number == 5:
+        model.refuse_if(min(indices.items, default=0) < 0, "a negative index")
+    output = model.gather_nd(data, indices, batch)
     if version.specification == "openvino" and version.number == 5 and batch > 1:
         return Tensor(output.dtype, [volume(output.shape[:batch]), *output.shape[batch:]], output.items)
     return output
@@ -55,8 +59,8 @@ def common(version):
     version.must("more-tuples-than-items", "There may be more tuples than items.", *inputs([2], [3, 2, 1], [1, 0, 0, 1, 1, 1]))
     for dtype in INTEGERS:
         listed = ("int64",) if version.specification == "onnx" else INTEGERS
-        why = (f"Indices may be {dtype}." if dtype in listed else f"Indices are int64; {dtype} is read as the same numbers.")
-        version.add("must" if dtype in listed else "choice", f"indices-{dtype}", why, *inputs([4], [3, 1], [3, 1, 3], indices=dtype))
+        why = (f"Indices may be {dtype}." if dtype in listed else f"Indices are int64, and not {dtype}.")
+        version.add("must" if dtype in listed else "reject", f"indices-{dtype}", why, *inputs([4], [3, 1], [3, 1, 3], indices=dtype))
     version.reject("tuples-longer-than-rank", "A tuple has at most as many indices as data has axes.", *inputs([4], [1, 2], [0, 0]))
     version.reject("rank-0-data", "Data has at least one axis.", scalar("int32", 1), tensor("int64", [1, 1], [0]))
     version.reject("rank-0-indices", "Indices have at least one axis.", labels("int32", [4]), scalar("int64", 1))
@@ -91,8 +95,8 @@ def onnx(version):
     for name, shape, of_indices, numbers in OUTSIDE:
         version.reject(name, "It is an error if an index is out of bounds.", *inputs(shape, of_indices, numbers))
     for name, shape, of_indices, numbers, why in WHOLE:
-        version.choice(name, "A tuple has at least one index, the document says; a tuple of none gives the whole of data, as in NumPy.",
-                       *inputs(shape, of_indices, numbers))
+        version.reject(name, "A tuple has at least one index.", *inputs(shape, of_indices, numbers))
+    version.later("batch_dims", *inputs([2, 2], [2, 1], [1, 0]), batch_dims=1)
     for dtype in onnx_dtypes(version.number):
         version.must(f"type-{dtype}", f"T lists {dtype}, and items are moved with every bit they have.",
                      telling(dtype, [9]), tensor("int64", [9, 1], [8, 0, 7, 1, 6, 2, 5, 3, 4]))
@@ -103,13 +107,12 @@ def onnx(version):
 
 def openvino(version):
     common(version)
-    if version.number == 8:
-        for name, shape, of_indices, numbers, why in NEGATIVE:
-            version.must(name, why, *inputs(shape, of_indices, numbers))
+    for name, shape, of_indices, numbers, why in NEGATIVE:
+        fifth = version.number == 5
+        version.add("reject" if fifth else "must", name, "Indices are required to lie in [0, dim - 1]." if fifth else why,
+                    *inputs(shape, of_indices, numbers))
     for name, shape, of_indices, numbers in OUTSIDE:
-        if version.number == 8 or min(numbers) >= 0:
-            version.refusal(name, "Indices have to be in range, and what becomes of others is not said; they are an error.",
-                            *inputs(shape, of_indices, numbers))
+        version.reject(name, "Indices are required to be in range.", *inputs(shape, of_indices, numbers))
     for name, shape, of_indices, numbers, why in WHOLE:
         version.choice(name, "The document does not exclude tuples of no indices, which give the whole of data.",
                        *inputs(shape, of_indices, numbers))

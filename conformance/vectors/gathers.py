@@ -81,7 +81,7 @@ def evaluate_onnx(version, attributes, data, indices):
 
 
 def evaluate_openvino(version, attributes, data, indices, axis):
-    beyond = "natural" if version.number == 1 else "zero"
+    beyond = "natural" if version.number < 8 else "zero"
     return model.gather(data, indices, one_number(axis), attributes.get("batch_dims", 0), beyond)
 
 
@@ -116,9 +116,10 @@ def onnx(version):
                      telling(dtype, [9]), vector("int64", [8, 0, 7, 1, 6, 2, 5, 3, 4]), axis=0)
     for dtype in INTEGERS:
         said = dtype in ("int32", "int64")
-        why = f"Tind may be {dtype}." if said else f"Tind lists int32 and int64; {dtype} is read as the same numbers."
-        version.add("must" if said else "choice", f"indices-{dtype}", why, *operands([4], [3], [3, 1, 3], indices=dtype), axis=0)
-    version.add("choice" if version.number == 1 else "must", "negative-indices-int32", "Negative numbers of int32 count from the end.",
+        why = f"Tind may be {dtype}." if said else f"Tind lists int32 and int64, and not {dtype}."
+        version.add("must" if said else "reject", f"indices-{dtype}", why, *operands([4], [3], [3, 1, 3], indices=dtype), axis=0)
+    version.add("choice" if version.number == 1 else "must", "negative-indices-int32", "This version leaves open whether an index may be "
+                "negative; later ones count it from the end." if version.number == 1 else "Negative numbers of int32 count from the end.",
                 *operands([4], [2], [-1, -4], indices="int32"), axis=0)
     version.reject("index-int32-min", "It is an error if an index is out of bounds; adding the dim must not overflow.",
                    *operands([4], [1], [-(1 << 31)], indices="int32"), axis=0)
@@ -140,18 +141,15 @@ def openvino(version):
     for name, shape, of_indices, numbers, axis, why in NEGATIVE:
         if version.number == 8:
             version.must(name, why, *inputs(shape, of_indices, numbers, axis))
-        elif first:
-            version.refusal(name, "Indices lie in [0, dim - 1], and nothing is said of others; a negative one is an error.",
-                            *inputs(shape, of_indices, numbers, axis))
+        else:
+            version.reject(name, "Indices lie in [0, dim - 1].", *inputs(shape, of_indices, numbers, axis))
     for name, shape, of_indices, numbers, axis in OUTSIDE:
-        if first:
-            version.refusal(name, "Indices lie in [0, dim - 1], and nothing is said of others; they are an error.",
-                            *inputs(shape, of_indices, numbers, axis))
-        elif version.number == 8:
+        if version.number == 8:
             version.must(name, "What an index out of range would take is filled with zeros.", *inputs(shape, of_indices, numbers, axis))
-        elif all(number >= 0 for number in numbers):
-            version.choice(name, "This version says nothing of an index out of range; it gives zeros, as Gather-8 has it.",
-                           *inputs(shape, of_indices, numbers, axis))
+        else:
+            version.reject(name, "Indices lie in [0, dim - 1].", *inputs(shape, of_indices, numbers, axis))
+    if first:
+        version.later("batch_dims", *inputs([2, 3], [2, 1], [2, 0], 1), batch_dims=1)
     if version.number == 8:
         for dtype in ["bool", *OPENVINO_NUMERIC]:
             version.must(f"out-of-range-{dtype}", "What an index out of range would take is filled with zeros, in any type.",

@@ -41,7 +41,7 @@ def pad(data, before, after, mode="constant", constant=None, axes=None, crop_fir
     refuse_if(mode not in ("constant", "edge", "reflect", "symmetric", "wrap"), f"mode {mode}")
     if constant is not None:
         same_dtype(data, constant)
-        refuse_if(len(constant.items) != 1, f"a constant of {len(constant.items)} items")
+        refuse_if(constant.rank != 0, f"a constant of shape {constant.shape}")
     fill = zero(data.dtype) if constant is None else constant.items[0]
     indices = [list(range(dim)) for dim in data.shape]
     for axis, first, last in zip(axes, before, after):
@@ -179,6 +179,8 @@ def strided_slice(data, begin, end, stride, masks):
     refuse_if(ellipses > 1, "more than one ellipsis")
     skipped = data.rank - (len(begin) - new - ellipses)
     refuse_if(skipped < 0, f"{len(begin) - new - ellipses} entries for {data.rank} axes")
+    changes = any(marked(name, n) for name in ("new_axis_mask", "shrink_axis_mask", "ellipsis_mask") for n in range(len(begin)))
+    refuse_if(skipped > 0 and not changes, f"{len(begin)} entries for {data.rank} axes")
     spans, shape = [], []                # the places of each axis of the data; the dims of the output
     for n in range(len(begin)):
         if marked("ellipsis_mask", n):
@@ -191,6 +193,7 @@ def strided_slice(data, begin, end, stride, masks):
             continue
         dim = data.shape[len(spans)]
         if marked("shrink_axis_mask", n):
+            refuse_if(begin[n] != end[n], f"an axis shrinks to {begin[n]}, and ends at {end[n]}")
             index = 0 if marked("begin_mask", n) else begin[n]
             refuse_if(not -dim <= index < dim, f"place {index} of {dim}")
             spans.append([index % dim])

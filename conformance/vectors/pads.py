@@ -1,7 +1,7 @@
 """Pad: ONNX Pad 2, 11, 13, 18, 19, 21, 23, 24 and 25, OpenVINO Pad-1 and Pad-12."""
 from . import movement
 from .items import DTYPES
-from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, Suite, narrow, numbers, onnx_dtypes
+from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, Suite, narrow, numbers, numeric, onnx_dtypes
 from .tensors import labels, scalar, telling, tensor, vector
 
 # name, shape, before, after, what the specification says
@@ -156,7 +156,7 @@ def onnx(version):
     case("must", "mode-constant-said", "The mode constant is the default.", data_of([2]), [1], [1], scalar("float32", 7), mode="constant")
     if number < 18:
         case("must", "constant-left-empty", "An input that is left out by an empty name is left out.", data_of([2]), [2], [1])
-    case("choice", "constant-of-one-axis", "The constant is a scalar; a list of one item is read as that item.",
+    case("reject", "constant-of-one-axis", "The constant is a scalar, and not a list of one item.",
          data_of([2]), [1], [2], vector("float32", [7]))
     case("reject", "constant-of-two-items", "The constant is a scalar.", data_of([2]), [1], [1], vector("float32", [7, 8]))
     case("reject", "constant-of-another-type", "The constant has the type of the data.", data_of([2]), [1], [1], scalar("float64", 7))
@@ -197,7 +197,7 @@ def onnx(version):
     case("reject", "pads-odd", "Pads has two numbers for each axis.", data_of([2]), [1], [])
     version.reject("pads-float", "Pads are int64.", data_of([2]), vector("float32", [1, 1]))
     version.reject("pads-of-rank-2", "Pads have one axis.", data_of([2, 2]), tensor("int64", [1, 4], [1, 0, 0, 0]))
-    version.choice("pads-int32", "Pads are int64; int32 is read as the same numbers.", data_of([3]), vector("int32", [-1, 1]))
+    version.reject("pads-int32", "Pads are int64, and not int32.", data_of([3]), vector("int32", [-1, 1]))
     version.reject("mode-unknown", "The modes are those that the text lists.", data_of([2]), pads_of([1], [1]), mode="mirror")
     version.reject("mode-symmetric", "Mode symmetric is OpenVINO's.", data_of([2]), pads_of([1], [1]), mode="symmetric")
     if number < 19:
@@ -293,7 +293,7 @@ def openvino(version):
     case("reject", "mode-wrap", "The modes are constant, edge, reflect and symmetric.", data_of([2]), [1], [1], "wrap")
     case("reject", "value-of-another-type", "The value has the type of the data.", data_of([2]), [1], [1], "constant", scalar("float64", 7))
     case("reject", "value-of-two-items", "The value is a scalar.", data_of([2]), [1], [1], "constant", vector("float32", [7, 8]))
-    case("choice", "value-of-one-axis", "The value is a scalar; a list of one item is read as that item.",
+    case("reject", "value-of-one-axis", "The value is a scalar, and not a list of one item.",
          data_of([2]), [1], [1], "constant", vector("float32", [7]))
     case("choice", "rank-0", "Data may have any shape; without axes there are none to pad.", scalar("float32", 5), [], [], "constant")
     version.reject("pads-float", "T_INT is an integer type.", data_of([2]), vector("float32", [1]), vector("float32", [1]), pad_mode="constant")
@@ -322,8 +322,7 @@ def openvino(version):
     for dtype in OPENVINO_NUMERIC:
         case("must", f"type-{dtype}", f"T may be {dtype}, and every bit is kept.", telling(dtype, [9]), [1], [2], "symmetric")
     for dtype in ["bool", *(one for one in OPENVINO_BEYOND if one != "string")]:
-        case("choice", f"type-{dtype}", f"T is any numeric type, and whether {dtype} is one is left open; its items are moved.",
-             telling(dtype, [9]), [1], [2], "symmetric")
+        case(*numeric(dtype)[:1], f"type-{dtype}", numeric(dtype)[1], telling(dtype, [9]), [1], [2], "symmetric")
     for dtype in INTEGERS:
         if dtype != "int64":
             version.must(f"pads-{dtype}", f"T_INT may be any integer type, {dtype} among them.",

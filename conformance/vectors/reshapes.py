@@ -1,6 +1,6 @@
 """Reshape: ONNX Reshape 5, 13, 14, 19, 21, 23, 24 and 25, OpenVINO Reshape-1."""
 from . import model
-from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, Suite, narrow, numbers, onnx_dtypes
+from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, Suite, narrow, numbers, numeric, onnx_dtypes
 from .tensors import labels, scalar, telling, tensor, vector
 
 # name, shape of data, new shape, what the specification says
@@ -103,8 +103,9 @@ def onnx(version):
                     data_of([0, 3]), vector("int64", [0, -1]))
     version.reject("shape-float", "The shape is int64.", data_of([2, 3]), vector("float32", [6]))
     version.reject("shape-of-rank-2", "The shape has one axis.", data_of([2, 3]), tensor("int64", [1, 2], [3, 2]))
-    version.choice("shape-int32", "The shape is int64; int32 is read as the same numbers.", data_of([2, 3]), vector("int32", [-1, 2]))
+    version.reject("shape-int32", "The shape is int64, and not int32.", data_of([2, 3]), vector("int32", [-1, 2]))
     if version.number < 14:
+        version.later("allowzero", data_of([2, 3]), vector("int64", [6]), allowzero=1)
         return
     for name, shape, new, why in KEPT:
         version.must(name, why, data_of(shape), vector("int64", new), allowzero=1)
@@ -144,8 +145,8 @@ def openvino(version):
         version.must(f"type-{dtype}", f"T may be {dtype}, and every bit is kept.",
                      telling(dtype, [3, 4]), vector("int64", [2, 6]), special_zero=True)
     for dtype in ["bool", *OPENVINO_BEYOND]:
-        version.choice(f"type-{dtype}", f"T is any numeric type, and whether {dtype} is one is left open; its items are moved.",
-                       telling(dtype, [3, 4]), vector("int64", [2, 6]), special_zero=True)
+        kind, why = numeric(dtype)
+        version.add(kind, f"type-{dtype}", why, telling(dtype, [3, 4]), vector("int64", [2, 6]), special_zero=True)
     for dtype in INTEGERS:
         if dtype == "int64":
             continue

@@ -3,7 +3,7 @@ from . import items, model
 from .gather_elements import LAYOUTS, NEGATIVE, OUTSIDE, SHORTER
 from .items import Refused
 from .reductions import BRIEFLY, OPENVINO, onnx_reductions, reductions
-from .suite import FLOATS, INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, WIDER, Suite, one_number, onnx_dtypes
+from .suite import FLOATS, INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, WIDER, Suite, numeric, one_number, onnx_dtypes
 from .tensors import labels, places, scalar, telling, tensor, vector
 
 OPENVINO_NAMES = {**OPENVINO, "mean": "mean"}
@@ -174,9 +174,11 @@ def onnx(version):
     form.add("must", "strings-longer", WIDER, tensor("string", [3], ["a", "b", "c"]), vector("int64", [2]), tensor("string", [1], ["long"]), 0)
     for dtype in INTEGERS:
         said = dtype in ("int32", "int64")
-        why = f"Tind may be {dtype}." if said else f"Tind lists int32 and int64; {dtype} is read as the same numbers."
-        form.add("must" if said else "choice", f"indices-{dtype}", why, *operands([4], [2], [3, 1], indices=dtype), 0)
+        why = f"Tind may be {dtype}." if said else f"Tind lists int32 and int64, and not {dtype}."
+        form.add("must" if said else "reject", f"indices-{dtype}", why, *operands([4], [2], [3, 1], indices=dtype), 0)
     if not version.reductions:
+        if not scatter:
+            version.later("reduction", *operands([4], [2], [3, 1]), axis=0, reduction="none")
         return
     reductions(put_to_first(form), version.reductions)
     form.add("must", "reduction-none", "A reduction of none is none.", *operands([4], [2], [3, 1]), 0, reduction="none")
@@ -205,7 +207,10 @@ def openvino(version):
         said = dtype == "bool" and not third
         why = (f"T may be any type, {dtype} among them." if said else
                f"Whether {dtype} is among the types of T is left open; its items are moved.")
-        form.add("must" if said else "choice", f"type-{dtype}", why,
+        kind = "must" if said else "choice"
+        if third:
+            kind, why = numeric(dtype)
+        form.add(kind, f"type-{dtype}", why,
                  telling(dtype, [9]), vector("int64", [8, 0]), labels(dtype, [2], first=5), 0)
     for dtype in INTEGERS:
         form.add("must", f"indices-{dtype}", f"T_IND may be any integer type, {dtype} among them.",
@@ -216,6 +221,8 @@ def openvino(version):
                  *operands([2, 3], [2, 1], [2, 0]), vector("int64", [1]))
     version.reject("axis-of-two-items", "The axis is one number.", *operands([2, 3], [2, 1], [2, 0]), vector("int64", [0, 1]))
     if third:
+        for attribute, value in [("reduction", "none"), ("use_init_val", True)]:
+            version.later(attribute, *operands([4], [2], [3, 1]), scalar("int64", 0), **{attribute: value})
         return
     form.add("choice", "repeat-by-alias", "Indices that name one place in two ways repeat; the last in row-major order wins here.",
              *operands([4], [2], [3, -1]), 0)

@@ -1,7 +1,7 @@
 """ScatterND: ONNX ScatterND 11, 13, 16 and 18, OpenVINO ScatterNDUpdate-3 and -15."""
 from . import model
 from .reductions import BRIEFLY, OPENVINO, onnx_reductions, reductions
-from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, WIDER, Suite, onnx_dtypes
+from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, WIDER, Suite, numeric, onnx_dtypes
 from .tensors import labels, scalar, telling, tensor, vector
 from .items import Refused
 
@@ -88,6 +88,8 @@ def evaluate(version, attributes, data, indices, updates):
         raise Refused(f"reduction {reduction!r}")
     if version.specification == "onnx" and data.dtype.name not in onnx_dtypes(version.number):
         raise Refused(f"{data.dtype} is none of the types of version {version.number}")
+    if version.specification == "openvino" and version.number == 3:
+        model.refuse_if(min(indices.items, default=0) < 0, "a negative index")
     return model.scatter_nd(data, indices, updates, known[reduction])
 
 
@@ -157,9 +159,9 @@ def onnx(version):
     version.must("strings-longer", WIDER, tensor("string", [3], ["a", "b", "c"]), tensor("int64", [1, 1], [2]), tensor("string", [1], ["long"]))
     for dtype in INTEGERS:
         if dtype != "int64":
-            version.choice(f"indices-{dtype}", f"Indices are int64; {dtype} is read as the same numbers.",
+            version.reject(f"indices-{dtype}", f"Indices are int64, and not {dtype}.",
                            *inputs([4], [2, 1], [3, 1], indices=dtype))
-    version.refusal("indices-uint64-max", "Indices are int64, of which this is beyond; as a number it is out of range, and not -1.",
+    version.reject("indices-uint64-max", "Indices are int64, of which this is beyond; as a number it is out of range, and not -1.",
                     *inputs([4], [1, 1], [(1 << 64) - 1], indices="uint64"))
     version.must("example-1", "The document's first example.", vector("int64", range(1, 9)),
                  tensor("int64", [4, 1], [4, 3, 1, 7]), vector("int64", [9, 10, 11, 12]))
@@ -167,6 +169,7 @@ def onnx(version):
         version.reject("bfloat16-is-not-listed", "T lists bfloat16 from version 13 on.",
                        labels("bfloat16", [4]), tensor("int64", [1, 1], [2]), labels("bfloat16", [1]))
     if not version.reductions:
+        version.later("reduction", *inputs([4], [2, 1], [3, 1]), reduction="none")
         return
     reductions(put_to_first(version), version.reductions)
     version.must("reduction-none", "A reduction of none is none.", *inputs([4], [2, 1], [3, 1]), reduction="none")
@@ -198,28 +201,26 @@ def reduce_layouts(version, reduction):
 
 def openvino(version):
     third = version.number == 3
-    outside = "refusal" if third else "reject"
-    why = ("An index must be within bounds, and what becomes of others is not said; they are an error." if third else
-           "An index that points to no item raises an exception.")
-    common(version, outside, why,
+    why = "An index must be within [0, dim - 1]." if third else "An index that points to no item raises an exception."
+    common(version, "reject", why,
            "Where indices repeat the result is undefined; the last in row-major order wins here.")
-    if not third:
-        for name, shape, of_indices, numbers, why in NEGATIVE:
-            version.must(name, why, *inputs(shape, of_indices, numbers))
+    for name, shape, of_indices, numbers, negative_why in NEGATIVE:
+        version.add("reject" if third else "must", name, why if third else negative_why, *inputs(shape, of_indices, numbers))
     for name, shape, of_indices, numbers, why in WHOLE:
         version.choice(name, f"{why} The document does not exclude k = 0.", *inputs(shape, of_indices, numbers))
     for dtype in OPENVINO_NUMERIC:
         version.must(f"type-{dtype}", f"T may be {dtype}; what is written and what stays keep every bit.",
                      telling(dtype, [9]), tensor("int64", [2, 1], [8, 0]), telling(dtype, [2]))
     for dtype in ["bool", *OPENVINO_BEYOND]:
-        version.choice(f"type-{dtype}", f"T is any numeric type, and whether {dtype} is one is left open; its items are moved.",
-                       telling(dtype, [9]), tensor("int64", [2, 1], [8, 0]), labels(dtype, [2], first=5))
+        version.add(numeric(dtype)[0], f"type-{dtype}", numeric(dtype)[1],
+                    telling(dtype, [9]), tensor("int64", [2, 1], [8, 0]), labels(dtype, [2], first=5))
     for dtype in INTEGERS:
         if dtype != "int64":
             said = dtype == "int32"
-            why = f"T_IND is int32 or int64{'' if said else f'; {dtype} is read as the same numbers'}."
-            version.add("must" if said else "choice", f"indices-{dtype}", why, *inputs([4], [2, 1], [3, 1], indices=dtype))
+            why = f"T_IND is int32 or int64{'' if said else f', and not {dtype}'}."
+            version.add("must" if said else "reject", f"indices-{dtype}", why, *inputs([4], [2, 1], [3, 1], indices=dtype))
     if third:
+        version.later("reduction", *inputs([4], [2, 1], [3, 1]), reduction="none")
         return
     reductions(put_to_first(version), version.reductions, bool_is_said=("add", "sub", "mul"), complex_is_a_type=False)
     version.must("reduction-none", "A reduction of none is none.", *inputs([4], [2, 1], [3, 1]), reduction="none")

@@ -1,7 +1,7 @@
 """SliceScatter: OpenVINO SliceScatter-15. Which places a slice has is what Slice-8 says; its cases are taken from there."""
 from . import model
 from .slices import BACKWARD, BEYOND_INT64, BEYOND_INT64_WHY, DEFAULT_AXES, FORWARD, INT64_MAX, INT64_MIN, SEVERAL, lists
-from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, WIDER, Suite, numbers
+from .suite import INTEGERS, OPENVINO_BEYOND, OPENVINO_NUMERIC, Suite, numbers, numeric
 from .tensors import labels, scalar, telling, tensor, vector
 
 # those of Slice's cases on one axis that differ in what is written, and not only in how the end is found
@@ -46,8 +46,8 @@ def cases():
         version.must(f"type-{dtype}", f"T may be {dtype}; what is written and what stays keep every bit.",
                      telling(dtype, [9]), moved, *lists("int64", [8], [4], [-1], [0]))
     for dtype in ["bool", *OPENVINO_BEYOND]:
-        version.choice(f"type-{dtype}", f"T is any numeric type, and whether {dtype} is one is left open; its items are moved.",
-                       telling(dtype, [9]), labels(dtype, [4]), *lists("int64", [8], [4], [-1], [0]))
+        version.add(numeric(dtype)[0], f"type-{dtype}", numeric(dtype)[1],
+                    telling(dtype, [9]), labels(dtype, [4]), *lists("int64", [8], [4], [-1], [0]))
     for dtype in INTEGERS:
         version.must(f"indices-{dtype}", f"T_IND may be any integer type, {dtype} among them.",
                      *inputs("float32", [5], [1], [4], [2], [0], dtype))
@@ -62,7 +62,7 @@ def cases():
                  *lists("int32", [0, 1], [3, 5], [2, 2]))
     for name, start, stop, step in BEYOND_INT64:
         version.must(name, f"{BEYOND_INT64_WHY} {OUTSIDE}", *inputs("float32", [5], [start], [stop], [step], [0], "uint64"))
-    version.choice("strings-longer", WIDER, tensor("string", [3], ["a", "b", "c"]), tensor("string", [1], ["long"]),
+    version.reject("strings-longer", numeric("string")[1], tensor("string", [3], ["a", "b", "c"]), tensor("string", [1], ["long"]),
                    *lists("int64", [1], [2], [1], [0]))
     shapes = "Updates have the shape of the slice exactly."
     rejected = [

@@ -245,7 +245,7 @@ def onnx(version):
     version.must("extremes-of-int32", "The extremes of int32 are beyond both ends, and adding a dim to them must not overflow.",
                  *inputs(labels("float32", [5]), [INT32_MIN], [INT32_MAX], [INT32_MAX], [0], "int32"))
     for dtype in ("int8", "int16", "uint8", "uint64"):
-        version.choice(f"indices-{dtype}", f"Tind lists int32 and int64; {dtype} is read as the same numbers.",
+        version.reject(f"indices-{dtype}", f"Tind lists int32 and int64, and not {dtype}.",
                        *inputs(labels("float32", [5]), [1], [4], [2], [0], dtype))
     zero = "reject" if version.number >= 11 else "refusal"
     why = "Steps cannot be 0." if version.number >= 11 else f"{old} what a step of 0 does; it is an error, as later versions say."

@@ -60,6 +60,7 @@ def evaluate_equal(version, attributes, data, axis):
     def lengths(dim):
         movement.refuse_if(not 1 <= attributes["num_splits"] <= dim, f"{attributes['num_splits']} parts of {dim} places")
         return movement.equal_lengths(dim, attributes["num_splits"], last_is_shorter=False)
+    movement.refuse_if(axis.rank > 0, f"an axis of shape {axis.shape}")
     return movement.split(data, lengths, one_number(axis))
 
 
@@ -137,6 +138,7 @@ def onnx(version):
         case("reject", "uneven-5-in-2", even, data_of([5]), 0, None, 2)
         case("reject", "uneven-3-in-5", even, data_of([3]), 0, None, 5)
         case("reject", "uneven-columns", even, data_of([2, 5]), 1, None, 3)
+        version.later("num_outputs", data_of([4]), num_outputs=2, output_count=2)
     kind, why = ("refusal", "This version does not say what lengths are that do not add up to the dim; it is an error, as in later ones.")
     kind, why = (kind, why) if number < 13 else ("reject", SUM)
     case(kind, "sum-too-small", why, data_of([5]), 0, [2, 2])
@@ -176,7 +178,7 @@ def openvino_equal(version):
     version.reject("axis-below-minus-rank", "The axis lies in [-r, r - 1].", data_of([4]), scalar("int64", -2), num_splits=2)
     version.reject("axis-float", "T_AXIS is an integer type.", data_of([4]), scalar("float32", 0), num_splits=2)
     version.reject("axis-of-two", "The axis is a scalar.", data_of([2, 2]), vector("int64", [0, 1]), num_splits=2)
-    version.choice("axis-is-list", "The axis is a scalar; a list of one is read as that number, and OpenVINO refuses it.",
+    version.reject("axis-is-list", "The axis is a scalar, and not a list of one number.",
                    data_of([4]), vector("int64", [0]), num_splits=2)
     openvino_types(version, lambda name: {"num_splits": 3}, lambda axis: [axis])
 

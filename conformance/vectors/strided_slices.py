@@ -84,16 +84,8 @@ CHOICES = [
      {"begin_mask": [0, 1, 1], "end_mask": [1, 1, 1], "new_axis_mask": [0, 0, 0, 0, 0], "shrink_axis_mask": [0, 0], "ellipsis_mask": [0]}, WHOLE),
     ("clamping-document-example", [2, 2], [1234, 2], [1234, 4321], [1, -1], {},
      "The text has an example of this whose places lie beyond the axes; by its rules nothing is taken."),
-    ("shrink-end-is-next", [4], [1], [2], [1], {"shrink_axis_mask": [1]},
-     "The text asks for an end that is begin where an axis shrinks; another is ignored, as in OpenVINO."),
-    ("shrink-end-is-another", [4], [1], [-1], [1], {"shrink_axis_mask": [1]},
-     "The text asks for an end that is begin where an axis shrinks; another is ignored, as in OpenVINO."),
     ("shrink-begin-mask", [4], [2], [2], [1], {"shrink_axis_mask": [1], "begin_mask": [1]},
      "It is not said whether begin_mask takes the first place of an axis that shrinks; it does, as in OpenVINO."),
-    ("fewer-entries-than-axes", [3, 2], [1], [3], [1], {}, "The text asks for as many entries as axes where no mask is used; the others are "
-     "taken whole, as in OpenVINO."),
-    ("no-entries", [2, 3], [], [], [], {}, "The text asks for as many entries as axes where no mask is used; the others are taken whole, as "
-     "in OpenVINO."),
 ]
 BAD = [
     ("reject", "stride-0", [4], [0], [2], [0], {}, "A stride is not 0."),
@@ -104,13 +96,17 @@ BAD = [
     ("reject", "more-entries-than-axes", [3], [1, 0], [3, 1], [1, 1], {}, "There is no second axis for the second entry."),
     ("reject", "more-entries-than-axes-with-ellipsis", [2, 2], [0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 1, 1], {"ellipsis_mask": [0, 1]},
      "There is no third axis for the last entry."),
+    ("reject", "fewer-entries-than-axes", [3, 2], [1], [3], [1], {}, "There are as many entries as axes where no mask changes axes."),
+    ("reject", "no-entries", [2, 3], [], [], [], {}, "There are as many entries as axes where no mask changes axes."),
+    ("reject", "shrink-end-is-next", [4], [1], [2], [1], {"shrink_axis_mask": [1]}, "Where an axis shrinks begin must equal end."),
+    ("reject", "shrink-end-is-another", [4], [1], [-1], [1], {"shrink_axis_mask": [1]}, "Where an axis shrinks begin must equal end."),
     ("refusal", "shrink-beyond-dim", [4], [9], [9], [1], {"shrink_axis_mask": [1]},
      "Nothing is said of a place beyond an axis that shrinks, which leaves nothing; it is an error, as in OpenVINO."),
     ("refusal", "shrink-at-dim", [4], [4], [4], [1], {"shrink_axis_mask": [1]},
      "Nothing is said of a place beyond an axis that shrinks, which leaves nothing; it is an error, as in OpenVINO."),
     ("refusal", "shrink-below-minus-dim", [4], [-5], [-5], [1], {"shrink_axis_mask": [1]},
      "Nothing is said of a place before an axis that shrinks; it is an error, as in OpenVINO."),
-    ("refusal", "shrink-of-nothing", [0], [0], [0], [1], {"shrink_axis_mask": [1]}, "An axis without places leaves none."),
+    ("refusal", "shrink-of-nothing", [0], [0], [0], [1], {"shrink_axis_mask": [1]}, "Nothing is said of an axis without places that shrinks; it is an error, as in OpenVINO."),
 ]
 
 

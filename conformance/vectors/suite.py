@@ -25,6 +25,27 @@ OPENVINO_NUMERIC = [*INTEGERS, *FLOATS]
 WIDER = "Strings have no width: one that is longer than those of data is stored whole."
 OPENVINO_BEYOND = ["int4", "uint4", "float8_e4m3fn", "float8_e5m2", "string", "complex64"]
 
+# the types of inputs, by their places, where a specification lists less than all integer types
+INT64, INT32_OR_64 = ("int64",), ("int32", "int64")
+LISTED = {
+    **{("onnx", name): {1: INT64} for name in ("ScatterND", "GatherND", "Reshape", "Expand", "Squeeze", "Unsqueeze", "Tile", "Split",
+                                               "ReverseSequence")},
+    **{("onnx", name): {1: INT32_OR_64} for name in ("Gather", "GatherElements", "Scatter", "ScatterElements", "CenterCropPad")},
+    ("onnx", "Slice"): {n: INT32_OR_64 for n in (1, 2, 3, 4)}, ("onnx", "Pad"): {1: INT64, 3: INT32_OR_64},
+    ("openvino", "GatherElements"): {1: INT32_OR_64}, ("openvino", "ScatterNDUpdate"): {1: INT32_OR_64},
+    ("openvino", "Roll"): {1: INT32_OR_64, 2: INT32_OR_64},
+}
+# the versions of OpenVINO's operators whose documents say "any numeric type"
+NUMERIC = {("Broadcast", 3), ("Concat", 1), ("Pad", 1), ("Reshape", 1), ("ScatterElementsUpdate", 3), ("ScatterNDUpdate", 3),
+           ("ScatterNDUpdate", 15), ("ScatterUpdate", 3), ("SliceScatter", 15), ("Squeeze", 0), ("Unsqueeze", 0)}
+# attributes that a version after the first has brought
+BROUGHT_BY = {
+    ("onnx", "GatherND", "batch_dims"): 12, ("onnx", "ScatterND", "reduction"): 16, ("onnx", "ScatterElements", "reduction"): 16,
+    ("onnx", "Reshape", "allowzero"): 14, ("onnx", "Split", "num_outputs"): 18, ("onnx", "DepthToSpace", "mode"): 11,
+    ("onnx", "SpaceToDepth", "mode"): 28, ("openvino", "Gather", "batch_dims"): 7, ("openvino", "ScatterNDUpdate", "reduction"): 15,
+    ("openvino", "ScatterElementsUpdate", "reduction"): 12, ("openvino", "ScatterElementsUpdate", "use_init_val"): 12,
+}
+
 
 def narrow(dtype):
     """Whether an element type is among those that came after version 13 of ONNX's operator set."""
@@ -35,6 +56,13 @@ def onnx_dtypes(version):
     """The element types of an operator that lists all there were in its version."""
     lists = {13: ONNX_13, 19: ONNX_19, 21: ONNX_21, 23: ONNX_23, 24: ONNX_24, 25: ONNX_25}
     return lists[max([13, *(known for known in lists if known <= version)])] if version >= 13 else ONNX_BEFORE_13
+
+
+def numeric(dtype):
+    """The class of a type where OpenVINO's document says "any numeric type", and why."""
+    if dtype == "string":
+        return "reject", "T is any numeric type, and string is none."
+    return "choice", f"T is any numeric type, and whether {dtype} is one is left open; its items are moved."
 
 
 class Case:
@@ -119,14 +147,21 @@ class Version:
         """A case that the specification forbids."""
         self._add("reject", True, name, why, inputs, attributes)
 
+    def later(self, attribute, *inputs, **attributes):
+        """A case with an attribute that a later version brings; nothing in a version that has it."""
+        version = BROUGHT_BY[self.specification, self.operator, attribute]
+        if self.number < version:
+            self.reject(f"{attribute.replace('_', '-')}-is-later", f"Version {version} brought the attribute {attribute}.", *inputs, **attributes)
+
     def add(self, kind, name, why, *inputs, **attributes):
         """A case of a class that is given: must, choice, refusal or reject."""
         getattr(self, kind)(name, why, *inputs, **attributes)
 
     def _add(self, kind, refused, name, why, inputs, attributes):
-        if self.only and not any(fnmatch.fnmatchcase(name, pattern) for pattern in self.only):
+        if self.only and not any(fnmatch.fnmatchcase(name, pattern) for pattern in [*self.only, "*-is-later"]):
             return
         try:
+            self._check(inputs, attributes)
             output = self.evaluate(self, attributes, *inputs)
         except Refused as reason:
             output = str(reason)
@@ -135,6 +170,18 @@ class Version:
         assert isinstance(output, str) == refused, f"{case.id}: {output}"
         assert why.endswith("."), f"{case.id}: {why}"
         self.suite.cases.append(case)
+
+    def _check(self, inputs, attributes):
+        """Refuses the attributes and types that the version does not have."""
+        for name in attributes:
+            if self.number < BROUGHT_BY.get((self.specification, self.operator, name), 0):
+                raise Refused(f"attribute {name}")
+        for n, dtypes in LISTED.get((self.specification, self.operator), {}).items():
+            if n < len(inputs) and inputs[n] is not None and inputs[n].dtype.name not in dtypes:
+                raise Refused(f"input {n} of dtype {inputs[n].dtype}")
+        if self.specification == "openvino" and (self.operator, self.number) in NUMERIC and any(
+                one is not None and one.dtype.kind == "string" for one in inputs):
+            raise Refused("strings")
 
 
 class Suite:

@@ -33,6 +33,7 @@ DEFAULT = [
 ]
 BAD = [
     ("perm-repeats", [2, 3], [0, 0], "The permutation has each axis exactly once."),
+    ("perm-repeats-the-last", [2, 3], [1, 1], "The permutation has each axis exactly once."),
     ("perm-too-short", [2, 3], [1], "The permutation has each axis exactly once, so that it is as long as the rank."),
     ("perm-too-long", [2, 3], [1, 0, 2], "The permutation has each axis exactly once, so that it is as long as the rank."),
     ("perm-beyond-rank", [2, 3], [0, 2], "The permutation has axes of the tensor only."),
@@ -46,13 +47,16 @@ NEGATIVE = [
 
 
 def evaluate_onnx(version, attributes, data):
-    return model.transpose(data, attributes.get("perm"))
+    perm = attributes.get("perm")
+    model.refuse_if(perm is not None and min(perm, default=0) < 0, f"perm {perm}")
+    return model.transpose(data, perm)
 
 
 def evaluate_openvino(version, attributes, data, order):
     order = numbers(order)
     if order == [] and data.rank > 0:
         return model.transpose(data)
+    model.refuse_if(min(order, default=0) < 0, f"order {order}")
     return model.transpose(data, order)
 
 
@@ -79,7 +83,7 @@ def onnx(version):
     for name, shape, perm, why in BAD:
         version.reject(name, why, labels("int32", shape), perm=perm)
     for name, shape, perm in NEGATIVE:
-        version.choice(name, "The permutation has the axes 0 to n - 1; negative ones are read as counted from the last.",
+        version.reject(name, "The permutation has the axes 0 to n - 1, and no negative ones.",
                        labels("int32", shape), perm=perm)
 
 
@@ -92,7 +96,7 @@ def openvino(version):
     for name, shape, perm, why in BAD:
         version.reject(name, why, labels("int32", shape), vector("int64", perm))
     for name, shape, perm in NEGATIVE:
-        version.choice(name, "The order has the axes 0 to n - 1; negative ones are read as counted from the last.",
+        version.reject(name, "The order has the axes 0 to n - 1, and no negative ones.",
                        labels("int32", shape), vector("int64", perm))
     for dtype in ["bool", *OPENVINO_NUMERIC]:
         version.must(f"type-{dtype}", f"T may be any type, {dtype} among them, and every bit is kept.",

@@ -26,6 +26,7 @@ mod golden;
 mod indices;
 mod info;
 mod judge;
+mod judge_versions;
 mod man;
 #[cfg(feature = "zarr")]
 mod metadata;

@@ -181,7 +181,7 @@ impl<'c> CaseInputs<'c> {
         }
         match self.inputs.iter().skip(self.taken).flatten().count() {
             0 => Ok(()),
-            _ => unsupported(format_args!("{} inputs, expected {}", self.inputs.len(), self.taken)),
+            _ => refuse(format!("{} inputs, expected {}", self.inputs.len(), self.taken)),
         }
     }
 }

@@ -16,13 +16,16 @@ pub(super) enum BlockOrder {
     DepthFirst,
 }
 
+/// Data, and the order and size of its blocks.
+type Blocks = (Source, BlockOrder, usize);
+
 impl BlockOrder {
-    pub(super) const OF_ONNX: [(&'static str, Self); 2] = [("DCR", Self::BlocksFirst), ("CRD", Self::DepthFirst)];
+    const OF_ONNX: [(&'static str, Self); 2] = [("DCR", Self::BlocksFirst), ("CRD", Self::DepthFirst)];
     const OF_OPENVINO: [(&'static str, Self); 2] =
         [("blocks_first", Self::BlocksFirst), ("depth_first", Self::DepthFirst)];
 }
 
-pub(super) fn depth_to_space(data: Source, order: BlockOrder, size: usize) -> CaseResult<CaseCall> {
+pub(super) fn depth_to_space((data, order, size): Blocks) -> CaseResult<CaseCall> {
     let (shape, spatial) = (data.shape(), data.shape().len() - 2);
     let Some(blocks) = size.checked_pow(spatial as u32).filter(|blocks| shape[1] % blocks == 0) else {
         return refuse(format!("blocks of {size} for data {shape:?}"));
@@ -39,7 +42,7 @@ pub(super) fn depth_to_space(data: Source, order: BlockOrder, size: usize) -> Ca
     rearranged(data, &dims, axes, &to)
 }
 
-pub(super) fn space_to_depth(data: Source, order: BlockOrder, size: usize) -> CaseResult<CaseCall> {
+pub(super) fn space_to_depth((data, order, size): Blocks) -> CaseResult<CaseCall> {
     let (shape, spatial) = (data.shape(), data.shape().len() - 2);
     if shape[2..].iter().any(|dim| dim % size != 0) {
         return refuse(format!("blocks of {size} for data {shape:?}"));
@@ -65,22 +68,13 @@ impl CaseInputs<'_> {
         }
     }
 
-    fn blocks_onnx(&mut self) -> CaseResult<(Source, usize)> {
+    pub(super) fn blocks_onnx(&mut self) -> CaseResult<Blocks> {
         let size = self.int("blocksize")?.ok_or_else(|| missing("blocksize"))?;
-        self.blocks(4..=4, Some(size))
+        let (data, size) = self.blocks(4..=4, Some(size))?;
+        Ok((data, self.one_of("mode", &BlockOrder::OF_ONNX)?, size))
     }
 
-    pub(super) fn depth_to_space_onnx(&mut self, order: BlockOrder) -> CaseResult<CaseCall> {
-        let (data, size) = self.blocks_onnx()?;
-        depth_to_space(data, order, size)
-    }
-
-    pub(super) fn space_to_depth_onnx(&mut self, order: BlockOrder) -> CaseResult<CaseCall> {
-        let (data, size) = self.blocks_onnx()?;
-        space_to_depth(data, order, size)
-    }
-
-    pub(super) fn blocks_openvino(&mut self) -> CaseResult<(Source, BlockOrder, usize)> {
+    pub(super) fn blocks_openvino(&mut self) -> CaseResult<Blocks> {
         let size = self.int("block_size")?;
         let (data, size) = self.blocks(3..=usize::MAX, size)?;
         Ok((data, self.required("mode", &BlockOrder::OF_OPENVINO)?, size))

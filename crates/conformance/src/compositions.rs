@@ -7,11 +7,11 @@ use crate::engine::plan::SinkKind;
 use crate::error::{Context, Result};
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
-use crate::layout::axis::{StepRange, resolve_axis};
+use crate::layout::axis::{BeyondInt64, StepRange, resolve_axis};
 use crate::memory;
 use crate::ops::call::{Call, Operands};
 use crate::ops::fill::{Fill, Limits};
-use crate::ops::indexed::OutOfRange;
+use crate::ops::indexed::{OutOfRange, all_integers};
 use crate::ops::pad::PadMode;
 use crate::ops::reshape::NewShape;
 use crate::ops::slice::SliceArgs;
@@ -62,6 +62,14 @@ pub(super) fn counts(name: &str, numbers: &[i64], least: i64) -> CaseResult<Vec<
     }
 }
 
+/// Refuses negative indices, for versions that count none from the end.
+pub(super) fn from_start(operands: Operands) -> CaseResult<Operands> {
+    if let Some(indices) = &operands.indices {
+        counts("indices", &all_integers(indices, BeyondInt64::Clamped)?, 0)?;
+    }
+    Ok(operands)
+}
+
 enum SliceEntry {
     Range(StepRange),
     /// One place of an axis, which is removed.
@@ -78,7 +86,9 @@ impl CaseInputs<'_> {
             (data.shape(), |of: fn(&SliceEntry) -> bool| entries.iter().filter(|entry| of(entry)).count());
         let taken = count(|entry| matches!(entry, SliceEntry::Range(_) | SliceEntry::Place(_)));
         let ellipses = count(|entry| matches!(entry, SliceEntry::Ellipsis));
-        let (Some(skipped), 0 | 1) = (shape.len().checked_sub(taken), ellipses) else {
+        let is_plain = entries.iter().all(|entry| matches!(entry, SliceEntry::Range(_)));
+        let skipped = shape.len().checked_sub(taken).filter(|skipped| *skipped == 0 || !is_plain);
+        let (Some(skipped), 0 | 1) = (skipped, ellipses) else {
             return refuse(format!("{taken} entries and {ellipses} ellipses for data {shape:?}"));
         };
         let (mut slices, mut kept, mut axis) = (SliceArgs::default(), Vec::new(), 0);
@@ -123,14 +133,17 @@ impl CaseInputs<'_> {
         let entry = |n: usize| {
             let is_set = |mask: &[i64]| mask.get(n).is_some_and(|&bit| bit != 0);
             let start = (!is_set(&first)).then_some(begin[n]);
-            match () {
+            Ok(match () {
                 () if is_set(&ellipsis) => SliceEntry::Ellipsis,
                 () if is_set(&new_axis) => SliceEntry::NewAxis,
+                () if is_set(&shrink) && begin[n] != end[n] => {
+                    return refuse(format!("an axis shrinks to {}, and ends at {}", begin[n], end[n]));
+                }
                 () if is_set(&shrink) => SliceEntry::Place(start.unwrap_or(0)),
                 () => SliceEntry::Range(StepRange { start, stop: (!is_set(&last)).then_some(end[n]), step: stride[n] }),
-            }
+            })
         };
-        Ok((0..begin.len()).map(entry).collect())
+        (0..begin.len()).map(entry).collect()
     }
 
     pub(super) fn reverse(&mut self) -> CaseResult<CaseCall> {
@@ -223,10 +236,8 @@ impl CaseInputs<'_> {
 
     /// In version 5 the output has a single batch axis.
     pub(super) fn gather_nd_5(&mut self) -> CaseResult<CaseCall> {
-        let data = self.data()?;
-        let indices = Some(self.indices("indices")?);
-        let batch_dims = self.int("batch_dims")?.unwrap_or(0);
-        let gathered = made(Operands { indices, ..data }, &Call::GatherNd { batch_dims })?;
+        let (operands, batch_dims) = (from_start(self.gathered()?)?, self.int("batch_dims")?.unwrap_or(0));
+        let gathered = made(operands, &Call::GatherNd { batch_dims })?;
         let batch_dims = usize::try_from(batch_dims).expect("a number of axes, or the operator refuses it");
         let (batches, rest) = gathered.shape().split_at(batch_dims);
         let merged = (batch_dims > 0).then(|| batches.iter().product());

@@ -2,7 +2,7 @@
 //!
 //! A [`Case`](case::Case) is read by [`find`] or comes from the program's own [`vectors`]. `operators` links it, by
 //! one call (`movement`) or several (`compositions`, `blocks`); `specified` lists all operators of ONNX and
-//! OpenVINO; [`judge`] compares outputs, also those of another runtime ([`results`]); [`export`] writes cases.
+//! OpenVINO by version; [`judge`] compares outputs, also those of another runtime ([`results`]); [`export`] writes cases.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! Pad, Tile, Broadcast and Split by specification and version.
 
-use super::arguments::{CaseInputs, CaseResult, missing, refuse};
-use super::compositions::{CaseCall, axis_of, counts, made, own_shape};
+use super::arguments::{CaseInputs, CaseResult, list_of, missing, refuse};
+use super::compositions::{CaseCall, axis_of, counts, made};
 use crate::item::cast::Cast;
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
@@ -39,7 +39,7 @@ impl CaseInputs<'_> {
 
     pub(super) fn pad(&mut self, version: u64) -> CaseResult<CaseCall> {
         let (data, (before, after)) = (self.data()?, halves(&self.list("pads")?)?);
-        let updates = self.constant("constant_value")?;
+        let updates = self.scalar("constant_value")?;
         let axes = if version >= 18 { self.optional_list("axes")? } else { None };
         let mode = self.one_of("mode", &ONNX_MODES[..if version >= 19 { 4 } else { 3 }])?;
         Ok((Operands { updates, ..data }, Call::Pad { before, after, axes, mode }))
@@ -49,7 +49,7 @@ impl CaseInputs<'_> {
     pub(super) fn pad_openvino(&mut self, can_crop: bool) -> CaseResult<CaseCall> {
         let data = self.tensor("data")?;
         let (before, after) = (self.list("pads_begin")?, self.list("pads_end")?);
-        let updates = self.constant("pad_value")?;
+        let updates = self.scalar("pad_value")?;
         let mode = self.required("pad_mode", &OPENVINO_MODES)?;
         check_pads(&data, &before, &after, mode)?;
         let crops = before.iter().chain(&after).any(|&number| number < 0);
@@ -67,11 +67,12 @@ impl CaseInputs<'_> {
         Ok((made(operands, &pad)?.into(), Call::Slice(SliceArgs::new(&start, &stop)?)))
     }
 
-    fn constant(&mut self, label: &'static str) -> CaseResult<Option<Source>> {
-        let Some(constant) = self.optional(label)? else { return Ok(None) };
-        match constant.shape().iter().product::<usize>() == 1 {
-            true => Ok(Some(made(constant.into(), &own_shape(&[]))?)),
-            false => refuse(format!("{label} has shape {:?}, expected one item", constant.shape())),
+    fn scalar(&mut self, label: &'static str) -> CaseResult<Option<Source>> {
+        match self.optional(label)? {
+            Some(source) if !source.shape().is_empty() => {
+                refuse(format!("{label} has shape {:?}, expected a scalar", source.shape()))
+            }
+            scalar => Ok(scalar),
         }
     }
 
@@ -118,7 +119,8 @@ impl CaseInputs<'_> {
     }
 
     pub(super) fn split_equally(&mut self) -> CaseResult<(Source, Vec<Call>)> {
-        let (data, axis) = (self.tensor("data")?, self.number("axis")?);
+        let (data, axis) = (self.tensor("data")?, self.scalar("axis")?.ok_or_else(|| missing("axis"))?);
+        let axis = list_of(axis, 0)?[0];
         let count = self.int("num_splits")?.ok_or_else(|| missing("num_splits"))?;
         let dim = data.shape()[axis_of(axis, data.shape().len())?] as i64;
         if !(1..=dim).contains(&count) || dim % count != 0 {

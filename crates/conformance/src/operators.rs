@@ -1,12 +1,14 @@
 //! Operators of cases, by specification, name and version.
 //!
-//! An attribute or input that is left over is a feature that the program lacks, so the case is unsupported.
+//! Versions differ in attributes and types, which `specified` checks, and in the rules of their rows. An attribute that is
+//! left over is a feature that the program lacks, so the case is unsupported.
 
 use super::arguments::{CaseInputs, CaseResult, list_of, missing, refuse, unsupported};
-use super::blocks::{BlockOrder, depth_to_space, space_to_depth};
+use super::blocks::{depth_to_space, space_to_depth};
 use super::case::{Case, CaseOutput, Specification};
-use super::compositions::{CaseCall, own_shape, run};
+use super::compositions::{CaseCall, axis_of, counts, from_start, own_shape, run};
 use super::movement::parts;
+use super::specified;
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::ops::broadcast::BroadcastRule;
@@ -69,10 +71,17 @@ static ROWS: &[OperatorRow] = &[
         Ok((case.scattered()?, Call::ScatterUpdate { axis: case.number("axis")?, repeats }))
     }),
     onnx("ScatterND", &[11, 13, 16, 18], |case, version| case.scatter_nd(Some(version), &ONNX_REDUCTIONS)),
-    openvino("ScatterNDUpdate", &[3], |case, _| case.scatter_nd(None, &[])),
-    openvino("ScatterNDUpdate", &[15], |case, _| case.scatter_nd(None, &scatter_nd::REDUCTIONS)),
-    onnx("GatherND", &[11], |case, _| Ok((case.gathered()?, Call::GatherNd { batch_dims: 0 }))),
-    onnx("GatherND", &[12, 13], |case, _| Ok((case.gathered()?, Call::GatherNd { batch_dims: case.batch_dims()? }))),
+    openvino("ScatterNDUpdate", &[3, 15], |case, version| {
+        let (operands, call) = case.scatter_nd(None, &scatter_nd::REDUCTIONS)?;
+        Ok((if version < 15 { from_start(operands)? } else { operands }, call))
+    }),
+    onnx("GatherND", &[11, 12, 13], |case, _| {
+        let operands = case.gathered()?;
+        match operands.indices.iter().any(|indices| indices.shape().last() == Some(&0)) {
+            true => refuse("tuples without indices"),
+            false => Ok((operands, Call::GatherNd { batch_dims: case.batch_dims()? })),
+        }
+    }),
     openvino("GatherND", &[5], |case, _| case.gather_nd_5()),
     openvino("GatherND", &[8], |case, _| Ok((case.gathered()?, Call::GatherNd { batch_dims: case.batch_dims()? }))),
     onnx("Gather", &[1, 11, 13], |case, _| {
@@ -83,9 +92,7 @@ static ROWS: &[OperatorRow] = &[
     onnx("GatherElements", &[11, 13], |case, _| {
         Ok((case.gathered()?, Call::GatherElements { axis: case.int("axis")?.unwrap_or(0) }))
     }),
-    openvino("GatherElements", &[6], |case, _| {
-        Ok((case.gathered()?, Call::GatherElements { axis: case.int("axis")?.ok_or_else(|| missing("axis"))? }))
-    }),
+    openvino("GatherElements", &[6], |case, _| case.gather_elements_openvino()),
     onnx("Concat", &[4, 11, 13], |case, _| case.concat()),
     openvino("Concat", &[1], |case, _| case.concat()),
     onnx("ConcatFromSequence", &[11], |case, _| {
@@ -95,12 +102,17 @@ static ROWS: &[OperatorRow] = &[
     }),
     onnx("Scatter", &[9], |case, version| case.scatter_elements(version)),
     onnx("ScatterElements", &[11, 13, 16, 18], |case, version| case.scatter_elements(version)),
-    openvino("ScatterElementsUpdate", &[3], |case, _| case.scatter_elements_update(false)),
-    openvino("ScatterElementsUpdate", &[12], |case, _| case.scatter_elements_update(true)),
+    openvino("ScatterElementsUpdate", &[3, 12], |case, version| case.scatter_elements_update(version)),
     onnx("Transpose", &[1, 13, 21, 23, 24, 25], |case, _| {
-        Ok((case.data()?, Call::Transpose { axes: case.ints("perm")? }))
+        let (data, axes) = (case.data()?, case.ints("perm")?);
+        counts("perm", axes.as_deref().unwrap_or_default(), 0)?;
+        Ok((data, Call::Transpose { axes }))
     }),
-    openvino("Transpose", &[1], |case, _| Ok((case.data()?, Call::Transpose { axes: Some(case.list("axes")?) }))),
+    openvino("Transpose", &[1], |case, _| {
+        let (data, axes) = (case.data()?, case.list("input_order")?);
+        counts("input_order", &axes, 0)?;
+        Ok((data, Call::Transpose { axes: Some(axes) }))
+    }),
     onnx("Reshape", &[5, 13], |case, _| case.reshape(true)),
     onnx("Reshape", &[14, 19, 21, 23, 24, 25], |case, _| {
         let allowzero = case.int("allowzero")?.unwrap_or(0);
@@ -110,12 +122,14 @@ static ROWS: &[OperatorRow] = &[
         let special_zero = case.int("special_zero")?.unwrap_or(0);
         case.reshape(special_zero != 0)
     }),
-    onnx("Squeeze", &[1, 11, 13, 21, 23, 24, 25], |case, version| case.squeeze(version < 13)),
-    openvino("Squeeze", &[0], |case, _| case.squeeze(false)),
-    onnx("Unsqueeze", &[1, 11, 13, 21, 23, 24, 25], |case, version| case.unsqueeze(version < 13)),
-    openvino("Unsqueeze", &[0], |case, _| case.unsqueeze(false)),
-    onnx("Flatten", &[1, 9, 11, 13, 21, 23, 24, 25], |case, _| {
-        Ok((case.data()?, Call::Reshape(NewShape::Flatten(case.int("axis")?.unwrap_or(1)))))
+    onnx("Squeeze", &[1, 11, 13, 21, 23, 24, 25], |case, version| case.squeeze(version)),
+    openvino("Squeeze", &[0], |case, _| case.squeeze(u64::MAX)),
+    onnx("Unsqueeze", &[1, 11, 13, 21, 23, 24, 25], |case, version| case.unsqueeze(version)),
+    openvino("Unsqueeze", &[0], |case, _| case.unsqueeze(u64::MAX)),
+    onnx("Flatten", &[1, 9, 11, 13, 21, 23, 24, 25], |case, version| {
+        let (data, axis) = (case.data()?, case.int("axis")?.unwrap_or(1));
+        counts("axis", &[axis], if version < 11 { 0 } else { i64::MIN })?;
+        Ok((data, Call::Reshape(NewShape::Flatten(axis))))
     }),
     onnx("Pad", &[2], |case, _| case.pad_by_attributes()),
     onnx("Pad", &[11, 13, 18, 19, 21, 23, 24, 25], |case, version| case.pad(version)),
@@ -123,8 +137,11 @@ static ROWS: &[OperatorRow] = &[
     onnx("Tile", &[6, 13], |case, _| case.tile(false)),
     openvino("Tile", &[1], |case, _| case.tile(true)),
     openvino("Roll", &[7], |case, _| {
-        let (data, shift) = (case.data()?, list_of(case.tensor("shift")?, 0)?);
-        Ok((data, Call::Roll { shift, axes: Some(list_of(case.tensor("axes")?, 0)?) }))
+        let (data, shift, axes) = (case.data()?, case.tensor("shift")?, case.tensor("axes")?);
+        if axes.shape().len() < shift.shape().len() {
+            return refuse("axes without an axis for shifts along one");
+        }
+        Ok((data, Call::Roll { shift: list_of(shift, 0)?, axes: Some(list_of(axes, 0)?) }))
     }),
     onnx("Expand", &[8, 13], |case, _| {
         Ok((case.data()?, Call::Broadcast { shape: case.list("shape")?, rule: BroadcastRule::Bidirectional }))
@@ -155,24 +172,10 @@ static ROWS: &[OperatorRow] = &[
         let axes = [case.int("batch_axis")?.unwrap_or(0), case.int("seq_axis")?.unwrap_or(1)];
         case.reverse_sequence(axes, 1)
     }),
-    onnx("DepthToSpace", &[1], |case, _| case.depth_to_space_onnx(BlockOrder::BlocksFirst)),
-    onnx("DepthToSpace", &[11, 13, 28], |case, _| {
-        let order = case.one_of("mode", &BlockOrder::OF_ONNX)?;
-        case.depth_to_space_onnx(order)
-    }),
-    openvino("DepthToSpace", &[1], |case, _| {
-        let (data, order, size) = case.blocks_openvino()?;
-        depth_to_space(data, order, size)
-    }),
-    onnx("SpaceToDepth", &[1, 13], |case, _| case.space_to_depth_onnx(BlockOrder::BlocksFirst)),
-    onnx("SpaceToDepth", &[28], |case, _| {
-        let order = case.one_of("mode", &BlockOrder::OF_ONNX)?;
-        case.space_to_depth_onnx(order)
-    }),
-    openvino("SpaceToDepth", &[1], |case, _| {
-        let (data, order, size) = case.blocks_openvino()?;
-        space_to_depth(data, order, size)
-    }),
+    onnx("DepthToSpace", &[1, 11, 13, 28], |case, _| depth_to_space(case.blocks_onnx()?)),
+    openvino("DepthToSpace", &[1], |case, _| depth_to_space(case.blocks_openvino()?)),
+    onnx("SpaceToDepth", &[1, 13, 28], |case, _| space_to_depth(case.blocks_onnx()?)),
+    openvino("SpaceToDepth", &[1], |case, _| space_to_depth(case.blocks_openvino()?)),
     openvino("BatchToSpace", &[2], |case, _| case.batch_to_space()),
     openvino("SpaceToBatch", &[2], |case, _| case.space_to_batch()),
     openvino("ShuffleChannels", &[1], |case, _| case.shuffle_channels()),
@@ -207,6 +210,7 @@ fn operator_outputs(case: &Case) -> CaseResult<Vec<Tensor>> {
     let Some((row, version)) = find(case.specification, &case.operator, case.version) else {
         return unsupported(format_args!("{} {}-{}", case.specification.name(), case.operator, case.version));
     };
+    specified::check_version(case)?;
     let mut arguments = CaseInputs::of(case);
     let check_count = |count: usize| match count == case.operator_outputs {
         true => Ok(()),
@@ -245,7 +249,7 @@ fn openvino_name(reduction: Reduction) -> &'static str {
 }
 
 impl CaseInputs<'_> {
-    fn gathered(&mut self) -> CaseResult<Operands> {
+    pub(super) fn gathered(&mut self) -> CaseResult<Operands> {
         let data = self.data()?;
         Ok(Operands { indices: Some(self.indices("indices")?), ..data })
     }
@@ -281,24 +285,24 @@ impl CaseInputs<'_> {
         Ok((data, Call::Reshape(if zero_copies { NewShape::Dims(dims) } else { NewShape::DimsWithZero(dims) })))
     }
 
-    fn squeeze(&mut self, by_attribute: bool) -> CaseResult<CaseCall> {
-        Ok((self.data()?, Call::Reshape(NewShape::Squeeze(self.axes(by_attribute)?))))
+    fn squeeze(&mut self, version: u64) -> CaseResult<CaseCall> {
+        Ok((self.data()?, Call::Reshape(NewShape::Squeeze(self.axes(version)?))))
     }
 
-    fn unsqueeze(&mut self, by_attribute: bool) -> CaseResult<CaseCall> {
-        let (data, axes) = (self.data()?, self.axes(by_attribute)?);
+    fn unsqueeze(&mut self, version: u64) -> CaseResult<CaseCall> {
+        let (data, axes) = (self.data()?, self.axes(version)?);
         Ok((data, Call::Reshape(NewShape::Unsqueeze(axes.ok_or_else(|| missing("axes"))?))))
     }
 
-    /// A newer version has an input, which may be a scalar.
-    fn axes(&mut self, by_attribute: bool) -> CaseResult<Option<Vec<i64>>> {
-        match by_attribute {
-            true => self.ints("axes"),
-            false => {
-                let Some(source) = self.optional("axes")? else { return Ok(None) };
-                Ok(Some(list_of(source, 0)?))
-            }
+    /// An attribute before version 13 of ONNX; afterwards, and in OpenVINO, an input, which may be a scalar.
+    fn axes(&mut self, version: u64) -> CaseResult<Option<Vec<i64>>> {
+        if version < 13 {
+            let axes = self.ints("axes")?;
+            counts("axes", axes.as_deref().unwrap_or_default(), if version < 11 { 0 } else { i64::MIN })?;
+            return Ok(axes);
         }
+        let Some(source) = self.optional("axes")? else { return Ok(None) };
+        Ok(Some(list_of(source, 0)?))
     }
 
     /// `opset` is `None` for OpenVINO's ScatterNDUpdate.
@@ -317,19 +321,16 @@ impl CaseInputs<'_> {
     }
 
     /// Version 12 added reductions and negative indices.
-    fn scatter_elements_update(&mut self, is_new: bool) -> CaseResult<CaseCall> {
+    fn scatter_elements_update(&mut self, version: u64) -> CaseResult<CaseCall> {
         let (operands, axis) = (self.scattered()?, self.number("axis")?);
-        let reduction = self.reduction(if is_new { &scatter_elements::REDUCTIONS } else { &[] }, openvino_name)?;
-        let has_initial = !is_new || self.int("use_init_val")?.unwrap_or(1) != 0;
-        let (opset, repeats, counts_from_end) = (None, reduction.into(), is_new);
+        let reduction = self.reduction(&scatter_elements::REDUCTIONS, openvino_name)?;
+        let has_initial = self.int("use_init_val")?.unwrap_or(1) != 0;
+        let (opset, repeats, counts_from_end) = (None, reduction.into(), version >= 12);
         Ok((operands, Call::ScatterElements { axis, opset, reduction, has_initial, repeats, counts_from_end }))
     }
 
     /// The operator checks whether a version allows the reduction.
     fn reduction(&mut self, known: &[Reduction], name: fn(Reduction) -> &'static str) -> CaseResult<Reduction> {
-        if known.is_empty() {
-            return Ok(Reduction::None);
-        }
         let Some(asked) = self.text("reduction")? else { return Ok(Reduction::None) };
         let found = known.iter().find(|reduction| name(**reduction) == asked);
         let unknown = || Error::new(Subject::Reduction, format!("{asked:?} is unknown"));
@@ -349,14 +350,22 @@ impl CaseInputs<'_> {
         Ok((Operands { data, ..Operands::default() }, Call::Concat { axis, joining }))
     }
 
-    /// Version 1 has no batches and refuses negative indices; others give zeros out of range.
+    /// Version 8 counts negative indices from the end, and gives zeros out of range.
     fn gather(&mut self, version: u64) -> CaseResult<CaseCall> {
-        let (operands, axis) = (self.gathered()?, self.number("axis")?);
-        let (batch_dims, out_of_range) = match version {
-            1 => (0, OutOfRange::Error),
-            _ => (self.batch_dims()?, OutOfRange::Zero),
-        };
-        Ok((operands, Call::Gather { axis, batch_dims, out_of_range, counts_from_end: version > 1 }))
+        let (operands, axis, batch_dims) = (self.gathered()?, self.number("axis")?, self.batch_dims()?);
+        let out_of_range = if version < 8 { OutOfRange::Error } else { OutOfRange::Zero };
+        Ok((operands, Call::Gather { axis, batch_dims, out_of_range, counts_from_end: version >= 8 }))
+    }
+
+    /// The indices have the shape of the data, except along the axis.
+    fn gather_elements_openvino(&mut self) -> CaseResult<CaseCall> {
+        let (operands, axis) = (self.gathered()?, self.int("axis")?.ok_or_else(|| missing("axis"))?);
+        let (data, indices) = (operands.data[0].shape(), operands.indices.as_ref().expect("it has gathered").shape());
+        let along = axis_of(axis, data.len())?;
+        match data.iter().zip(indices).enumerate().any(|(n, (dim, other))| n != along && dim != other) {
+            true => refuse(format!("indices {indices:?} for axis {axis} of data {data:?}")),
+            false => Ok((operands, Call::GatherElements { axis })),
+        }
     }
 
     fn batch_dims(&mut self) -> CaseResult<i64> {

@@ -1,101 +1,143 @@
-//! The operators that ONNX and OpenVINO specify. A test of any other is a mistake.
+//! The operators that ONNX and OpenVINO specify, with the attributes and types of each version. A test of any other operator
+//! is a mistake. A version refuses attributes and types that it lacks.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use super::case::Specification;
-use crate::error::{Result, bail, ensure};
+use super::arguments::CaseResult;
+use super::case::{Case, CaseInput, Specification};
+use crate::error::{Error, Result, Subject, bail, ensure};
+use crate::item::dtype::Kind;
+use crate::item::tensor::Tensor;
 
-/// Operators with specification, name, versions, attributes (`-` for none, `*` for unknown), and the newest opset of
-/// each domain. `tests/oracle/operators_golden.py` generates the file.
+/// The newest opset of each domain, lists of types, and each version of each operator with its attributes (`-` for none,
+/// `*` for unknown) and, if vectors test it, its inputs with their lists of types (`*` for any).
+/// `tests/oracle/operators_golden.py` generates the file.
 static OPERATORS: &str = include_str!("operators.txt");
 
-struct Specified {
-    versions: Vec<u64>,
+struct SpecifiedVersion {
     /// `None` if unknown.
     attributes: Option<Vec<&'static str>>,
+    /// Names of inputs and of lists of types; the last may be variadic.
+    inputs: Vec<(&'static str, &'static str)>,
+}
+
+impl SpecifiedVersion {
+    fn lacks(&self, attribute: &str) -> bool {
+        self.attributes.as_ref().is_some_and(|all| !all.contains(&attribute))
+    }
 }
 
 struct SpecifiedTable {
     opsets: HashMap<&'static str, u64>,
-    operators: HashMap<(&'static str, &'static str), Specified>,
+    types: HashMap<&'static str, Vec<&'static str>>,
+    operators: HashMap<(&'static str, &'static str), BTreeMap<u64, SpecifiedVersion>>,
 }
 
 static TABLE: LazyLock<SpecifiedTable> = LazyLock::new(|| {
-    let mut table = SpecifiedTable { opsets: HashMap::new(), operators: HashMap::new() };
+    let mut table = SpecifiedTable { opsets: HashMap::new(), types: HashMap::new(), operators: HashMap::new() };
     for line in OPERATORS.lines().filter(|line| !line.starts_with('#')) {
         let number = |text: &str| text.parse::<u64>().expect("versions are numbers");
         match Vec::from_iter(line.split(' '))[..] {
             ["opset", domain, newest] => drop(table.opsets.insert(domain, number(newest))),
-            [specification, name, versions, attributes] => {
+            ["types", name, types] => drop(table.types.insert(name, types.split(',').collect())),
+            [specification, name, version, attributes, ref inputs @ ..] => {
                 let attributes = match attributes {
                     "*" => None,
                     "-" => Some(Vec::new()),
                     names => Some(names.split(',').collect()),
                 };
-                let versions = versions.split(',').map(number).collect();
-                table.operators.insert((specification, name), Specified { versions, attributes });
+                let inputs = inputs.iter().map(|input| input.split_once('=').expect("an input has types")).collect();
+                let versions = table.operators.entry((specification, name)).or_default();
+                versions.insert(number(version), SpecifiedVersion { attributes, inputs });
             }
-            ref other => unreachable!("a line has 3 or 4 words, not {}", other.len()),
+            ref other => unreachable!("a line has 3 words or more, not {}", other.len()),
         }
     }
     table
 });
-
-fn key(specification: Specification) -> &'static str {
-    match specification {
-        Specification::Onnx => "onnx",
-        Specification::OpenVino => "openvino",
-    }
-}
 
 /// Any ONNX opset from the operator's first to the newest is valid. Foreign domains are not checked.
 pub(super) fn check<'a>(
     specification: Specification,
     operator: &str,
     version: u64,
-    attributes: impl Iterator<Item = &'a String>,
+    mut attributes: impl Iterator<Item = &'a String>,
 ) -> Result<()> {
     let (table, name) = (&*TABLE, specification.name());
     let (domain, _) = operator.split_once("::").unwrap_or(("ai.onnx", operator));
     if specification == Specification::Onnx && !table.opsets.contains_key(domain) {
         return Ok(());
     }
-    let Some(found) = table.operators.get(&(key(specification), operator)) else {
-        let other = match specification {
-            Specification::Onnx => Specification::OpenVino,
-            Specification::OpenVino => Specification::Onnx,
-        };
+    let Some(versions) = table.operators.get(&(name, operator)) else {
         // the program may lack the other specification's operators
-        ensure!(
-            table.operators.contains_key(&(key(other), operator)),
-            "neither ONNX nor OpenVINO has an operator {operator}"
-        );
+        let is_known = table.operators.keys().any(|(_, known)| *known == operator);
+        ensure!(is_known, "neither ONNX nor OpenVINO has an operator {operator}");
         return Ok(());
     };
-    let first = found.versions.first().copied().unwrap_or(0);
+    let first = versions.keys().next().copied().unwrap_or(0);
     match specification {
         Specification::Onnx => {
             let newest = table.opsets[domain];
             ensure!(version >= first, "{name} {operator} has no version {version}, it begins with opset {first}");
             ensure!(version <= newest, "{name} has no opset {version} of {domain}, the newest is {newest}");
         }
-        Specification::OpenVino if found.versions.contains(&version) => {}
+        Specification::OpenVino if versions.contains_key(&version) => {}
         Specification::OpenVino => {
-            let versions: Vec<_> = found.versions.iter().map(u64::to_string).collect();
+            let versions: Vec<_> = versions.keys().map(u64::to_string).collect();
             bail!("{name} {operator} has no version {version}, expected {}", versions.join(", "));
         }
     }
-    for attribute in attributes {
-        match &found.attributes {
-            Some(known) if known.is_empty() => bail!("{name} {operator} has no attribute {attribute}, nor any other"),
-            Some(known) if !known.contains(&attribute.as_str()) => {
-                bail!("{name} {operator} has no attribute {attribute}, expected {}", known.join(", "))
+    if let Some(attribute) = attributes.find(|name| versions.values().all(|version| version.lacks(name))) {
+        let known: BTreeSet<_> =
+            versions.values().flat_map(|version| version.attributes.iter().flatten()).copied().collect();
+        ensure!(!known.is_empty(), "{name} {operator} has no attribute {attribute}, nor any other");
+        bail!("{name} {operator} has no attribute {attribute}, expected {}", Vec::from_iter(known).join(", "));
+    }
+    Ok(())
+}
+
+/// Refuses attributes that only other versions have, and types that the version does not list.
+pub(super) fn check_version(case: &Case) -> CaseResult<()> {
+    let (table, name) = (&*TABLE, case.specification.name());
+    let versions = table.operators.get(&(name, case.operator.as_str()));
+    let Some((version, found)) = versions.and_then(|versions| versions.range(..=case.version).next_back()) else {
+        return Ok(());
+    };
+    let refuse = |label, message| Err(Error::new(Subject::Argument(label), message).into());
+    if let Some(attribute) = case.attributes.keys().find(|name| found.lacks(name)) {
+        let message = format!("{name} {}-{version} has no {attribute}, other versions have", case.operator);
+        return refuse("attributes", message);
+    }
+    let mut dtypes = HashMap::new();
+    for (n, input) in case.inputs.iter().enumerate() {
+        let Some((label, types)) = found.inputs.get(n).or(found.inputs.last()) else { continue };
+        let Some(listed) = table.types.get(types) else { continue };
+        for dtype in type_names(input) {
+            if !listed.contains(&dtype.as_str()) {
+                return refuse(label, format!("dtype {dtype}, expected {}", listed.join(", ")));
             }
-            Some(_) | None => {}
+            let (first, same) = dtypes.entry(types).or_insert_with(|| (label, dtype.clone()));
+            if *same != dtype {
+                return refuse(label, format!("dtype {dtype}, expected {same} like {first}"));
+            }
         }
     }
     Ok(())
+}
+
+/// Void items are left out: `.npy` has no name for some types.
+fn type_names(input: &CaseInput) -> Vec<String> {
+    let name = |tensor: &Tensor| match tensor.dtype().kind() {
+        Kind::Void(_) => None,
+        Kind::Str(_) | Kind::Bytes(_) => Some("string".to_owned()),
+        _ => Some(tensor.dtype().name()),
+    };
+    match input {
+        CaseInput::Absent => Vec::new(),
+        CaseInput::Tensor(tensor) => Vec::from_iter(name(tensor)),
+        CaseInput::Sequence(tensors) => tensors.iter().filter_map(name).map(|dtype| format!("seq({dtype})")).collect(),
+    }
 }
 
 #[cfg(test)]
