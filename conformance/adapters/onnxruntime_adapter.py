@@ -5,8 +5,8 @@ usage: onnxruntime_adapter.py TESTS OUTPUTS
 
 TESTS is what `tensorop check --export TESTS --layout onnx` has written, or any folder of ONNX backend tests. The outputs of a
 data set go to OUTPUTS/ID/output_0.pb and so on. If the runtime refuses it, OUTPUTS/ID/refused has the message; if it crashes or
-does not end within 10 seconds, OUTPUTS/ID/crashed says so. A test has no file if the runtime has no kernel for it, or its
-Python binding no such type. Each test runs in a process of its own. Needs onnx and onnxruntime.
+does not end within 10 seconds, OUTPUTS/ID/crashed says so. If the runtime has no kernel for it, or its Python binding no such
+type, OUTPUTS/ID/unsupported has the message. Each test runs in a process of its own. Needs onnx and onnxruntime.
 """
 import os
 import pathlib
@@ -17,6 +17,9 @@ import onnx
 import onnxruntime
 from onnx import numpy_helper
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NoKernel
+
+# how the binding and the runtime say that they do not have a type
+NO_TYPE = ("can't be converted to MLDataType", "not currently registered or supported", "data type is not supported")
 
 
 def load(path, info):
@@ -36,10 +39,9 @@ def run(test, data, output):
     try:
         session = onnxruntime.InferenceSession(test / "model.onnx", options, providers=["CPUExecutionProvider"])
         made = session.run(None, inputs)
-    except NoKernel:
-        return
     except Exception as error:
-        (output / "refused").write_text(str(error))
+        lacks = isinstance(error, NoKernel) or any(words in str(error) for words in NO_TYPE)
+        (output / ("unsupported" if lacks else "refused")).write_text(str(error))
         return
     for n, array in enumerate(made):
         (output / f"output_{n}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())

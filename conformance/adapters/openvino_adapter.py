@@ -5,12 +5,14 @@ usage: openvino_adapter.py TESTS OUTPUTS
 
 TESTS is what `tensorop check --export TESTS --layout npy` has written. The outputs of a case of OpenVINO's own operators go to
 OUTPUTS/ID/output.npy, or, if there are several, to output_0.npy, output_1.npy and so on. If the plugin refuses it,
-OUTPUTS/ID/refused has the message; if it crashes or does not end within 10 seconds, OUTPUTS/ID/crashed says so. A case has no
-file if NumPy has no such type. Each case runs in a process of its own. Needs numpy and openvino.
+OUTPUTS/ID/refused has the message; if it crashes or does not end within 10 seconds, OUTPUTS/ID/crashed says so. If NumPy, the
+binding or the plugin has no such type, OUTPUTS/ID/unsupported says so. Each case runs in a process of its own. Needs numpy and
+openvino.
 """
 import json
 import os
 import pathlib
+import re
 import signal
 import sys
 
@@ -20,6 +22,8 @@ from openvino.utils.node_factory import NodeFactory
 
 # the operator set that has a version, where it is another number
 OPSETS = {("ScatterNDUpdate", 3): 4, ("Squeeze", 0): 1, ("Unsqueeze", 0): 1, ("ShuffleChannels", 1): 3}
+# how the binding and the plugin say that they do not have a type
+NO_TYPE = re.compile(r"unsupported (data type|.*precision)|does not support string|multi-character string", re.IGNORECASE)
 EXACT = {"INFERENCE_PRECISION_HINT": "f32", "EXECUTION_MODE_HINT": "ACCURACY"}
 
 
@@ -37,15 +41,17 @@ def compute(case, inputs, constant_from):
 
 def run(case, folder, output):
     """Runs a case, and writes the results."""
-    inputs = [np.load(folder / name) for name in case["inputs"] if name is not None]
+    given = [one for one in case["inputs"] if one is not None]
+    if narrow := [one["dtype"] for one in given if isinstance(one, dict)]:
+        return (output / "unsupported").write_text(f"NumPy has no {narrow[0]}")
+    inputs = [np.load(folder / name) for name in given]
     try:
         try:
             made = compute(case, inputs, len(inputs))
         except Exception:
             made = compute(case, inputs, 1)         # some inputs, such as axes, must be constants
     except Exception as error:
-        (output / "refused").write_text(str(error))
-        return
+        return (output / ("unsupported" if NO_TYPE.search(str(error)) else "refused")).write_text(str(error))
     for n, array in enumerate(made):
         np.save(output / ("output.npy" if len(made) == 1 else f"output_{n}.npy"), array)
 

@@ -5,8 +5,8 @@ usage: reference_adapter.py TESTS OUTPUTS
 
 TESTS is what `tensorop check --export TESTS --layout onnx` has written, or any folder of ONNX backend tests. The outputs of a
 data set go to OUTPUTS/ID/output_0.pb and so on. If the evaluator refuses it, OUTPUTS/ID/refused has the message; if it crashes
-or does not end within 10 seconds, OUTPUTS/ID/crashed says so. A test has no file if the evaluator does not have its operator.
-Each test runs in a process of its own. Needs onnx.
+or does not end within 10 seconds, OUTPUTS/ID/crashed says so. If the evaluator does not have its operator,
+OUTPUTS/ID/unsupported has the message. Each test runs in a process of its own. Needs onnx.
 """
 import os
 import pathlib
@@ -31,10 +31,9 @@ def run(test, data, output):
     inputs = {info.name: load(data / f"input_{n}.pb", info) for n, info in enumerate(infos)}
     try:
         made = ReferenceEvaluator(str(test / "model.onnx")).run(None, inputs)
-    except (NotImplementedError, ModuleNotFoundError):
-        return
     except Exception as error:
-        (output / "refused").write_text(str(error))
+        lacks = isinstance(error, (NotImplementedError, ModuleNotFoundError))
+        (output / ("unsupported" if lacks else "refused")).write_text(str(error))
         return
     for n, array in enumerate(made):
         (output / f"output_{n}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())

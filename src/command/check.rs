@@ -56,8 +56,8 @@ pub(super) struct Check {
     pub exclude: Vec<Glob>,
     /// Take only tests of these classes: must, choice, reject
     ///
-    /// In a must the specification defines the output. In a choice the specification is silent, and this project has decided.
-    /// In a reject the operator must refuse its inputs. ONNX's own tests are must.
+    /// In a must the specification defines the output. In a choice it leaves the output open, and this project has decided.
+    /// In a reject it forbids the inputs, and the operator must refuse them. ONNX's own tests are must.
     #[arg(long, value_name = "CLASS", value_delimiter = ',', value_parser = parse_words(classes()))]
     pub class: Vec<Class>,
     /// Take only tests of this operator, such as ScatterND
@@ -94,13 +94,14 @@ pub(super) struct Check {
     /// Run nothing: check the outputs of another runtime in DIR/ID/output.npy
     ///
     /// output_N.npy, output.pb and output_N.pb are read, too. If the runtime has refused a test, the file DIR/ID/refused has its
-    /// message. If it has crashed, there is a file DIR/ID/crashed. A test that must be refused passes only with a file refused and
-    /// no output, and every other test needs its outputs and neither of these files. A test without any file has no result and
-    /// fails. Tests of operators that the program does not have are checked, too. A line on standard error names results in DIR
-    /// that belong to no test; they do not change the status.
+    /// message. If it has crashed, there is a file DIR/ID/crashed. If it or its interface does not have the operator or a type,
+    /// there is a file DIR/ID/unsupported, and the test counts as unsupported. A test that must be refused passes only with a file
+    /// refused and no output, and every other test needs its outputs alone. A test without any file has no result and fails.
+    /// Tests of operators that the program does not have are checked, too. A line on standard error names results in DIR that
+    /// belong to no test; they do not change the status.
     #[arg(long, value_name = "DIR", value_parser = parse_path(), value_hint = ValueHint::DirPath)]
     pub actual: Option<PathBuf>,
-    /// Write the outputs to DIR/ID/output.npy, or the message of a refusal to DIR/ID/refused
+    /// Write the outputs to DIR/ID/output.npy, or a message to DIR/ID/refused or DIR/ID/unsupported
     #[arg(long, value_name = "DIR", value_parser = parse_path(), value_hint = ValueHint::DirPath)]
     pub save: Option<PathBuf>,
     /// Write the built-in tests to DIR, for runtimes in any language
@@ -153,8 +154,8 @@ and operators, each with operator, passed, differs, no_result and refused.";
 fn classes() -> Vec<OptionWord<Class>> {
     let help = |class| match class {
         Class::Must => "The specification defines the output",
-        Class::Choice => "The specification is silent, and the output was decided here",
-        Class::Reject => "The operator must refuse its inputs",
+        Class::Choice => "The specification leaves the output open, and it was decided here",
+        Class::Reject => "The specification forbids the inputs, and the operator must refuse them",
     };
     Class::ALL.into_iter().map(|class| word(class.name(), help(class), class)).collect()
 }
@@ -163,7 +164,7 @@ fn verdicts() -> Vec<OptionWord<VerdictKind>> {
     let help = |kind| match kind {
         VerdictKind::Passed => "The result is the expected one",
         VerdictKind::Failed => "The result is another one, or is missing",
-        VerdictKind::Unsupported => "The program does not have the operator, or something else that the test needs",
+        VerdictKind::Unsupported => "The program or the runtime lacks something that the test needs",
         VerdictKind::Broken => "The test cannot be read",
     };
     VerdictKind::ALL.into_iter().map(|kind| word(kind.name(), help(kind), kind)).collect()

@@ -324,17 +324,25 @@ fn outputs_of_other_runtimes() {
     let names: Vec<_> = folder.tree("out").into_keys().collect();
     assert_eq!(
         names,
-        ["cases#bfloat16/output.npy", "cases#plain/output.npy", "cases#refused/refused", "good/0/output.npy"]
+        [
+            "cases#bfloat16/output.npy",
+            "cases#plain/output.npy",
+            "cases#refused/refused",
+            "good/0/output.npy",
+            "unknown/0/unsupported"
+        ]
     );
+    assert_eq!(folder.get("out/unknown/0/unsupported"), b"ONNX Relu-13\n");
     assert_eq!(folder.get("out/cases#refused/refused"), b"step: step 0 at position 0: a step cannot be 0\n");
     let judged = |wanted: &str, line: &str| {
         let run = folder.run(words("check t --actual out"));
         let text = String::from_utf8(run.stdout).unwrap();
         assert!(text.ends_with(wanted) && text.contains(line), "{text}");
     };
+    judged("4 passed, 0 failed, 1 unsupported, 0 broken\n", "unsupported  ONNX Relu-13: 1\n");
     // an operator that is not known is judged, too
+    fs::remove_file(folder.path("out/unknown/0/unsupported")).unwrap();
     judged("4 passed, 1 failed, 0 unsupported, 0 broken\n", "failed  unknown/0: no result\n");
-    fs::create_dir_all(folder.path("out/unknown/0")).unwrap();
     folder.put("out/unknown/0/output_0.pb", int64(&[2], &[10, 20]));
     judged("5 passed, 0 failed, 0 unsupported, 0 broken\n", "5 passed");
     folder.put("out/cases#plain/output.npy", b"rubbish");
@@ -349,7 +357,7 @@ fn outputs_of_other_runtimes() {
     folder.run(words("check t --save out"));
     let names: Vec<_> = folder.tree("out").into_keys().collect();
     let wanted = ["cases#bfloat16/output.npy", "cases#plain/output.npy", "cases#refused/refused", "good/0/notes.txt"];
-    assert_eq!(names, [&wanted[..], &["good/0/output.npy"]].concat());
+    assert_eq!(names, [&wanted[..], &["good/0/output.npy", "unknown/0/unsupported"]].concat());
 }
 
 /// Split has an output for each part: in a case, in a model, in what is saved and judged.
@@ -394,16 +402,25 @@ unsupported  Split with 1 output: 1
     assert_eq!(String::from_utf8(run.stdout).unwrap(), wanted);
     let names: Vec<_> = folder.tree("out").into_keys().collect();
     let of = |id: &str, count| (0..count).map(move |n| format!("{id}/output_{n}.npy")).collect::<Vec<_>>();
-    let refused = vec!["cases#refused/refused".to_owned()];
-    let saved = [refused, of("cases#right", 2), of("cases#taken", 2), of("cases#wrong", 2), of("thirds/0", 3)].concat();
+    let marker = |path: &str| vec![path.to_owned()];
+    let saved = [
+        marker("cases#one/unsupported"),
+        marker("cases#refused/refused"),
+        of("cases#right", 2),
+        of("cases#taken", 2),
+        of("cases#wrong", 2),
+        of("thirds/0", 3),
+        marker("two/0/unsupported"),
+    ]
+    .concat();
     assert_eq!(names, saved);
     // what is judged are the same files, each of which must be there
     let judged = |wanted: &str| {
-        let run = folder.run(words("check t --exclude cases#both --exclude two/0 --exclude cases#one --actual out"));
+        let run = folder.run(words("check t --exclude cases#both --actual out"));
         let text = String::from_utf8(run.stdout).unwrap();
         assert!(text.contains(wanted), "{text}");
     };
-    judged("3 passed, 2 failed, 0 unsupported, 0 broken");
+    judged("3 passed, 2 failed, 2 unsupported, 0 broken");
     fs::remove_file(folder.path("out/thirds/0/output_2.npy")).unwrap();
     judged("failed  thirds/0: output 2: no result\n");
 }

@@ -7,7 +7,7 @@ Runtimes: onnx's reference evaluator (`reference`), ONNX Runtime (`onnxruntime`)
 operators, and ONNX's through its frontend) and, where they are given, tract by its adapter (`cargo build` in
 conformance/adapters/tract makes target/debug/tract-adapter) and tensorop itself, which has to pass everything that it knows.
 Each runs in a process of its own that is started again when a case ends it by a signal or takes more than 10 seconds. A case
-that a runtime has no kernel for (a type, a version) is counted and is no deviation. With --write the list takes its place in
+that a runtime has no kernel for (an operator, a type, a version) is counted and is no deviation. With --write the list takes its place in
 conformance/DEVIATIONS.md. With --results the results are written to DIR/RUNTIME as the adapters do, and `tensorop check --actual`
 has to come to the verdict of this script on each of them. Exit status 0 unless tensorop fails a case or judges otherwise. Needs numpy, ml_dtypes, onnx, onnxruntime, openvino.
 """
@@ -38,8 +38,9 @@ SECONDS = 10
 # how ONNX Runtime and OpenVINO say that they have no kernel
 NO_KERNEL = ("NOT_IMPLEMENTED", "Could not find an implementation", "not currently registered", "type is not supported",
              "onversion is not supported", "No translator")
-# how tract says so: types that it does not have, and inputs that are sequences
-TRACT_HAS_NONE = re.compile(r"Unknown DatumType|translating to fact|has no type value")
+# how tract says so, as its adapter has it: operators and types that it does not have, and inputs that are sequences
+TRACT_HAS_NONE = re.compile(r"Unimplemented\(|can not be typed|Unknown DatumType|unknown ONNX TensorProto|has no type value"
+                            r"| is not a number|doesn't implement num_traits")
 
 
 # from which input on they are constants, as they are in models: axes, shapes and the ends of slices
@@ -334,14 +335,14 @@ def of_one(result, expected):
 # -------------------------------------------------------------------------------------------------------------- the report
 
 def save(folder, word, result):
-    """Writes the result of a case as the adapters do. A case that is not run has none."""
+    """Writes the result of a case as the adapters do."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     if word == "output":
         for n, array in enumerate(result):
             np.save(folder / (f"output_{n}.npy" if len(result) > 1 else "output.npy"), array)
-    elif word != "no kernel":
-        (folder / ("refused" if word == "refused" else "crashed")).write_text(str(result or word))
+    else:
+        (folder / {"refused": "refused", "no kernel": "unsupported"}.get(word, "crashed")).write_text(str(result or word))
 
 
 def other_verdicts(program, results, verdicts):
@@ -389,7 +390,7 @@ def report(runtime, counts, found, out):
     print("| class | as expected | otherwise |\n| --- | --- | --- |", file=out)
     for kind in ("must", "reject", "choice"):
         print(f"| {kind} | {counts[kind, 'same']} | {counts[kind, 'differs']} |", file=out)
-    print(f"\n{counts['no kernel']} cases were not run: it has no kernel for a type or version, or NumPy cannot give it the type.", file=out)
+    print(f"\n{counts['no kernel']} cases are unsupported: it has no kernel for an operator, type or version, or NumPy cannot give it the type.", file=out)
     if runtime == "tract":
         print("Where it must know a value before it runs, such as the shape to reshape to, it was given as a constant.", file=out)
     for operator, cases in sorted(found.items()):

@@ -6,7 +6,7 @@ use super::arguments::NoOutput;
 use super::case::{Case, Expected};
 use super::find::{Loaded, Stored, Task};
 use super::operators::outputs;
-use super::results::{self, CRASHED, REFUSED, message, output_names, results_in};
+use super::results::{self, CRASHED, MARKERS, REFUSED, UNSUPPORTED, message, output_names, results_in};
 use crate::diff::{self, Difference, Options, Reason};
 use crate::error::{Error, Result, counted};
 use crate::format::files::read;
@@ -104,7 +104,8 @@ pub fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Options) 
             Expected::Refusal(wrong) => judge_refusal(&folder.join(id), wrong),
         }),
         (Task::Only { unsupported, .. }, Outputs::Made(folder)) => {
-            folder.map_or(Ok(()), |folder| results::save(&folder.join(id), None))?;
+            let result = Err((UNSUPPORTED, unsupported.clone()));
+            folder.map_or(Ok(()), |folder| results::save(&folder.join(id), result))?;
             Ok(TestVerdict::Unsupported(unsupported))
         }
         (Task::Only { unsupported, stored }, Outputs::Written(_)) if stored.is_empty() => {
@@ -121,12 +122,12 @@ pub fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Options) 
 fn run(id: &str, case: &Case, save: Option<&Path>, options: &Options) -> Result<TestVerdict> {
     let made = outputs(case);
     if let Some(folder) = save {
-        let results = match &made {
-            Ok(actual) => Some(Ok(&actual[..])),
-            Err(NoOutput::Refused(error)) => Some(Err(error.to_string())),
-            Err(NoOutput::Unsupported(_)) => None,
+        let result = match &made {
+            Ok(actual) => Ok(&actual[..]),
+            Err(NoOutput::Refused(error)) => Err((REFUSED, error.to_string())),
+            Err(NoOutput::Unsupported(what)) => Err((UNSUPPORTED, what.clone())),
         };
-        results::save(&folder.join(id), results)?;
+        results::save(&folder.join(id), result)?;
     }
     Ok(match (made, &case.expected) {
         (Err(NoOutput::Unsupported(what)), _) => TestVerdict::Unsupported(what),
@@ -218,22 +219,25 @@ fn judge_written(folder: &Path, expected: &[Result<&Tensor>], options: &Options)
     first_that_failed(expected.iter().enumerate().map(verdict), count)
 }
 
-/// The error is the verdict if the runtime crashed or wrote neither or both.
+/// The error is the verdict if the runtime crashed, does not support the test, or wrote nothing or too much.
 fn written_outputs(folder: &Path) -> Result<Result<Vec<String>, String>, TestVerdict> {
     let names = results_in(folder).map_err(|error| {
         TestVerdict::failed(CaseFailure::NoResult, error.within(folder.display().to_string()).to_string())
     })?;
-    let has = |marker: &str| names.iter().any(|name| name == marker);
-    let outputs: Vec<_> = names.iter().filter(|name| ![REFUSED, CRASHED].contains(&name.as_str())).cloned().collect();
-    match (has(CRASHED), has(REFUSED), outputs.first()) {
-        (true, ..) => Err(TestVerdict::failed(CaseFailure::NoResult, message(folder, CRASHED))),
-        (false, true, Some(output)) => {
-            let reason = format!("wrote {output} and {REFUSED}, expected one of them");
+    let (markers, outputs): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| MARKERS.contains(&name.as_str()));
+    match (&markers[..], outputs.first()) {
+        ([], None) => Err(TestVerdict::failed(CaseFailure::NoResult, "no result")),
+        ([], Some(_)) => Ok(Ok(outputs)),
+        // a runtime may crash after it wrote outputs
+        ([marker], output) if output.is_none() || marker == CRASHED => match marker.as_str() {
+            REFUSED => Ok(Err(message(folder, REFUSED))),
+            CRASHED => Err(TestVerdict::failed(CaseFailure::NoResult, message(folder, CRASHED))),
+            _ => Err(TestVerdict::Unsupported(message(folder, UNSUPPORTED).replacen("unsupported: ", "", 1))),
+        },
+        ([.., first], second) => {
+            let reason = format!("wrote {} and {first}, expected one of them", second.unwrap_or(&markers[0]));
             Err(TestVerdict::failed(CaseFailure::Differs, reason))
         }
-        (false, true, None) => Ok(Err(message(folder, REFUSED))),
-        (false, false, None) => Err(TestVerdict::failed(CaseFailure::NoResult, "no result")),
-        (false, false, Some(_)) => Ok(Ok(outputs)),
     }
 }
 

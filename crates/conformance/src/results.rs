@@ -1,4 +1,5 @@
-//! A runtime's files for a test, in a folder named by its id: outputs, or a message in `refused` or `crashed`.
+//! A runtime's files for a test, in a folder named by its id: outputs, or a message in `refused`, `crashed` or
+//! `unsupported`.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -13,6 +14,11 @@ pub(super) const REFUSED: &str = "refused";
 
 /// Also for a runtime that exceeded its time.
 pub(super) const CRASHED: &str = "crashed";
+
+/// The runtime lacks the operator or a type, or its interface does.
+pub(super) const UNSUPPORTED: &str = "unsupported";
+
+pub(super) const MARKERS: [&str; 3] = [REFUSED, CRASHED, UNSUPPORTED];
 
 /// Links are not followed, so only a hostile tree is deeper.
 const MAX_NESTED: usize = 64;
@@ -33,7 +39,7 @@ fn is_result(name: &str) -> bool {
         let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         Some(rest.is_empty() || rest.strip_prefix('_').is_some_and(is_number))
     };
-    name == REFUSED || name == CRASHED || is_output(name) == Some(true)
+    MARKERS.contains(&name) || is_output(name) == Some(true)
 }
 
 pub(super) fn results_in(folder: &Path) -> Result<Vec<String>> {
@@ -69,21 +75,20 @@ pub(super) fn message(folder: &Path, name: &str) -> String {
     }
 }
 
-/// `None` only removes old results.
-pub(super) fn save(folder: &Path, made: Option<Result<&[Tensor], String>>) -> Result<()> {
+/// The error is a marker and its message.
+pub(super) fn save(folder: &Path, made: Result<&[Tensor], (&str, String)>) -> Result<()> {
     for name in results_in(folder).with_context(|| folder.display().to_string())? {
         let path = folder.join(name);
         fs::remove_file(&path).with_context(|| path.display().to_string())?;
     }
-    let Some(made) = made else { return Ok(()) };
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     match made {
         Ok(outputs) => outputs.iter().enumerate().try_for_each(|(n, output)| {
             let name = output_names(n, outputs.len()).next().expect("an output has a name");
             write(folder.join(name), output)
         }),
-        Err(message) => {
-            let path = folder.join(REFUSED);
+        Err((marker, message)) => {
+            let path = folder.join(marker);
             fs::write(&path, message + "\n").with_context(|| path.display().to_string())
         }
     }
@@ -120,7 +125,7 @@ mod tests {
 
     #[test]
     fn names_of_results() {
-        let results = ["output.npy", "output.pb", "output_0.npy", "output_12.pb", "refused", "crashed"];
+        let results = ["output.npy", "output.pb", "output_0.npy", "output_12.pb", "refused", "crashed", "unsupported"];
         let others = ["output.npz", "output_.pb", "output_x.npy", "outputs.npy", "refused.txt", "input_0.pb", "output"];
         assert!(results.iter().all(|name| is_result(name)));
         assert_eq!(others.iter().find(|name| is_result(name)), None);

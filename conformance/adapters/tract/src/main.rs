@@ -1,13 +1,18 @@
 //! Runs tests in tract, for `tensorop check TESTS --actual OUTPUTS`. Usage: `tract-adapter TESTS OUTPUTS`
 //!
 //! TESTS is a folder of ONNX backend tests, such as `tensorop check --export TESTS --layout onnx` writes. Each runs in a process
-//! of its own. Its outputs are OUTPUTS/ID/output_0.pb and so on. If tract refuses it, OUTPUTS/ID/refused has the message; if
-//! tract panics, crashes or does not end within five seconds, OUTPUTS/ID/crashed has the text on standard error.
+//! of its own. Its outputs are OUTPUTS/ID/output_0.pb and so on. If tract refuses it, OUTPUTS/ID/refused has the message; if it
+//! does not have its operator or a type, OUTPUTS/ID/unsupported; if tract panics, crashes or does not end within five seconds,
+//! OUTPUTS/ID/crashed has the text on standard error.
 use prost::Message;
 use std::{env, fs, path::Path, path::PathBuf, process, thread, time::Duration};
 use tract_onnx::pb::{TensorProto, tensor_proto::DataType};
 use tract_onnx::tensor::{load_tensor, proto_from_reader};
 use tract_onnx::tract_hir::{internal::*, ops::konst::Const};
+
+/// How tract says that it does not have an operator, a type, or a type in that operator.
+const LACKS: &str = "Unimplemented(|can not be typed|Unknown DatumType|unknown ONNX TensorProto|has no type value| is not a \
+                     number|doesn't implement num_traits";
 
 /// Runs one data set of a test, and writes what comes out.
 fn run(data: &Path, output: &Path) -> TractResult<()> {
@@ -54,8 +59,12 @@ fn main() -> TractResult<()> {
             let _ = fs::remove_dir_all(&output);
             fs::create_dir_all(&output)?;
             let done = process::Command::new(env::current_exe()?).args([&folder, &output]).output()?;
+            let text = String::from_utf8_lossy(&done.stderr);
             match done.status.code() {
                 Some(0) => {}
+                Some(1) if LACKS.split('|').any(|words| text.contains(words)) => {
+                    fs::write(output.join("unsupported"), done.stderr)?;
+                }
                 Some(1) => fs::write(output.join("refused"), done.stderr)?,
                 Some(_) | None => fs::write(output.join("crashed"), done.stderr)?,
             }
