@@ -5,7 +5,7 @@ usage: mutants.py TENSOROP [--only NAME]... [--jobs J] [--onnx] [--table]
 
 `Toy` is a runtime of its own: NumPy, and arithmetic on flat offsets; it shares nothing with `vectors/`. Each fault is a class
 that overrides one of its methods with a mistake that runtimes make. A runtime goes through all vectors and writes its outputs
-to DIR/ID/output.npy, and `tensorop check conformance --actual DIR` alone says what it got wrong.
+to DIR/ID/output.npy, or DIR/ID/refused, and `tensorop check conformance --actual DIR` alone says what it got wrong.
 
 Exit status 0 only if Toy passes every case, and if each fault fails a case of class must or reject; the faults that a
 specification leaves open (`open = True`) have to fail a choice, and no must. With --onnx the same faults are held against
@@ -436,7 +436,19 @@ class Toy(Movement):
 
     def run(self, case):
         """The outputs of a case."""
+        self.check_types(case), self.check_attributes(case)
         return self.movement(case) or [self.one_output(case)]
+
+    def check_types(self, case):
+        """Refuses types of integers that a specification does not list for an input, and strings where it wants numbers."""
+        for n, dtypes in LISTED.get((case["specification"], case["operator"]), {}).items():
+            given = case["inputs"][n] if n < len(case["inputs"]) else None
+            need(given is None or given.dtype.kind not in "iu" or given.dtype.name in dtypes)
+        if (case["specification"], case["operator"], case["version"]) in NUMERIC:
+            need(all(one is None or one.dtype.kind != "U" for one in case["inputs"]))
+
+    def check_attributes(self, case):
+        need(all(case["version"] >= SINCE.get((case["specification"], case["operator"], name), 0) for name in case["attributes"]))
 
     def one_output(self, case):
         """The output of a case: from the inputs and attributes of its version to the operators above."""
@@ -454,20 +466,25 @@ class Toy(Movement):
             return self.scatter_update(*inputs[:3], self.number(inputs[3]))
         if operator in ("ScatterND", "ScatterNDUpdate"):
             need(not (onnx and version < 13 and inputs[0].dtype.name == "bfloat16"))
+            self.from_start(not onnx and version == 3, inputs[1])
             return self.scatter_nd(*inputs, reduction_of(given, onnx, version, "sub"))
         if operator in ("ScatterElements", "Scatter", "ScatterElementsUpdate"):
             axis = self.default_axis(given, inputs[0]) if onnx else self.number(inputs[3])
-            need(not (version == 3 and inputs[1].size and inputs[1].min() < 0))
+            self.from_start(version == 3, inputs[1])
             reduction = reduction_of(given, onnx, version, "mean")
             return self.scatter_elements(*inputs[:3], axis, reduction, bool(given.get("use_init_val", True)))
         if operator == "Gather":
             if onnx:
                 return self.gather(*inputs, self.default_axis(given, inputs[0]), 0, "error")
-            beyond = "natural" if version == 1 else "zero"
+            beyond = "natural" if version < 8 else "zero"
             return self.gather(inputs[0], inputs[1], self.number(inputs[2]), given.get("batch_dims", 0), beyond)
         if operator == "GatherElements":
-            return self.gather_elements(*inputs, self.default_axis(given, inputs[0]))
+            axis = self.default_axis(given, inputs[0])
+            need(onnx or self.fit(inputs, axis % max(inputs[0].ndim, 1)))
+            return self.gather_elements(*inputs, axis)
         if operator == "GatherND":
+            self.has_axes(inputs[1]), need(not onnx or self.may_be_length(inputs[1].shape[-1]))
+            self.from_start(not onnx and version == 5, inputs[1])
             return self.gather_nd(*inputs, given.get("batch_dims", 0))
         if operator == "Concat":
             return self.concat(inputs, given["axis"], False)
@@ -475,6 +492,7 @@ class Toy(Movement):
             return self.concat(inputs[0], given["axis"], given.get("new_axis", 0) == 1)
         if operator == "Transpose":
             perm = given.get("perm") if onnx else self.numbers(inputs[1])
+            self.not_negative(perm)
             return self.transpose(inputs[0], None if not onnx and perm == [] else perm)
         if operator == "Reshape":
             kept = given.get("allowzero", 0) == 1 if onnx else not given["special_zero"]
@@ -483,8 +501,21 @@ class Toy(Movement):
             axes = given.get("axes")
             if len(inputs) > 1 and inputs[1] is not None:
                 axes = [self.number(inputs[1])] if inputs[1].ndim == 0 and not onnx else self.numbers(inputs[1])
+            if onnx and version == 1:
+                self.not_negative(axes)
             return self.squeeze(inputs[0], axes) if operator == "Squeeze" else self.unsqueeze(inputs[0], axes)
+        if version < 11:
+            self.not_negative([given.get("axis", 1)])
         return self.flatten(inputs[0], given.get("axis", 1))
+
+    def from_start(self, only, indices):
+        need(not only or indices.size == 0 or indices.min() >= 0)
+
+    def may_be_length(self, length):
+        return length > 0
+
+    def not_negative(self, axes):
+        need(axes is None or min(axes, default=0) >= 0)
 
     def default_axis(self, given, data):
         return given.get("axis", 0)
@@ -515,6 +546,23 @@ def as_array(items, dtype, dtypes):
     return made
 
 
+# types of inputs, by their places, and the versions that brought attributes
+INT32_OR_64 = ("int32", "int64")
+LISTED = {
+    **dict.fromkeys([("onnx", name) for name in "ScatterND GatherND Reshape Expand Squeeze Unsqueeze Tile Split ReverseSequence".split()],
+                    {1: ("int64",)}),
+    **dict.fromkeys([("onnx", name) for name in "Gather GatherElements Scatter ScatterElements CenterCropPad".split()], {1: INT32_OR_64}),
+    ("onnx", "Pad"): {1: ("int64",), 3: INT32_OR_64}, ("onnx", "Slice"): dict.fromkeys(range(1, 5), INT32_OR_64),
+    ("openvino", "GatherElements"): {1: INT32_OR_64}, ("openvino", "ScatterNDUpdate"): {1: INT32_OR_64},
+    ("openvino", "Roll"): {1: INT32_OR_64, 2: INT32_OR_64},
+}
+NUMERIC = {("openvino", *one) for one in [
+    ("Broadcast", 3), ("Concat", 1), ("Pad", 1), ("Reshape", 1), ("ScatterElementsUpdate", 3), ("ScatterNDUpdate", 3),
+    ("ScatterNDUpdate", 15), ("ScatterUpdate", 3), ("SliceScatter", 15), ("Squeeze", 0), ("Unsqueeze", 0)]}
+SINCE = {("onnx", "GatherND", "batch_dims"): 12, ("onnx", "ScatterND", "reduction"): 16, ("onnx", "ScatterElements", "reduction"): 16,
+         ("onnx", "Reshape", "allowzero"): 14, ("onnx", "Split", "num_outputs"): 18, ("onnx", "DepthToSpace", "mode"): 11,
+         ("onnx", "SpaceToDepth", "mode"): 28, ("openvino", "Gather", "batch_dims"): 7, ("openvino", "ScatterNDUpdate", "reduction"): 15,
+         ("openvino", "ScatterElementsUpdate", "reduction"): 12, ("openvino", "ScatterElementsUpdate", "use_init_val"): 12}
 INTEGER_DTYPES = [np.dtype(name) for name in "int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()]
 
 
@@ -609,6 +657,33 @@ class IndexUncheckedForEmptyBlocks(Toy):
 class NaturalIndexWrapped(Toy):
     def natural_index(self, index, dim):
         return self.index(index, [dim], 0)
+
+
+@fault("integers of types that are not listed are read")
+class UnlistedTypes(Toy):
+    def check_types(self, case):
+        pass
+
+
+@fault("attributes of later versions are obeyed")
+class LaterAttributes(Toy):
+    def check_attributes(self, case):
+        pass
+
+
+@fault("a tuple without indices takes the whole tensor where it is an error")
+class TuplesWithoutIndices(Toy):
+    def may_be_length(self, length):
+        return True
+
+
+@fault("negative axes and indices are wrapped in versions that have none")
+class OlderVersionsWrap(Toy):
+    def from_start(self, only, indices):
+        pass
+
+    def not_negative(self, axes):
+        pass
 
 
 @fault("float indices are rounded")
@@ -1466,20 +1541,20 @@ class Outputs:
 
     def become(self, runtime, cases):
         for id, case in cases.items():
-            files = [npy(output) for output in outcome(runtime, case) or []]
-            before = self.present.get(id, [])
+            outputs, before = outcome(runtime, case), self.present.get(id, {})
+            if outputs is None:
+                files = {"refused": b""}
+            else:
+                files = {"output.npy" if len(outputs) == 1 else f"output_{n}.npy": npy(output) for n, output in enumerate(outputs)}
             if files == before:
                 continue
             self.present[id] = files
-            for n in range(len(before)):
-                self.path(id, n, len(before)).unlink()
-            for n, bytes in enumerate(files):
-                path = self.path(id, n, len(files))
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(bytes)
-
-    def path(self, id, n, count):
-        return self.folder / id / ("output.npy" if count == 1 else f"output_{n}.npy")
+            folder = self.folder / id
+            folder.mkdir(parents=True, exist_ok=True)
+            for name in before:
+                (folder / name).unlink()
+            for name, bytes in files.items():
+                (folder / name).write_bytes(bytes)
 
 
 def judged(program, outputs, cases):

@@ -57,7 +57,7 @@ class Movement:
             need(mode == "constant" or data.dtype.kind != "U")
             for dim, *of in zip(data.shape, before, after):
                 need(max(of) <= self.most_padded(mode, dim))
-        need(constant is None or (constant.dtype == data.dtype and constant.size == 1))
+        need(constant is None or (constant.dtype == data.dtype and constant.ndim == 0))
         need(len(pads) % 2 == 0)
         half = len(pads) // 2
         axes = list(range(data.ndim)) if axes is None else self.pad_axes(axes, data.ndim)
@@ -120,6 +120,7 @@ class Movement:
         return self.numbers(tensor.reshape(1) if tensor.ndim == 0 else tensor)
 
     def on_roll(self, case, onnx, given, inputs):
+        need(inputs[1].ndim <= inputs[2].ndim)
         data, shifts, axes = inputs[0], self.list_or_number(inputs[1]), self.list_or_number(inputs[2])
         shifts = shifts * len(axes) if len(shifts) == 1 else shifts
         need(len(shifts) == len(axes))
@@ -169,6 +170,7 @@ class Movement:
     def on_split(self, case, onnx, given, inputs):
         data, version = inputs[0], case["version"]
         if not onnx:
+            need(inputs[1].ndim == 0)
             axis, count = self.axis(self.number(inputs[1]), data.ndim), given["num_splits"]
             need(1 <= count <= data.shape[axis] and data.shape[axis] % count == 0)
             return self.parts(data, axis, [data.shape[axis] // count] * count)
@@ -220,7 +222,7 @@ class Movement:
         kinds = [self.kind_of_entry(masks, n) for n in range(len(begin))]
         need(kinds.count("ellipsis") <= 1)
         left = data.ndim - sum(kind in ("slice", "shrink") for kind in kinds)
-        need(left >= 0)
+        need(left == 0 or (left > 0 and set(kinds) != {"slice"} and kinds))
         spans, shape, dims = [], [], iter(data.shape)
         for n, kind in enumerate(kinds):
             if kind == "new":
@@ -230,6 +232,7 @@ class Movement:
                     spans.append(range(dim)), shape.append(dim)
             elif kind == "shrink":
                 dim, place = next(dims), 0 if masks["begin"][n] else begin[n]
+                need(begin[n] == end[n])
                 need(-dim <= place < dim)
                 spans.append([place % dim])
             else:
