@@ -171,8 +171,9 @@ impl LaidOut {
     /// there is too little memory for a tensor that is needed as a whole.
     pub fn write(&mut self, sink: &mut OpenOutput<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
         let to = if sink.as_file().is_some() { OutputKind::File } else { OutputKind::Stream };
-        let written = self.begin(to, text).and_then(|()| self.write_begun(sink, text, progress));
-        written.map_err(|error| error.needing(|| self.need()))
+        // A copy of an operand that does not fit tells its own need.
+        self.begin(to, text)?;
+        self.write_begun(sink, text, progress).map_err(|error| error.needing(|| self.need()))
     }
 
     fn write_begun(&self, sink: &mut OpenOutput<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
