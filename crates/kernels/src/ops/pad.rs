@@ -49,7 +49,8 @@ pub fn check(
 }
 
 fn padded(dim: usize, before: i64, after: i64, mode: PadMode) -> Result<Segments, String> {
-    let [less, behind] = [before, after].map(|places| usize::try_from(places.saturating_neg()).unwrap_or(0));
+    let [less, behind] =
+        [before, after].map(|places| usize::try_from(places.min(0).unsigned_abs()).unwrap_or(usize::MAX));
     let [before, after] = [before, after].map(|places| usize::try_from(places).unwrap_or(0));
     let len = dim.checked_sub(less).and_then(|dim| dim.checked_sub(behind));
     let len = len.ok_or_else(|| format!("cannot remove {less} and {behind} places of {dim}"))?;
@@ -230,7 +231,7 @@ mod tests {
             (error(&[0, -2], &[0, -2], None), "data: cannot remove 2 and 2 places of 3 (axis 1 of [1, 3])"),
             (
                 error(&[0, i64::MIN], &[0, 1], None),
-                "data: cannot remove 9223372036854775807 and 0 places of 3 (axis 1 of [1, 3])",
+                "data: cannot remove 9223372036854775808 and 0 places of 3 (axis 1 of [1, 3])",
             ),
             (error(&[0, i64::MAX], &[0, i64::MAX], None), "data: more places than can be counted (axis 1 of [1, 3])"),
             (
