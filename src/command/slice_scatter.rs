@@ -79,8 +79,8 @@ impl SliceScatter {
         let line = |count: usize| match &self.condition {
             None => changed(count),
             Some(_) => {
-                let (items, tensors) = (replaced.load(Ordering::Relaxed), counted(count, "tensor", "tensors"));
-                format!("{items} items replaced in {tensors}")
+                let items = counted(replaced.load(Ordering::Relaxed), "item", "items");
+                format!("{items} replaced in {}", counted(count, "tensor", "tensors"))
             }
         };
         run_for_each(io, (&self.data, None), &self.updates, &self.options, &line, &|change| {
@@ -134,21 +134,21 @@ impl SliceScatter {
         let mut base = Selection::base(data, edit.in_place);
         let mut count =
             || (is_counted && skips_items).then(|| places.count_matching(&mut base, &replacement)).transpose();
-        let counted = match io.counter.get() {
+        let known = match io.counter.get() {
             // `--explain` counts these reads apart from those of the plan
             Some(counter) => counter.apart(count).0,
             None => count(),
         }?;
-        if let (true, Some(number)) = (output.is_dry_run(), counted) {
-            report.line(format_args!("{number} items would be replaced"));
+        if let (true, Some(number)) = (output.is_dry_run(), known) {
+            report.line(format_args!("{} would be replaced", counted(number, "item", "items")));
         }
         let outcome =
             destination.put(OutputTensor::new(Box::new(places.replacing(base, replacement)), limits), report)?;
         if is_counted {
-            let number = counted.unwrap_or_else(|| replaced.load(Ordering::Relaxed));
+            let number = known.unwrap_or_else(|| replaced.load(Ordering::Relaxed));
             sum.fetch_add(number, Ordering::Relaxed);
             if !is_one_of_several && !output.is_dry_run() {
-                writeln!(out, "{number} items replaced").context("standard output")?;
+                writeln!(out, "{} replaced", counted(number, "item", "items")).context("standard output")?;
             }
         }
         Ok(outcome)

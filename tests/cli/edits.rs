@@ -67,7 +67,7 @@ fn a_tensor_of_a_folder() {
         "",
         &[("model/1.safetensors", file(&[("w.0", [1, 2]), ("b.0", [9, 4])]))],
     );
-    changes("slice-scatter dump:x --fill 9 --where ==2 -i", "1 items replaced\n", &[("dump/x.npy", npy([1, 9]))]);
+    changes("slice-scatter dump:x --fill 9 --where ==2 -i", "1 item replaced\n", &[("dump/x.npy", npy([1, 9]))]);
 }
 
 #[test]

@@ -252,7 +252,7 @@ fn words_of_other_tools() {
         folder.refuses(words("scatter-nd a.npy [[0]] a.npy --reduction average"), &["'average'"]).expect("refused");
     assert!(!said.contains("mean"), "{said}");
     let run = folder.run(words("slice-scatter [\"None\",\"a\"] --fill b --where ==None"));
-    assert_eq!((run.status, run.stderr.as_str()), (Some(0), "1 items replaced\n"));
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), "1 item replaced\n"));
     assert_eq!(folder.run(words("convert a.npy --dims 0,1 -o names.zarr")).status, Some(0));
 }
 

@@ -37,9 +37,9 @@ fn the_one_item_is_taken() {
     );
     // what is replaced is said
     for (args, item, line) in [
-        ("five.npy --fill 7 --where >4", "7.0\n", "1 items replaced\n"),
+        ("five.npy --fill 7 --where >4", "7.0\n", "1 item replaced\n"),
         ("five.npy --fill 7 --where <4", "5.0\n", "0 items replaced\n"),
-        ("nan.npy --fill 7 --where nan --at ...", "7.0\n", "1 items replaced\n"),
+        ("nan.npy --fill 7 --where nan --at ...", "7.0\n", "1 item replaced\n"),
     ] {
         let run = folder.run(words(&format!("slice-scatter {args}")));
         assert_eq!((&*run.stdout, &*run.stderr), (item.as_bytes(), line), "{args}");

@@ -467,3 +467,8 @@ impl<T: Item> Example<T> {
 pub(crate) fn examples<T: Item>(rows: Vec<Example<T>>) {
     each(rows, |example| example.name.clone(), Example::check);
 }
+
+/// The line of a run that replaces items where a condition holds.
+pub(crate) fn items_replaced(count: usize) -> String {
+    format!("{count} item{} replaced\n", if count == 1 { "" } else { "s" })
+}

@@ -5,7 +5,7 @@ use ndarray::{ArrayD, IxDyn};
 use tensorop::{Condition, SliceArgs, replace_where};
 
 use super::random::Random;
-use crate::common::{DIVISIONS, Folder, header, indices, npy, npy_with_header, to_fortran};
+use crate::common::{DIVISIONS, Folder, header, indices, items_replaced, npy, npy_with_header, to_fortran};
 
 /// The numbers that items are, few of them so that conditions often hold.
 const NUMBERS: [f32; 9] = [0.0, -0.0, 1.0, -1.0, 2.5, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-45];
@@ -72,7 +72,7 @@ fn items_are_replaced_where_a_condition_holds() {
         let run = |more: &[&str]| {
             let args = [&["slice-scatter"], more, &common, &slice].concat();
             let said = folder.run_with(&args, division.window, Some(&folder.get("c.npy"))).printed();
-            assert_eq!(said, Ok(format!("{count} items replaced\n")), "{shown} {args:?}");
+            assert_eq!(said, Ok(items_replaced(count)), "{shown} {args:?}");
         };
         for operand in ["c.npy", "f.npy", "-"] {
             run(&[operand, "-o", "out.npy"]);
