@@ -54,6 +54,8 @@ pub(super) struct Convert {
     #[arg(long, value_name = "[GLOB=]DTYPE", value_parser = DTypeParser::of_values(parse_cast), hide_possible_values = true, long_help = dtype_help(CAST_HELP), help_heading = HEADING)]
     pub cast: Vec<CastArg>,
     /// With --cast: truncate fractions, take the nearest integer of the dtype (0 for NaN), drop imaginary parts
+    ///
+    /// As bool every item but 0 is true, also NaN and a fraction.
     #[arg(long, requires = "cast", help_heading = HEADING)]
     pub lossy: bool,
     /// With --cast to floats: a finite item that is too large becomes the largest finite number of its sign
@@ -106,9 +108,9 @@ const HEADING: &str = "Conversion";
 
 const CAST_HELP: &str = "Convert the values to this dtype; with GLOB=DTYPE only in tensors with matching names
 
-A cast to floats and complex numbers rounds each value once, to nearest, ties to even. A line on standard error counts the finite \
-items that became infinite, or NaN in a dtype without infinity; see --saturate and --strict. A cast to integers and bool must be \
-exact; otherwise an error names the first value that is not.
+A cast to floats and complex numbers rounds each value once, to nearest, ties to even; to float8_e8m0fnu, whose numbers are powers of \
+two, ties go up. A line on standard error counts the finite items that became infinite, or NaN in a dtype without infinity; see \
+--saturate and --strict. A cast to integers and bool must be exact; otherwise an error names the first value that is not.
 
 With several tensors, DTYPE converts only those of its class: integers, floats or complex numbers (not bool). \
 GLOB=DTYPE converts all that match, and the last match decides. Can be given several times. A value that applies to no tensor, or only \

@@ -159,7 +159,7 @@ impl Narrow {
     /// - Beyond the largest number: infinity, else NaN, else the largest number.
     /// - NaN loses its sign if the type's NaN has none, and becomes zero without a NaN; -0 becomes +0 without a -0.
     /// - `float8_e8m0fnu` has neither zero nor sign: small values become its smallest number; zero and negative numbers
-    ///   become NaN.
+    ///   become NaN; a tie between two powers of two becomes the larger.
     /// - Integer types drop the fraction and clamp; NaN becomes 0.
     ///
     /// ```
