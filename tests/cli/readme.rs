@@ -434,6 +434,9 @@ fn commands_of_the_readme_table_run() {
         let ended_well = output.status.code().is_some_and(|code| code <= most);
         if ended_well { Ok(()) } else { Err(String::from_utf8_lossy(&output.stdout).into_owned()) }
     });
+    // most rows read this file, and print of it what its page shows
+    let read = |folder: &Path| fs::read(folder.join("matrix.npy")).unwrap();
+    assert!(read(&folder) == read(&Path::new(ROOT).join("samples")), "a row changes matrix.npy");
 }
 
 #[test]
