@@ -237,6 +237,33 @@ fn stores_are_replaced_whole() {
     assert_eq!(hidden(&folder), Vec::<String>::new());
 }
 
+/// A killed run leaves a folder that may hold a whole store. Nobody sees it, it stands in no way, and the next output of that
+/// name removes it.
+#[test]
+fn what_a_killed_run_left_is_no_tensor() {
+    for parent in ["g.zarr", "folder"] {
+        let folder = Folder::new();
+        counting(&folder);
+        match parent {
+            "g.zarr" => done(&folder, "convert a=d.npy b=d.npy -o g.zarr").map(drop),
+            _ => done(&folder, "convert d.npy -o folder/a.npy").map(drop),
+        }
+        .expect("written");
+        let look = |args: &str| (args.to_owned(), folder.run(words(args)));
+        let looks =
+            || ["info", "info --json", "info --tree", "show", "textconv"].map(|args| look(&format!("{args} {parent}")));
+        let before = looks();
+        done(&folder, &format!("convert d.npy -o {parent}/.k.zarr.0.tmp/store --to zarr")).expect("a leftover");
+        fs::create_dir_all(folder.path(&format!("{parent}/.k.zarr.0.tmp/new"))).expect("a folder");
+        assert_eq!(looks(), before, "{parent}");
+        done(&folder, &format!("diff {parent} {parent}")).expect("equal");
+        done(&folder, &format!("convert d.npy -o {parent}/k.zarr")).expect("written");
+        assert!(!folder.path(&format!("{parent}/.k.zarr.0.tmp")).exists(), "{parent}");
+        let listed = done(&folder, &format!("info {parent}")).expect("listed");
+        assert!(listed.contains(" k") && listed.contains("total"), "{listed}");
+    }
+}
+
 #[test]
 fn refusals() {
     let folder = Folder::new();
