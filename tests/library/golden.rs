@@ -11,7 +11,7 @@ use num_complex::Complex;
 use predicates::prelude::*;
 use predicates::reflection::Case;
 use tempfile::TempDir;
-use tensorop::golden::{Compared, TensorEq, UPDATE, tensor_eq};
+use tensorop::golden::{Compared, TensorEq, UPDATE, golden as golden_tensor, tensor_eq};
 use tensorop::{Element, Tensor, assert_tensor_eq, read, write};
 
 /// Asserts, and returns what a failure says.
@@ -233,14 +233,18 @@ fn a_message_stands_before_the_report() {
 /// other tests are a part.
 const FOLDER: &str = "TENSOROP_TEST_GOLDEN";
 
-/// Runs `in_a_process_of_its_own` with the variable. Returns whether it passed, and what it printed on standard error.
-fn run_with(folder: &TempDir, value: &str) -> (bool, String) {
+/// Runs a test of this file with a value of [`UPDATE`]. Returns whether it passed, and what it printed on standard error.
+fn run_test(test: &str, folder: &Path, value: &str) -> (bool, String) {
     let run = Command::new(std::env::current_exe().expect("this program"))
-        .args(["golden::in_a_process_of_its_own", "--exact", "--nocapture"])
-        .envs([(FOLDER, folder.path().as_os_str()), (UPDATE, value.as_ref())])
+        .args([&format!("golden::{test}"), "--exact", "--nocapture"])
+        .envs([(FOLDER, folder.as_os_str()), (UPDATE, value.as_ref())])
         .output()
         .expect("this program runs");
     (run.status.success(), String::from_utf8_lossy(&run.stderr).into_owned())
+}
+
+fn run_with(folder: &TempDir, value: &str) -> (bool, String) {
+    run_test("in_a_process_of_its_own", folder.path(), value)
 }
 
 #[test]
@@ -308,4 +312,72 @@ fn nothing_is_made_where_nothing_is_accepted() {
     let (passed, told) = run_with(&folder, "no");
     assert!(!passed && !told.contains("wrote "), "{told}");
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}
+
+#[test]
+fn predicates_in_a_process_of_its_own() {
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    let (file, actual) = (folder.join("file.npy"), folder.join("actual.npy"));
+    let old = std::fs::read(&file).expect("a golden file");
+    let bytes = std::fs::read(&actual).expect("a tensor");
+    let printed = || {
+        let output = Output { status: ExitStatus::default(), stdout: bytes.clone(), stderr: Vec::new() };
+        output.assert()
+    };
+    let other = || tensor_eq(&actual);
+    // what may fail although the test passes
+    let never: [(&str, &dyn Fn() -> bool); 16] = [
+        ("not", &|| tensor_eq(&file).not().eval(&bytes)),
+        ("or", &|| tensor_eq(&file).or(other()).eval(&bytes)),
+        ("and", &|| !tensor_eq(&file).and(other()).eval(&bytes)),
+        ("boxed", &|| !Predicate::eval(&tensor_eq(&file).boxed(), &bytes)),
+        ("inherent", &|| !tensor_eq(&file).eval(&bytes)),
+        ("an array", &|| !tensor_eq(&file).eval(&array![7.0])),
+        ("path", &|| !tensor_eq(&file).for_path().eval(&actual)),
+        ("printed", &|| printed().try_stdout(tensor_eq(&file)).is_err()),
+        ("printed not", &|| printed().try_stdout(tensor_eq(&file).not()).is_ok()),
+        ("printed or", &|| printed().try_stdout(tensor_eq(&file).or(other())).is_ok()),
+        ("printed and", &|| printed().try_stdout(other().and(tensor_eq(&file))).is_err()),
+        ("printed path", &|| tensor_eq(&file).for_path().find_case(false, &actual).is_some()),
+        ("golden not", &|| golden_tensor(&file).not().eval(&bytes)),
+        ("golden or", &|| golden_tensor(&file).or(other()).eval(&bytes)),
+        ("golden printed not", &|| printed().try_stdout(golden_tensor(&file).not()).is_ok()),
+        ("golden path not", &|| golden_tensor(&file).for_path().not().eval(&actual)),
+    ];
+    for (name, holds) in never {
+        assert!(holds(), "{name}");
+        assert!(std::fs::read(&file).expect("a golden file") == old, "{name} writes");
+    }
+    let writes: [(&str, &dyn Fn()); 6] = [
+        ("golden", &|| assert!(golden_tensor(&file).eval(&bytes))),
+        ("golden path", &|| assert!(golden_tensor(&file).eval(actual.as_path()))),
+        ("golden printed", &|| drop(printed().stdout(golden_tensor(&file).rtol(1e-5)))),
+        ("golden for_path", &|| assert!(golden_tensor(&file).for_path().find_case(false, &actual).is_none())),
+        ("macro", &|| assert_tensor_eq!(&file, &bytes)),
+        ("macro with limits", &|| assert_tensor_eq!(tensor_eq(&file).ulp(1), &bytes)),
+    ];
+    for (name, assert) in writes {
+        std::fs::write(&file, &old).expect("written");
+        assert();
+        assert!(std::fs::read(&file).expect("a golden file") == bytes, "{name} does not write");
+    }
+}
+
+/// A predicate is not told what it is a part of, so only the one that says so in its name writes.
+#[test]
+fn an_update_writes_only_what_is_asserted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    golden(&folder, "file.npy", &Tensor::from(&array![1.0, 2.0]));
+    golden(&folder, "actual.npy", &Tensor::from(&array![1.0, 3.0]));
+    let (passed, told) = run_test("predicates_in_a_process_of_its_own", folder.path(), "1");
+    assert!(passed && told.matches("wrote golden file ").count() == 6, "{told}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 2);
+    let missing = folder.path().join("missing.npy");
+    for (predicate, how) in
+        [(golden_tensor(&missing), "=1 to make it: "), (tensor_eq(&missing), "=1 and golden(FILE) to make it: ")]
+    {
+        let case = predicate.find_case(false, &b"[1]"[..]).expect("a failure");
+        let told: String = case.products().map(|product| product.value().to_string()).collect();
+        assert!(told.contains(how), "{told}");
+    }
 }

@@ -17,19 +17,20 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! [`tensor_eq`] is also a predicate for bytes; [`for_path`](TensorEq::for_path) makes one for paths.
+//! [`golden()`](golden) and [`tensor_eq`] are predicates for bytes; [`for_path`](TensorEq::for_path) makes one for paths. They
+//! differ in [new golden files](#new-golden-files) alone.
 //!
 //! ```no_run
 //! use std::path::Path;
 //!
 //! use predicates::prelude::*;
-//! use tensorop_files::golden::tensor_eq;
+//! use tensorop_files::golden::{golden, tensor_eq};
 //!
-//! let output = assert_cmd::Command::new("program").arg("in.npy").assert();
-//! let output = output.stdout(tensor_eq("golden.npy").rtol(1e-5)).get_output().clone();
-//! assert!(tensor_eq("golden.npy").ulp(2).eval(&output.stdout));
-//! assert!(tensor_eq("golden.npy").ulp(2).eval(Path::new("out.npy")));
-//! assert!(tensor_eq("golden.npy").ulp(2).and(tensor_eq("other.npy").not()).eval(&output.stdout));
+//! let output = assert_cmd::Command::new("program").arg("in.npy").assert().success();
+//! let output = output.stdout(golden("golden.npy").rtol(1e-5)).get_output().clone();
+//! assert!(golden("golden.npy").ulp(2).eval(&output.stdout));
+//! assert!(golden("golden.npy").ulp(2).eval(Path::new("out.npy")));
+//! assert!(tensor_eq("golden.npy").ulp(2).and(tensor_eq("in.npy").not()).eval(&output.stdout));
 //! ```
 //!
 //! The two tensors may have different formats. Plain JSON and CSV take the dtype of the other tensor, as in
@@ -37,13 +38,19 @@
 //!
 //! # New golden files
 //!
-//! If the environment variable [`UPDATE`] is `1`, `true` or `yes`, a tensor that fails replaces the golden file, in its
-//! format, and a line on standard error reports this. Missing folders are created. Review the changes before you commit
-//! them. With `0`, `false`, `no` or an empty value nothing is written; with any other value every assertion fails.
+//! If the environment variable [`UPDATE`] is `1`, `true` or `yes`, a tensor that fails in
+//! [`assert_tensor_eq!`](crate::assert_tensor_eq) or [`golden()`](golden) replaces the golden file, in its format, and a line
+//! on standard error reports this. Missing folders are created. Review the changes before you commit them. With `0`,
+//! `false`, `no` or an empty value nothing is written; with any other value every such assertion fails.
+//!
+//! The predicate [`tensor_eq`] never writes. Under `.not()`, and beside others in `.or()` and `.and()`, the test may expect a
+//! tensor that differs, and a predicate does not see the combination around it. So use [`golden()`](golden) alone, as in
+//! `.stdout(golden(FILE))`.
 
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use ndarray::{ArrayBase, Data, Dimension};
@@ -87,30 +94,36 @@ macro_rules! assert_tensor_eq {
 #[doc(hidden)]
 #[track_caller]
 pub fn assert_golden<A: Compared + ?Sized>(golden: &TensorEq, actual: &A, message: Option<fmt::Arguments<'_>>) {
-    if let Some(why) = golden.check(&actual.compared()) {
+    let golden = TensorEq { is_updated: true, ..golden.clone() };
+    if let Some(why) = golden.check(&actual.compared(), true) {
         let before = message.map_or_else(String::new, |message| format!("{message}: "));
         panic!("{before}not {golden}:\n{}", why.trim_end());
     }
 }
 
-/// Returns a predicate for bytes that hold the golden tensor. The path is relative to the test's working directory (the
-/// crate's folder under `cargo test`) and may name a member: `golden.npz:member`.
-pub fn tensor_eq(golden: impl Into<PathBuf>) -> TensorEq {
-    TensorEq { golden: golden.into(), options: Options::default() }
+/// Returns a predicate for bytes that hold the golden tensor, which with [`UPDATE`] replace the golden file otherwise. The
+/// path is relative to the test's working directory (the crate's folder under `cargo test`) and may name a member:
+/// `golden.npz:member`.
+pub fn golden(file: impl Into<PathBuf>) -> TensorEq {
+    TensorEq { is_updated: true, ..tensor_eq(file) }
 }
 
-/// A predicate for bytes, from [`tensor_eq`].
-#[derive(Clone, Debug)]
-pub struct TensorEq {
+/// Returns the predicate of [`golden()`](golden) without its updates: it never writes the file.
+pub fn tensor_eq(file: impl Into<PathBuf>) -> TensorEq {
+    TensorEq { golden: file.into(), options: Options::default(), is_updated: false, actual: PhantomData }
+}
+
+/// A predicate for bytes, from [`golden()`](golden) or [`tensor_eq`], or for [`Path`]s. A predicate for both would make
+/// assert_cmd's `.stdout(...)` and the predicates' `.and(...)` ambiguous.
+#[derive(Debug)]
+pub struct TensorEq<T: ?Sized = [u8]> {
     golden: PathBuf,
     options: Options,
+    is_updated: bool,
+    actual: PhantomData<fn(&T)>,
 }
 
-/// A predicate for paths, from [`TensorEq::for_path`].
-#[derive(Clone, Debug)]
-pub struct PathTensorEq(TensorEq);
-
-impl TensorEq {
+impl<T: ?Sized> TensorEq<T> {
     /// Accepts differences up to this value plus [`rtol`](Self::rtol) times the golden value.
     #[must_use]
     pub fn atol(self, atol: f64) -> Self {
@@ -141,19 +154,27 @@ impl TensorEq {
         Self { options: self.options.with_ignore_dtype(true), ..self }
     }
 
-    /// Returns whether `actual` equals the golden tensor; with [`UPDATE`], replaces the golden file otherwise.
+    /// Returns whether `actual` equals the golden tensor. With [`UPDATE`], [`golden()`](golden) replaces the golden file
+    /// otherwise.
     pub fn eval<A: Compared + ?Sized>(&self, actual: &A) -> bool {
-        self.check(&actual.compared()).is_none()
+        self.check(&actual.compared(), self.is_updated).is_none()
     }
 
     /// Returns the predicate for paths.
     #[must_use]
-    pub fn for_path(self) -> PathTensorEq {
-        PathTensorEq(self)
+    pub fn for_path(self) -> TensorEq<Path> {
+        self.predicate()
     }
 
-    fn check(&self, actual: &Actual<'_>) -> Option<String> {
-        let updates = match rewrite::updates_golden(std::env::var_os(UPDATE).as_deref()) {
+    fn predicate<U: ?Sized>(&self) -> TensorEq<U> {
+        let (golden, options) = (self.golden.clone(), self.options.clone());
+        TensorEq { golden, options, is_updated: self.is_updated, actual: PhantomData }
+    }
+
+    /// Returns why the tensors differ. Only an assertion, whose failure fails the test, writes files.
+    fn check(&self, actual: &Actual<'_>, is_asserted: bool) -> Option<String> {
+        let variable = std::env::var_os(UPDATE).filter(|_| is_asserted && self.is_updated);
+        let updates = match rewrite::updates_golden(variable.as_deref()) {
             Ok(updates) => updates,
             Err(error) => return Some(error.to_string()),
         };
@@ -170,11 +191,12 @@ impl TensorEq {
     }
 
     fn open(&self, actual: &Actual<'_>) -> Result<[Source; 2]> {
-        let golden = OpenOptions::new(self.label()).open(&Located::from_path(&self.golden)).map_err(|error| {
+        let found = OpenOptions::new(self.label()).open(&Located::from_path(&self.golden)).map_err(|error| {
             let missing = error.kind() == ErrorKind::Io(io::ErrorKind::NotFound);
-            if missing { error.within(format!("run the test with {UPDATE}=1 to make it")) } else { error }
+            let to_make_it = if self.is_updated { "to make it" } else { "and golden(FILE) to make it" };
+            if missing { error.within(format!("run the test with {UPDATE}=1 {to_make_it}")) } else { error }
         })?;
-        let golden = TensorOrText::new(&golden, golden.chosen()?, Subject::Operand(0))?;
+        let golden = TensorOrText::new(&found, found.chosen()?, Subject::Operand(0))?;
         actual.with_source(|actual| typed_pair([golden, actual]))
     }
 
@@ -215,15 +237,6 @@ impl TensorEq {
         file.write()?;
         writeln!(io::stderr(), "wrote {label}: {shown}")?;
         Ok(())
-    }
-
-    fn case(&self, expected: bool, actual: &Actual<'_>) -> Option<Case<'_>> {
-        let why = self.check(actual);
-        let case = Case::new(Some(self), why.is_none());
-        match why {
-            None => expected.then_some(case),
-            Some(why) => (!expected).then(|| case.add_product(Product::new("diff", format!("\n{why}")))),
-        }
     }
 }
 
@@ -295,44 +308,36 @@ impl<P: Into<PathBuf>> From<P> for TensorEq {
     }
 }
 
-/// Implemented for bytes only: an implementation for paths would make assert_cmd's `.stdout(...)` and the predicates'
-/// `.and(...)` ambiguous.
-impl Predicate<[u8]> for TensorEq {
-    fn eval(&self, bytes: &[u8]) -> bool {
-        self.eval(bytes)
+impl<T: Compared + ?Sized> Predicate<T> for TensorEq<T> {
+    /// Never writes: combinations call it.
+    fn eval(&self, actual: &T) -> bool {
+        self.check(&actual.compared(), false).is_none()
     }
 
-    fn find_case<'a>(&'a self, expected: bool, bytes: &[u8]) -> Option<Case<'a>> {
-        self.case(expected, &bytes.compared())
-    }
-}
-
-impl Predicate<Path> for PathTensorEq {
-    fn eval(&self, path: &Path) -> bool {
-        self.0.eval(path)
-    }
-
-    fn find_case<'a>(&'a self, expected: bool, path: &Path) -> Option<Case<'a>> {
-        self.0.case(expected, &path.compared())
+    fn find_case<'a>(&'a self, expected: bool, actual: &T) -> Option<Case<'a>> {
+        let why = self.check(&actual.compared(), !expected);
+        let case = Case::new(Some(self), why.is_none());
+        match why {
+            None => expected.then_some(case),
+            Some(why) => (!expected).then(|| case.add_product(Product::new("diff", format!("\n{why}")))),
+        }
     }
 }
 
-impl PredicateReflection for TensorEq {}
+impl<T: ?Sized> PredicateReflection for TensorEq<T> {}
 
-impl PredicateReflection for PathTensorEq {}
+impl<T: ?Sized> Clone for TensorEq<T> {
+    fn clone(&self) -> Self {
+        self.predicate()
+    }
+}
 
-impl fmt::Display for TensorEq {
+impl<T: ?Sized> fmt::Display for TensorEq<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the tensor of {}", self.golden.display())?;
         let Options { atol, rtol, ulp, .. } = &self.options;
         atol.map_or(Ok(()), |atol| write!(f, ", atol {atol:e}"))?;
         rtol.map_or(Ok(()), |rtol| write!(f, ", rtol {rtol:e}"))?;
         ulp.map_or(Ok(()), |ulp| write!(f, ", {ulp} ulp"))
-    }
-}
-
-impl fmt::Display for PathTensorEq {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }

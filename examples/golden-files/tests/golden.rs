@@ -2,7 +2,7 @@
 
 use assert_cmd::{Command, cargo_bin_cmd};
 use tensorop::assert_tensor_eq;
-use tensorop::golden::tensor_eq;
+use tensorop::golden::{golden, tensor_eq};
 
 /// The program writes a file; the installed tensorop compares it with the golden one.
 #[test]
@@ -20,7 +20,7 @@ fn a_file_by_tensorop_diff() {
 #[test]
 fn standard_output_by_a_predicate() {
     let output = cargo_bin_cmd!("softmax").arg("tests/golden/logits.npy").assert();
-    output.success().stdout(tensor_eq("tests/golden/softmax.npy").rtol(1e-5));
+    output.success().stdout(golden("tests/golden/softmax.npy").rtol(1e-5));
 }
 
 /// The same for a file.
