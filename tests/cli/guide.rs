@@ -92,6 +92,24 @@ fn the_example_passes_its_tests_and_finds_differences() {
     check(0, &["status 0"]);
 }
 
+/// What a program wrote before it failed never becomes a golden tensor.
+#[test]
+fn the_script_accepts_nothing_from_a_program_that_failed() {
+    let scratch = tempfile::tempdir().unwrap();
+    copy(Path::new(FOLDER), scratch.path());
+    let golden = scratch.path().join("tests/golden/softmax.npy");
+    let old = fs::read(&golden).unwrap();
+    for status in [0, 7] {
+        fs::write(scratch.path().join("program.sh"), format!("cp \"$1\" \"$2\"; exit {status}\n")).unwrap();
+        fs::write(scratch.path().join("program"), "#!/bin/sh\nexec sh ./program.sh \"$@\"\n").unwrap();
+        fs::write(&golden, &old).unwrap();
+        let script = ["-c", "chmod +x program && exec ./check.sh ./program"];
+        let output = run("sh", &script, &[("TENSOROP_UPDATE_GOLDEN", "1")], scratch.path());
+        assert_eq!(output.status.code(), Some(status), "{}", said(&output));
+        assert_eq!(fs::read(&golden).unwrap() == old, status != 0, "{}", said(&output));
+    }
+}
+
 #[test]
 fn the_guide_shows_the_files() {
     let read = |name: &str| fs::read_to_string(Path::new(FOLDER).join(name)).unwrap();
