@@ -4,11 +4,11 @@
 //! rewritten as a whole and keeps its other tensors. Only formats without a writer are changed in place.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail, ensure};
 
+use super::acceptance::is_damaged;
 use super::asked::{AskedDTypes, DTypeOption};
 use super::destination;
 use super::io::Run;
@@ -16,18 +16,37 @@ use super::member::Member;
 use super::messages::{advised, counted};
 use super::options::ACTUAL;
 use super::sides::NamedPairs;
+use crate::diff::{self, Effort, Options};
 use crate::error::Context;
 use crate::format::Format;
 use crate::format::collection::{Collection, TensorPlace};
 use crate::format::located::{Located, Place, path_without_secrets};
 use crate::format::name_order::by_numbers;
-use crate::format::open::Input;
-use crate::format::rewrite::{self, IndexChange, NamedSource, ReadAgain, Rewrite};
+use crate::format::open::{Input, OpenOptions};
+use crate::format::rewrite::{self, IndexChange, NamedSource, Rewrite};
 use crate::format::write::OutputTensor;
 use crate::item::dtype::DType;
 use crate::ops::fill::Limits;
 use crate::report::printable;
 use crate::storage::source::Source;
+
+/// Opens the tensors of ACTUAL, and reads the written text as the next run will.
+pub(super) struct Accepting<'a> {
+    pub limits: Limits,
+    /// How the next run reads EXPECTED.
+    pub reading: OpenOptions,
+    /// Whether it gets the dtype of void items.
+    pub says_dtype: bool,
+    pub is_written: bool,
+    pub open: Opening<'a>,
+}
+
+/// Opens a tensor of ACTUAL, with the options that it is compared under.
+pub(super) type Opening<'a> = &'a dyn Fn(Option<TensorPlace>) -> Result<(Source, Options)>;
+
+pub(super) fn one(source: Source) -> Result<Vec<NamedSource>> {
+    Ok(vec![NamedSource { name: None, source }])
+}
 
 #[derive(Default)]
 pub(super) struct Changes {
@@ -82,7 +101,7 @@ impl Changes {
         }
         let (file, member) = expected.output();
         let member = member.map(str::to_owned);
-        let old = rewrite::existing(file, &label(file))?;
+        let old = rewrite::existing(file, &label(file), member.is_none())?;
         let name = match &old {
             Some(old) => old.names().and_then(|names| {
                 let found = opened.and_then(Member::name).or(names.first().copied());
@@ -133,22 +152,27 @@ impl Changes {
         keeping: Option<Limits>,
     ) -> Result<()> {
         let side = &pairs.sides[0];
-        let (path, input) = (side.path(expected.file), side.open(expected.file)?);
+        let path = side.path(expected.file);
         if side.is_dump(expected.file) {
             bail!(
                 "{}: --accept changes bytes without a header only if one file is named, as FILE:DTYPE[DIMS]",
                 label(path)
             );
         }
+        let opened = side.open(expected.file).map_err(anyhow::Error::from);
+        if opened.as_ref().err().is_some_and(is_damaged) {
+            let name = name_of(&pairs.sides[1], actual)?;
+            return self.put(path, None, Accepted { name, place: Some(actual), dtype: None });
+        }
+        let input = opened?;
         let n = expected.number_in(&input)?;
         let mut accepted = Accepted { name: input.name(n).map(str::to_owned), place: Some(actual), dtype: None };
         let mut new = None;
-        if let Some(limits) = keeping {
-            let [old, mut found] = pairs.open([expected, actual], asked)?;
-            if !old.dtype().same_kind(found.dtype()) {
-                new = Some(rewrite::cast_to(&mut found, old.dtype(), limits)?);
-                accepted.dtype = Some(old.dtype().clone());
-            }
+        if let (Some(limits), Ok([old, mut found])) = (keeping, pairs.open([expected, actual], asked))
+            && !old.dtype().same_kind(found.dtype())
+        {
+            new = Some(rewrite::cast_to(&mut found, old.dtype(), limits)?);
+            accepted.dtype = Some(old.dtype().clone());
         }
         if input.reader().facts().unwritten.is_none() {
             return self.put(path, Some(&input), accepted);
@@ -237,73 +261,29 @@ impl Changes {
         Ok(())
     }
 
-    /// Makes every check before the first file is written. Returns a line for each file.
-    pub(super) fn write(
-        mut self,
-        run: Run<'_>,
-        again: &ReadAgain,
-        open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
-    ) -> Result<Vec<String>> {
-        let check = |path: &Path, change: &FileChange| change.check(path, again, open, run.limits);
-        let made = self.make_folders()?;
-        let written = self.write_files(run, &check);
-        if written.is_err() {
-            // A folder is only removed if it is empty.
-            made.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
-        }
-        let mut lines: Vec<_> = written?.into_iter().map(|line| format!("wrote {line}")).collect();
-        lines.extend(self.left.iter().map(|left| format!("left {}: only EXPECTED has it", printable(left))));
+    /// Makes every check before the first file is written, if any is. Returns a line for each file.
+    pub(super) fn write(mut self, run: Run<'_>, accepting: &Accepting<'_>) -> Result<Vec<String>> {
+        let [wrote, left] = if accepting.is_written { ["wrote", "left"] } else { ["would write", "would leave"] };
+        let lines = self.write_files(run, accepting)?;
+        let mut lines: Vec<_> = lines.into_iter().map(|line| format!("{wrote} {line}")).collect();
+        lines.extend(self.left.iter().map(|name| format!("{left} {}: only EXPECTED has it", printable(name))));
         Ok(lines)
     }
 
-    pub(super) fn report(
-        mut self,
-        run: Run<'_>,
-        again: &ReadAgain,
-        open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
-    ) -> Result<Vec<String>> {
-        let mut lines = Vec::new();
-        for (path, change) in &self.files {
-            let checked = change.check(path, again, open, run.limits)?;
-            lines.push(format!("would write {}", change.line(path, &checked)));
-            note_size(&mut self.indices, change, &checked);
-        }
-        for (path, change) in &self.indices {
-            if rewrite::changed_index(path, &label(path), change)?.is_some() {
-                lines.push(format!("would write {}", index_line(path)));
-            }
-        }
-        lines.extend(self.left.iter().map(|left| format!("would leave {}: only EXPECTED has it", printable(left))));
-        Ok(lines)
-    }
-
-    /// Returns the new folders, parents first.
-    fn make_folders(&self) -> Result<Vec<PathBuf>> {
-        let mut made = Vec::new();
-        for folder in self.files.keys().filter_map(|path| path.parent()) {
-            let missing = folder.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
-            let missing: Vec<_> = missing.map(Path::to_owned).collect();
-            made.extend(missing.into_iter().rev());
-            fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", label(folder)))?;
-        }
-        Ok(made)
-    }
-
-    fn write_files(
-        &mut self,
-        run: Run<'_>,
-        check: &dyn Fn(&Path, &FileChange) -> Result<CheckedFile>,
-    ) -> Result<Vec<String>> {
+    fn write_files(&mut self, run: Run<'_>, accepting: &Accepting<'_>) -> Result<Vec<String>> {
         // The files are opened again for writing, because more files may be changed than can be open at a time.
-        if self.files.len() > 1 {
-            self.files.iter().try_for_each(|(path, change)| check(path, change).map(drop))?;
+        if self.files.len() > 1 && accepting.is_written {
+            self.files.iter().try_for_each(|(path, change)| change.check(path, accepting).map(drop))?;
         }
         let mut lines = Vec::new();
         for (path, change) in &self.files {
-            let checked = check(path, change)?;
+            let checked = change.check(path, accepting)?;
             lines.push(change.line(path, &checked));
-            note_size(&mut self.indices, change, &checked);
+            if let (Some(index), CheckedFile::Anew(file)) = (&change.index, &checked) {
+                self.indices.entry(index.clone()).or_default().more_bytes += file.more_bytes;
+            }
             match checked {
+                _ if !accepting.is_written => {}
                 CheckedFile::InPlace(tensors) => {
                     let quiet = Run { quiet: true, ..run };
                     tensors.into_iter().try_for_each(|tensor| destination::change(tensor, quiet, None, "--accept"))?;
@@ -313,22 +293,14 @@ impl Changes {
         }
         for (path, change) in &self.indices {
             if let Some(text) = rewrite::changed_index(path, &label(path), change)? {
-                rewrite::write_index(path, &label(path), &text)?;
-                lines.push(index_line(path));
+                if accepting.is_written {
+                    rewrite::write_index(path, &label(path), &text)?;
+                }
+                lines.push(format!("{}: the index", printable(&path.display().to_string())));
             }
         }
         Ok(lines)
     }
-}
-
-fn note_size(indices: &mut BTreeMap<PathBuf, IndexChange>, change: &FileChange, checked: &CheckedFile) {
-    if let (Some(index), CheckedFile::Anew(file)) = (&change.index, checked) {
-        indices.entry(index.clone()).or_default().more_bytes += file.more_bytes;
-    }
-}
-
-fn index_line(path: &Path) -> String {
-    format!("{}: the index", printable(&path.display().to_string()))
 }
 
 impl FileChange {
@@ -342,15 +314,12 @@ impl FileChange {
         format!("{}: {of}{}", printable(&path.display().to_string()), counted(all, "tensor", "tensors"))
     }
 
-    fn check(
-        &self,
-        path: &Path,
-        again: &ReadAgain,
-        open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
-        limits: Limits,
-    ) -> Result<CheckedFile> {
+    fn check(&self, path: &Path, accepting: &Accepting<'_>) -> Result<CheckedFile> {
+        let Accepting { limits, says_dtype, .. } = *accepting;
+        let mut options = Options::default();
         let open = |one: &Accepted| {
-            let mut source = open(one.place)?;
+            let mut source;
+            (source, options) = (accepting.open)(one.place)?;
             if let Some(dtype) = &one.dtype {
                 source = rewrite::cast_to(&mut source, dtype, limits)?;
             }
@@ -360,8 +329,15 @@ impl FileChange {
         if self.is_in_place {
             return Ok(CheckedFile::InPlace(rewrite::in_place(path, &label, tensors, limits)?));
         }
-        let old = rewrite::existing(path, &label)?;
-        Ok(CheckedFile::Anew(Rewrite::new(path, &label, old.as_ref(), tensors, again, limits)?.into()))
+        let old = rewrite::existing(path, &label, true)?;
+        let mut file = Rewrite::new(path, &label, old.as_ref(), tensors, says_dtype, limits)?;
+        if let Some([mut expected, mut actual]) = file.read_again(&accepting.reading)? {
+            // The file has one tensor, and these are its options.
+            let effort = Effort { limits, ..Effort::default() };
+            let found = diff::compare_sources(&mut expected, &mut actual, &options, effort, &|_| {})?;
+            ensure!(found.equal(), file.refusal(&found.verdict()));
+        }
+        Ok(CheckedFile::Anew(file.into()))
     }
 }
 

@@ -6,6 +6,8 @@ use clap::Args;
 use super::found_side::is_absent;
 use super::io::Io;
 use super::messages::message;
+use super::options::EXPECTED;
+use crate::error::{Error, ErrorKind};
 use crate::format::located::{Located, Place};
 use crate::format::rewrite::{self, UPDATE_GOLDEN};
 
@@ -17,7 +19,9 @@ pub(super) struct AcceptOptions {
     ///
     /// This keeps EXPECTED's format, and with --ignore-dtype also its dtype; values that do not fit are an error. The order
     /// is C. Each file is written completely or not at all, and a line reports it; the status is then 0. The report on one
-    /// tensor is its line of -q (with --worst N the whole report), and with -q only the lines of files are printed.
+    /// tensor is its line of -q (with --worst N the whole report), and with -q only the lines of files are printed. An EXPECTED
+    /// that is empty or damaged is replaced. A text that the same command would not find equal is not written, as CSV of strings
+    /// that look like numbers, unless --dtype str reads them.
     ///
     /// Bytes without a header (FILE:DTYPE[DIMS]) and Zarr stores of version 2 are changed in place, which is not atomic.
     /// They accept only items of the same dtype and shape. Tensors that only ACTUAL has are added (in a folder as files of
@@ -27,7 +31,11 @@ pub(super) struct AcceptOptions {
     /// Compare with a golden file, in a test: TENSOROP_UPDATE_GOLDEN=1 in the environment then does the same as --accept
     ///
     /// The values 1, true and yes accept ACTUAL, in any case; 0, false, no and an empty value do not; any other value is an
-    /// error. Without --golden the variable has no effect. Standard input, JSON and an address are only compared.
+    /// error. Without --golden the variable has no effect. Standard input, JSON and an address are only compared. A golden
+    /// file that is empty or damaged is different.
+    ///
+    /// If TENSOROP_KEEP_ACTUAL names a folder, a check that fails leaves ACTUAL there as NAME.actual.npy, or as
+    /// NAME.actual.npz if it is several tensors, for the golden file NAME. A check that passes removes it.
     #[arg(long)]
     pub golden: bool,
     /// With --accept: report the files that would be written, and write nothing
@@ -37,49 +45,35 @@ pub(super) struct AcceptOptions {
     pub dry_run: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Acceptance {
-    Never,
-    /// The report says how to accept them.
-    Offered,
-    Written,
-    /// `--dry-run`: the files that would be written are reported.
-    Reported,
-}
-
 impl AcceptOptions {
-    pub(super) fn acceptance(&self, io: &Io, expected: &Located) -> Result<Acceptance> {
-        let is_file = !matches!(expected.place, Place::Stdin | Place::Json(_) | Place::Object(_));
-        let updates = self.golden && rewrite::updates_golden(io.environment.update_golden.as_deref())? && is_file;
-        Ok(match (self.accept || updates, self.dry_run) {
-            (true, false) => Acceptance::Written,
-            (true, true) => Acceptance::Reported,
-            (false, _) if self.golden && is_file => Acceptance::Offered,
-            (false, _) => Acceptance::Never,
-        })
-    }
-}
-
-impl Acceptance {
-    pub(super) fn is_given(self) -> bool {
-        matches!(self, Self::Written | Self::Reported)
+    /// Whether ACTUAL is accepted.
+    pub(super) fn accepts(&self, io: &Io, expected: &Located) -> Result<bool> {
+        let updates = self.golden && rewrite::updates_golden(io.environment.update_golden.as_deref())?;
+        Ok(self.accept || updates && is_file(expected))
     }
 
     /// Appends how to make a missing EXPECTED to its error, if a file can be made.
-    pub(super) fn offer_to_make(self, [expected, actual]: [&Located; 2], error: anyhow::Error) -> anyhow::Error {
+    pub(super) fn offer_to_make(&self, [expected, actual]: [&Located; 2], error: anyhow::Error) -> anyhow::Error {
         let is_folder =
             |located: &Located| located.is_whole() && matches!(located.place, Place::Folder(_) | Place::Store(..));
-        let how = match self {
-            Self::Offered => format!("{UPDATE_GOLDEN}=1"),
-            Self::Never | Self::Written | Self::Reported => "--accept".to_owned(),
-        };
+        let how = if self.golden { format!("{UPDATE_GOLDEN}=1") } else { "--accept".to_owned() };
         match is_absent(expected) && (is_folder(actual) || rewrite::new_format(expected.output().0).is_ok()) {
             true => anyhow!("{}; {how} makes it", message(&error)),
             false => error,
         }
     }
 
-    pub(super) fn hint(self) -> Option<String> {
-        (self == Self::Offered).then(|| format!("{UPDATE_GOLDEN}=1 accepts ACTUAL"))
+    pub(super) fn hint(&self, expected: &Located) -> Option<String> {
+        (self.golden && is_file(expected)).then(|| format!("{UPDATE_GOLDEN}=1 accepts ACTUAL"))
     }
+}
+
+pub(super) fn is_file(expected: &Located) -> bool {
+    !matches!(expected.place, Place::Stdin | Place::Json(_) | Place::Object(_))
+}
+
+/// Whether the content of EXPECTED is at fault: a golden file that is empty, cut, or has other values than its text promises.
+pub(super) fn is_damaged(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref::<Error>().map(Error::kind);
+    matches!(kind, Some(ErrorKind::Malformed | ErrorKind::Argument)) && message(error).starts_with(EXPECTED.name)
 }

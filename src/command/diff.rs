@@ -1,5 +1,6 @@
 //! The sub-command `diff`, which compares two tensors, or many by name.
 
+use std::cell::RefCell;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -7,15 +8,15 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::builder::ArgPredicate;
 use clap::{Args, ValueHint};
 
-use super::accept::Changes;
-use super::acceptance::{AcceptOptions, Acceptance};
+use super::accept::{Changes, one};
+use super::acceptance::{AcceptOptions, is_damaged, is_file};
 use super::asked::{AskedDTypes, Reinterpret};
 use super::diff_maps::{draw, map_lines};
 use super::diff_plans::{explain_many, explain_two};
-use super::found_side::find;
-use super::io::{Io, Outcome, Run, RunSettings, complain};
+use super::found_side::{FoundSide, find};
+use super::io::{Io, Outcome, Run, RunSettings, complain, note};
 use super::member::Member;
-use super::messages::{about_items, option_error, unless_closed};
+use super::messages::{about_items, message, option_error, unless_closed};
 use super::meter::Meter;
 use super::options::{
     ACTUAL, DumpOptions, EXPECTED, InputOptions, JunitOptions, MemberOptions, Operand, OptionWord, PassOptions,
@@ -30,6 +31,7 @@ use crate::diff::maps;
 use crate::diff::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
 use crate::diff::{self, Effort, OptionNames, Options, Reason, Style};
 use crate::format::collection::TensorPlace;
+use crate::format::kept::{self, KeptFiles};
 use crate::ops::fill::Limits;
 use crate::report::printable;
 use crate::storage::source::{Hold, Source};
@@ -134,7 +136,7 @@ pub(super) struct Diff {
 
 const REPORT: &str = "Report";
 
-const JUNIT_SUITE: &str = "tensorop diff";
+pub(super) const JUNIT_SUITE: &str = "tensorop diff";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -193,29 +195,53 @@ impl Diff {
         let shapes = self.dumps.shapes()?;
         let settings = RunSettings { quiet: self.summary, ..(&self.threads).into() };
         let reader = OperandReader::new(io, &self.input, settings)?.with_shapes(shapes.as_ref());
+        let reader = reader.rereading(self.is_golden());
         let run = reader.run;
-        let acceptance = match self.explain {
-            true => Acceptance::Never,
-            false => self.accepting.acceptance(io, &self.expected.located)?,
-        };
-        if self.passing.metadata && acceptance.is_given() {
+        let accepts = !self.explain && self.accepting.accepts(io, &self.expected.located)?;
+        if self.passing.metadata && accepts {
             bail!("--metadata: TENSOROP_UPDATE_GOLDEN=1 accepts tensors, not metadata: leave one of the two out");
         }
-        self.dumps.check_accepting(acceptance.is_given())?;
+        self.dumps.check_accepting(accepts)?;
         let operands = [&self.expected, &self.actual];
         check_stdin(operands)?;
         let located = operands.map(|operand| &operand.located);
         let taken = self.members.taken.filter();
-        let expected = find(&reader, operands[0], acceptance.is_given(), taken);
-        let expected = expected.map_err(|error| acceptance.offer_to_make(located, error))?;
+        let offered = |error| self.accepting.offer_to_make(located, error);
+        let (expected, fault) = match find(&reader, operands[0], accepts, taken) {
+            Err(error) if self.is_golden() && (is_damaged(&error) || self.kept(io).is_some()) => {
+                (FoundSide::Absent, Some(offered(error)))
+            }
+            found => (found.map_err(offered)?, None),
+        };
         let actual = find(&reader, operands[1], false, taken)?;
         let sides = pair_up(&reader, operands, [expected, actual], &self.members)?;
         self.dumps.check_shapes(shapes.as_ref())?;
         match sides {
-            ComparedSides::Two(found) => self.two(run, acceptance, &found),
-            ComparedSides::New(found) => self.new_one(run, acceptance, &found),
-            ComparedSides::Many(pairs) => self.many(run, acceptance, &pairs),
+            ComparedSides::Two(found) => self.two(run, accepts, &found),
+            ComparedSides::New(found) => {
+                let open = || found.source(self.asked(io).of(found.name()));
+                let damage = fault.map(|fault| self.damage(run, fault, &|| one(open()?))).transpose()?;
+                let why = damage.unwrap_or_else(|| format!("{} does not exist", self.expected.label));
+                self.new_one(run, accepts, &found, why)
+            }
+            ComparedSides::Many(pairs) => {
+                let damage =
+                    fault.map(|fault| self.damage(run, fault, &|| pairs.actual(&self.asked(io)))).transpose()?;
+                damage.map_or(Ok(()), |why| note(&io.stderr, &why))?;
+                self.many(run, accepts, &pairs)
+            }
         }
+    }
+
+    /// Where a golden check leaves the actual tensors that do not pass.
+    pub(super) fn kept(&self, io: &Io) -> Option<KeptFiles> {
+        let folder = io.environment.keep_actual.as_deref().filter(|_| self.accepting.golden && !self.explain);
+        kept::files(folder, &self.expected.located)
+    }
+
+    /// Whether EXPECTED may be replaced, by this run or another one.
+    pub(super) fn is_golden(&self) -> bool {
+        (self.accepting.golden || self.accepting.accept) && !self.explain && is_file(&self.expected.located)
     }
 
     pub(super) fn asked<'a>(&'a self, io: &'a Io) -> AskedDTypes<'a> {
@@ -258,11 +284,16 @@ impl Diff {
         Effort { limits, quantiles: self.json, of_files: false, permutations: true }
     }
 
-    fn two(&self, run: Run<'_>, acceptance: Acceptance, found: &[Member; 2]) -> Result<Outcome> {
+    fn two(&self, run: Run<'_>, accepts: bool, found: &[Member; 2]) -> Result<Outcome> {
         let Run { io, limits, .. } = run;
         let asked = self.asked(io);
         let named = found[0].name().or(found[1].name()).map(|name| self.members.renamed(name));
-        let [mut expected, mut actual] = open_two(found, asked.of(named.as_deref()))?;
+        let damage = |error: &anyhow::Error| (self.is_golden() && is_damaged(error)).then(|| message(error));
+        let sources = open_two(found, asked.of(named.as_deref()));
+        if let Some(why) = sources.as_ref().err().and_then(damage) {
+            return self.new_one(run, accepts, &found[1], why);
+        }
+        let [mut expected, mut actual] = sources?;
         asked.finish()?;
         let name = self.name(found, [&expected, &actual])?;
         let (options, effort) = (self.options(&name), Effort { of_files: true, ..self.effort(limits) });
@@ -270,7 +301,7 @@ impl Diff {
         if self.explain {
             return explain_two(run, [&expected, &actual], &options, self.json);
         }
-        if acceptance.is_given() || self.map || self.heatmap.is_some() {
+        if accepts || self.map || self.heatmap.is_some() {
             // the items are read again below, but a pipe gives them once, and a server would get each request twice
             for source in [&mut expected, &mut actual] {
                 source.hold(Hold::Local, limits.threads)?;
@@ -288,10 +319,15 @@ impl Diff {
         let (junit, mut report) = self.junit.begin(&[&self.expected, &self.actual])?.unzip();
         let meter = Meter::new(run, Some(expected.bytes().saturating_add(actual.bytes())));
         let progress = |bytes| meter.add(bytes);
-        let difference = diff::compare_sources(&mut expected, &mut actual, &options, effort, &progress)?;
+        let compared = diff::compare_sources(&mut expected, &mut actual, &options, effort, &progress);
+        let compared = compared.map_err(anyhow::Error::from);
+        if let Some(why) = compared.as_ref().err().and_then(damage) {
+            return self.new_one(run, accepts, &found[1], why);
+        }
+        let difference = compared?;
         meter.finish();
         // errors of accepting come before the report
-        let accepts = acceptance.is_given() && !difference.equal();
+        let accepts = accepts && !difference.equal();
         let kept = self.passing.ignore_dtype.then(|| expected.dtype().clone());
         let mut changes =
             || Changes::for_file(&self.expected.located, Some(&found[0]), &mut actual, kept.clone(), limits);
@@ -314,8 +350,9 @@ impl Diff {
             }),
         })?;
         if let Some(report) = &mut report {
-            let name = if name.is_empty() { self.expected.located.output().0.display().to_string() } else { name };
-            add_to_junit(report, &name, &NamedResult::Both(Box::new(difference.clone())))?;
+            let file = || self.expected.located.output().0.display().to_string();
+            let shown = if name.is_empty() { file() } else { name.clone() };
+            add_to_junit(report, &shown, &NamedResult::Both(Box::new(difference.clone())))?;
         }
         write_junit(junit, report, JUNIT_SUITE)?;
         if self.map && !matches!(difference.reason(), Some(Reason::Dtype | Reason::Shape)) {
@@ -325,29 +362,24 @@ impl Diff {
                 lines.iter().try_for_each(|line| writeln!(out, "  {line}"))
             })?;
         }
-        let actual = match drawn {
+        match drawn {
             None => {
                 if let Some(path) = self.heatmap.as_ref().filter(|_| !self.summary) {
                     // the report gives the difference
                     let path = path.display().to_string();
                     self.tell(io, &[format!("no {}: another dtype or shape", printable(&path))])?;
                 }
-                actual
             }
             Some(target) => {
-                let line = draw([expected, actual], &options, &target, limits)?.filter(|_| !self.summary);
+                let line = draw([expected, actual.another()?], &options, &target, limits)?.filter(|_| !self.summary);
                 self.tell(io, line.as_slice())?;
-                if changes.is_none() {
-                    return self.end(io, acceptance, difference.equal());
-                }
-                // drawing took both sources
-                let [_, actual] = open_two(found, asked.of(named.as_deref()))?;
-                actual
             }
-        };
+        }
+        let actual = RefCell::new(Some(actual));
+        let open = || actual.take().expect("one tensor is read once more");
         match changes {
-            Some(changes) => self.accept_one(run, acceptance, changes, actual),
-            None => self.end(io, acceptance, difference.equal()),
+            Some(changes) => self.accept(run, changes, &|_| Ok((open(), self.options(&name)))),
+            None => self.end(run, difference.equal(), &|| one(open())),
         }
     }
 
@@ -379,7 +411,7 @@ impl Diff {
         }
     }
 
-    fn many(&self, run: Run<'_>, acceptance: Acceptance, pairs: &NamedPairs) -> Result<Outcome> {
+    fn many(&self, run: Run<'_>, accepts: bool, pairs: &NamedPairs) -> Result<Outcome> {
         let Run { io, limits, .. } = run;
         for (option, is_given) in [("--map", self.map), ("--heatmap", self.heatmap.is_some())] {
             if is_given {
@@ -405,6 +437,7 @@ impl Diff {
             asked: &asked,
             options: &|name| self.options(name),
             effort: self.effort(limits),
+            is_golden: self.is_golden(),
             partner: &|side, name| renames.partner(side, name).map(str::to_owned),
         };
         let failed = how.compare(&mut models, &|bytes| meter.add(bytes))?;
@@ -413,7 +446,7 @@ impl Diff {
         asked.finish()?;
         meter.finish();
         // errors of accepting come before the report
-        let accepts = acceptance.is_given() && !models.equal();
+        let accepts = accepts && !models.equal();
         if let [first, ..] = models.different_unlisted()
             && accepts
         {
@@ -442,7 +475,7 @@ impl Diff {
             self.tell(io, &models.index_lines())?;
         }
         let outcome = match models.unreadable() {
-            None if changes.is_none() => self.end(io, acceptance, models.equal())?,
+            None if changes.is_none() => self.end(run, models.equal(), &|| pairs.actual(&asked))?,
             None => Outcome::from_verdict(models.equal()),
             // without every tensor the models have no verdict
             Some(first) => {
@@ -457,9 +490,10 @@ impl Diff {
         let Some(changes) = changes else { return Ok(outcome) };
         let open = |place: Option<TensorPlace>| {
             let place = place.expect("a tensor that is compared by name has a place");
-            pairs.open_one(1, place, asked.of(pairs.name_of(1, place)))
+            let name = pairs.name_of(1, place).expect("a tensor that differs has a name");
+            Ok((pairs.open_one(1, place, asked.of(Some(name)))?, self.options(name)))
         };
-        let accepted = self.accept(run, acceptance, changes, &open)?;
+        let accepted = self.accept(run, changes, &open)?;
         Ok(if outcome == Outcome::Incomplete { outcome } else { accepted })
     }
 }

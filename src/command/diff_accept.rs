@@ -1,62 +1,90 @@
-//! The end of `diff`: writes tensors of ACTUAL to EXPECTED, or reports how to accept them.
-
-use std::cell::RefCell;
+//! The end of `diff`: writes tensors of ACTUAL to EXPECTED, reports how to accept them, or keeps them for a look.
 
 use anyhow::Result;
 
-use super::accept::Changes;
-use super::acceptance::Acceptance;
-use super::diff::{Diff, print};
-use super::io::{Io, Outcome, Run};
+use super::accept::{Accepting, Changes, Opening, one};
+use super::acceptance::is_damaged;
+use super::diff::{Diff, JUNIT_SUITE, print};
+use super::found_side::is_absent;
+use super::io::{Outcome, Run, note};
 use super::member::Member;
+use super::messages::message;
+use super::options::{EXPECTED, write_junit};
+use super::sources::OperandReader;
 use crate::diff;
-use crate::format::collection::TensorPlace;
-use crate::storage::source::Source;
+use crate::diff::models::{NamedResult, add_to_junit};
+use crate::format::kept::{self, remove};
+use crate::format::rewrite::NamedSource;
+
+/// Opens the tensors of a check that failed.
+pub(super) type Failed<'a> = &'a dyn Fn() -> Result<Vec<NamedSource>>;
 
 impl Diff {
-    /// Accepts ACTUAL where EXPECTED does not exist.
-    pub(super) fn new_one(&self, run: Run<'_>, acceptance: Acceptance, found: &Member) -> Result<Outcome> {
-        let (expected, asked) = (&self.expected, self.asked(run.io));
-        let mut source = found.source(asked.of(found.name()))?;
-        asked.finish()?;
-        let changes = Changes::for_file(&expected.located, None, &mut source, None, run.limits)?;
-        print(run.io, &mut |out| match (self.json, self.summary) {
-            (true, _) => diff::write_json_of_new(out, &source),
-            (false, true) => Ok(()),
-            (false, false) => writeln!(out, "different: {} does not exist", expected.label),
+    /// Returns why EXPECTED differs, if it is damaged. If it cannot be read for another reason, that is the error.
+    pub(super) fn damage(&self, run: Run<'_>, fault: anyhow::Error, actual: Failed<'_>) -> Result<String> {
+        if is_damaged(&fault) {
+            return Ok(message(&fault));
+        }
+        self.end(run, false, actual)?;
+        Err(fault)
+    }
+
+    /// Ends a comparison with an EXPECTED that does not exist or is damaged, as `why` says.
+    pub(super) fn new_one(&self, run: Run<'_>, accepts: bool, found: &Member, why: String) -> Result<Outcome> {
+        let (io, expected, asked) = (run.io, &self.expected, self.asked(run.io));
+        let open = || found.source(asked.of(found.name()));
+        let (mut actual, is_absent) = (open()?, is_absent(&expected.located));
+        if is_absent {
+            asked.finish()?;
+        }
+        let mut changes = || Changes::for_file(&expected.located, None, &mut actual, None, run.limits);
+        let changes = accepts.then(&mut changes).transpose()?;
+        let is_silent = self.json || self.summary && accepts;
+        if is_silent && !is_absent {
+            note(&io.stderr, &why)?;
+        }
+        print(io, &mut |out| match self.json {
+            true => diff::write_json_of_new(out, &actual),
+            false if is_silent => Ok(()),
+            false => writeln!(out, "different: {why}"),
         })?;
-        self.accept_one(run, acceptance, changes, source)
+        let (junit, mut report) = self.junit.begin(&[&self.expected, &self.actual])?.unzip();
+        if let Some(report) = &mut report {
+            add_to_junit(report, &expected.label, &NamedResult::Damaged(why))?;
+        }
+        write_junit(junit, report, JUNIT_SUITE)?;
+        let name = actual.member().map_or_else(String::new, |name| self.members.renamed(name));
+        match changes {
+            Some(changes) => self.accept(run, changes, &|_| Ok((open()?, self.options(&name)))),
+            None => self.end(run, false, &|| one(open()?)),
+        }
     }
 
-    pub(super) fn accept_one(
-        &self,
-        run: Run<'_>,
-        acceptance: Acceptance,
-        changes: Changes,
-        actual: Source,
-    ) -> Result<Outcome> {
-        let actual = RefCell::new(Some(actual));
-        self.accept(run, acceptance, changes, &|_| Ok(actual.take().expect("one file is opened once")))
+    pub(super) fn accept(&self, run: Run<'_>, changes: Changes, open: Opening<'_>) -> Result<Outcome> {
+        let (limits, is_written) = (run.limits, !self.accepting.dry_run);
+        let reading = OperandReader::new(run.io, &self.input, &self.threads)?.open_options(EXPECTED.name);
+        let accepting = Accepting { limits, reading, says_dtype: !self.input.dtype.is_empty(), is_written, open };
+        let lines = changes.write(run, &accepting)?;
+        self.kept(run.io).filter(|_| is_written).inspect(remove);
+        self.tell(run.io, &lines)
     }
 
-    pub(super) fn accept(
-        &self,
-        run: Run<'_>,
-        acceptance: Acceptance,
-        changes: Changes,
-        open: &dyn Fn(Option<TensorPlace>) -> Result<Source>,
-    ) -> Result<Outcome> {
-        let (is_written, again) = (acceptance == Acceptance::Written, self.input.again());
-        self.tell(
-            run.io,
-            &if is_written { changes.write(run, &again, open) } else { changes.report(run, &again, open) }?,
-        )
-    }
-
-    pub(super) fn end(&self, io: &Io, acceptance: Acceptance, is_equal: bool) -> Result<Outcome> {
-        let has_report = !is_equal && !self.json && !self.summary;
-        if let Some(hint) = acceptance.hint().filter(|_| has_report) {
-            print(io, &mut |out| writeln!(out, "  {hint}"))?;
+    pub(super) fn end(&self, run: Run<'_>, is_equal: bool, actual: Failed<'_>) -> Result<Outcome> {
+        let mut lines = Vec::new();
+        if !is_equal && !self.keywords && !is_absent(&self.expected.located) {
+            lines.extend(self.accepting.hint(&self.expected.located));
+        }
+        match self.kept(run.io) {
+            Some(kept) if is_equal => remove(&kept),
+            Some(kept) => {
+                let written = actual().and_then(|tensors| Ok(kept::write(&kept, tensors, run.limits)?));
+                // A tensor that cannot be kept must not hide the difference.
+                lines.push(written.unwrap_or_else(|error| format!("ACTUAL is not kept: {}", message(&error))));
+            }
+            None => {}
+        }
+        if !self.json && !self.summary {
+            print(run.io, &mut |out| lines.iter().try_for_each(|line| writeln!(out, "  {line}")))?;
         }
         Ok(Outcome::from_verdict(is_equal))
     }

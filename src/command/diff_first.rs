@@ -35,6 +35,7 @@ impl Diff {
             asked,
             options: &|name| self.options(name),
             effort: self.effort(limits),
+            is_golden: self.is_golden(),
             partner: &|_, _| None,
         };
         let mut models = Models::new(self.form(io), self.style(io)).only_different(true);

@@ -14,6 +14,7 @@ use super::arguments::Arguments;
 use super::messages::{error_line, shortened, unless_closed};
 use super::options::{AddressOptions, RunOptions, ThreadOptions, parse_threads, parse_timeout};
 use crate::diff::{OptionNames, Style};
+use crate::format::kept::KEEP_ACTUAL;
 use crate::format::open::Input;
 use crate::format::rewrite::UPDATE_GOLDEN;
 use crate::ops::fill::Limits;
@@ -167,6 +168,7 @@ pub struct Environment {
     /// In bytes, for tests. A release build ignores it.
     pub window: Option<usize>,
     pub update_golden: Option<OsString>,
+    pub keep_actual: Option<OsString>,
     /// The user's folder.
     pub home: Option<String>,
     /// `NO_COLOR` or `TERM=dumb`.
@@ -217,6 +219,7 @@ impl Environment {
             timeout: value("TENSOROP_TIMEOUT").filter(|text| !text.is_empty()),
             window: number("TENSOROP_WINDOW").filter(|_| cfg!(debug_assertions)),
             update_golden: value(UPDATE_GOLDEN),
+            keep_actual: value(KEEP_ACTUAL),
             home: value("HOME").and_then(|home| home.into_string().ok()),
             is_plain: value("NO_COLOR").is_some_and(|value| !value.is_empty()) || is_one_of("TERM", &["dumb"]),
             has_all_colours: is_one_of("COLORTERM", &["truecolor", "24bit"]),

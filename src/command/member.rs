@@ -76,7 +76,7 @@ impl Member {
 /// has one, else the dtype inferred from all texts. It does not take the byte order of another file.
 pub(super) fn typed(members: &[Member], asked: DTypeOption<'_>) -> Result<Vec<Source>> {
     let refuse = |error: Error| match error.subject() {
-        Subject::Operand(n) => refusal(members[n].input.label(), &error),
+        Subject::Operand(n) => error.about_file().within(members[n].input.label()).into(),
         _ => option_error(error),
     };
     let text = |values: &Values<'_>, dtype: &DType, label: &str, widens: bool| -> Result<Source> {
@@ -102,7 +102,7 @@ pub(super) fn typed(members: &[Member], asked: DTypeOption<'_>) -> Result<Vec<So
     }
     if !asked.is_asked() && plain.len() == members.len() {
         let inferred = values::infer(&plain.iter().collect::<Vec<_>>()).map_err(refuse)?.into_iter().zip(members);
-        return Ok(inferred.map(|(items, member)| Source::with_free_width(items, member.label.clone())).collect());
+        return Ok(inferred.map(|(items, member)| Source::inferred(items, member.label.clone())).collect());
     }
     let beside_clear = sources.iter().flatten().any(|source| asked.is_clear(source.dtype()));
     let mut known: Option<DType> = None;

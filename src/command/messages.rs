@@ -123,7 +123,13 @@ pub(super) fn advised(message: String, advice: Option<Advice>) -> String {
             let skip = if skip > 0 { format!(" --skip-rows {skip}") } else { String::new() };
             format!("{message}: --delimiter {delimiter}{skip} reads numbers, --dtype str strings")
         }
-        Some(Advice::ReadMissing) => format!("{message}; --missing nan (or another value) reads it as that"),
+        Some(Advice::ReadMissing) => {
+            format!("{message}; --missing nan (or another value) reads it, --dtype str strings")
+        }
+        Some(Advice::ReadStrings { skip }) => {
+            let rows = if skip > 0 { format!(" --skip-rows {skip} skips possible headings,") } else { String::new() };
+            format!("{message};{rows} --dtype str reads strings")
+        }
         Some(Advice::KeepOthers) => format!("{message}: choose another file"),
         Some(Advice::ConvertStore) => format!("{message}: tensorop convert STORE -o NAME.zarr makes version 3"),
         Some(Advice::AskUnsigned) => format!("{message}; --no-sign-request reads public objects"),

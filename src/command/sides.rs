@@ -12,6 +12,7 @@ use std::sync::Mutex;
 
 use anyhow::{Result, bail};
 
+use super::acceptance::is_damaged;
 use super::asked::{AskedDTypes, DTypeOption};
 use super::found_side::FoundSide;
 use super::member::{Member, typed};
@@ -26,6 +27,7 @@ use crate::format::Format;
 use crate::format::collection::{Collection, Opening, TensorPlace};
 use crate::format::glob::Glob;
 use crate::format::name_order::by_numbers;
+use crate::format::rewrite::NamedSource;
 use crate::parallel::{Threads, locked, share};
 use crate::storage::source::Source;
 
@@ -216,6 +218,14 @@ impl NamedPairs {
         found.map(|(name, _)| name.as_str())
     }
 
+    pub(super) fn actual(&self, asked: &AskedDTypes<'_>) -> Result<Vec<NamedSource>> {
+        let open = |(name, places): &(String, [_; 2])| {
+            let source = self.open_one(1, places[1]?, asked.of(Some(name)));
+            Some(source.map(|source| NamedSource { name: Some(name.clone()), source }))
+        };
+        self.named.iter().filter_map(open).collect()
+    }
+
     pub(super) fn show_dtypes(&self, asked: &AskedDTypes<'_>) {
         if !asked.depends_on_others() {
             return;
@@ -278,6 +288,8 @@ pub(super) struct Comparing<'a> {
     pub asked: &'a AskedDTypes<'a>,
     pub options: &'a dyn Fn(&str) -> Options,
     pub effort: Effort,
+    /// Whether a damaged tensor of EXPECTED differs, so that it can be replaced.
+    pub is_golden: bool,
     /// The name on the other side.
     pub partner: &'a dyn Fn(usize, &str) -> Option<String>,
 }
@@ -302,7 +314,7 @@ impl Comparing<'_> {
             let is_large = state.bytes() >= SMALL;
             if is_large {
                 self.flush(&mut batch, models, &mut failed, progress)?;
-                state.compare(self.effort, progress);
+                state.compare(self.effort, self.is_golden, progress);
             }
             batch.push((name.as_str(), Mutex::new(state)));
             if is_large || batch.len() == BATCH {
@@ -327,7 +339,7 @@ impl Comparing<'_> {
         progress: Progress<'_>,
     ) -> Result<NamedResult> {
         let mut state = self.state(name, places, models, files)?;
-        state.compare(self.effort, progress);
+        state.compare(self.effort, self.is_golden, progress);
         match state {
             PairState::Found(found) => Ok(found),
             PairState::Open(_) => unreachable!("a pair that was compared has a result"),
@@ -344,7 +356,8 @@ impl Comparing<'_> {
         let (expected, actual) = match places {
             [Some(expected), Some(actual)] => (expected, actual),
             alone => {
-                return Ok(PairState::Found(self.alone(name, *alone).unwrap_or_else(|error| unreadable(&error))));
+                let found = self.alone(name, *alone);
+                return Ok(PairState::Found(found.unwrap_or_else(|error| unreadable(&error, false))));
             }
         };
         Ok(match self.pairs.open([*expected, *actual], self.asked.of(Some(name))) {
@@ -356,12 +369,12 @@ impl Comparing<'_> {
                         models.add_beside(differing, options.metadata);
                         PairState::Open(Box::new(OpenPair { sources, options }))
                     }
-                    Err(error) => PairState::Found(unreadable(&error.into())),
+                    Err(error) => PairState::Found(unreadable(&error.into(), self.is_golden)),
                 }
             }
             Err(_) if self.pairs.are_same_unread([*expected, *actual]) => PairState::Found(NamedResult::SameBytes),
             Err(_) if self.pairs.are_same_files([*expected, *actual]) => PairState::Found(NamedResult::SameBytes),
-            Err(error) => PairState::Found(unreadable(&error)),
+            Err(error) => PairState::Found(unreadable(&error, self.is_golden)),
         })
     }
 
@@ -387,14 +400,14 @@ impl Comparing<'_> {
         let bytes = batch.iter().map(|(_, state)| PAIR + locked(state).bytes()).sum();
         let asks = batch.iter().any(|(_, state)| locked(state).costs_requests());
         let threads = self.effort.limits.threads.for_requests(asks).for_bytes(bytes);
-        let mut effort = self.effort;
+        let (mut effort, is_golden) = (self.effort, self.is_golden);
         effort.limits.threads = Threads::new(NonZero::new(1));
         share(
             threads,
             batch.len(),
             || (),
             |n, ()| -> Result<bool> {
-                locked(&batch[n].1).compare(effort, progress);
+                locked(&batch[n].1).compare(effort, is_golden, progress);
                 Ok(true)
             },
         )?;
@@ -428,19 +441,20 @@ impl PairState {
         matches!(self, Self::Open(pair) if pair.sources.iter().any(Source::costs_requests))
     }
 
-    fn compare(&mut self, effort: Effort, progress: Progress<'_>) {
+    fn compare(&mut self, effort: Effort, is_golden: bool, progress: Progress<'_>) {
         if let Self::Open(pair) = self {
             let OpenPair { sources: [expected, actual], options } = &mut **pair;
             *self = Self::Found(match diff::compare_sources(expected, actual, options, effort, progress) {
                 Ok(difference) => NamedResult::Both(Box::new(difference)),
-                Err(error) => unreadable(&error.into()),
+                Err(error) => unreadable(&error.into(), is_golden),
             });
         }
     }
 }
 
-fn unreadable(error: &anyhow::Error) -> NamedResult {
-    NamedResult::Unreadable(message(error))
+fn unreadable(error: &anyhow::Error, is_golden: bool) -> NamedResult {
+    let is_replaceable = is_golden && is_damaged(error);
+    (if is_replaceable { NamedResult::Damaged } else { NamedResult::Unreadable })(message(error))
 }
 
 /// Unreadable pairs do not count as `failed`.

@@ -61,6 +61,8 @@ pub(super) struct OperandReader<'a> {
     pub options: &'a InputOptions,
     /// Whether the files are more than can be open at a time.
     reopens: bool,
+    /// Whether streams can be read again.
+    rereads: bool,
     /// The dtypes and shapes of files without a header in folders.
     shapes: Option<&'a Arc<DumpShapes>>,
 }
@@ -68,12 +70,16 @@ pub(super) struct OperandReader<'a> {
 impl<'a> OperandReader<'a> {
     pub(super) fn new<'o>(io: &'a Io, options: &'a InputOptions, settings: impl Into<RunSettings<'o>>) -> Result<Self> {
         let run = Run::new(io, settings.into(), &options.address)?;
-        Ok(Self { run, options, reopens: false, shapes: None })
+        Ok(Self { run, options, reopens: false, rereads: false, shapes: None })
     }
 
     /// If the system refuses to keep `count` files open, each file is opened again for every read.
     pub(super) fn for_files(self, count: usize) -> Self {
         Self { reopens: !allow_open_files(count), ..self }
+    }
+
+    pub(super) fn rereading(self, rereads: bool) -> Self {
+        Self { rereads, ..self }
     }
 
     pub(super) fn with_shapes(self, shapes: Option<&'a Arc<DumpShapes>>) -> Self {
@@ -183,6 +189,7 @@ impl<'a> OperandReader<'a> {
             threads,
             requests,
             reopens,
+            rereads: self.rereads,
             shapes,
             counter,
             ..OpenOptions::new(label)

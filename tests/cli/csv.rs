@@ -1,6 +1,6 @@
 //! CSV and TSV as operands and as outputs.
 
-use crate::common::{Folder, npy, prints, refusals};
+use crate::common::{Folder, each, npy, prints, refusals};
 
 #[test]
 fn operands() {
@@ -176,6 +176,74 @@ fn delimiters() {
     }
 }
 
+/// Strings that look like items of another dtype, or that are read as none. Numbers and bools are what they look like.
+#[test]
+fn texts_say_what_they_are_read_as() {
+    let folder = Folder::new();
+    let rows = [
+        ("<U3", r#"["007", "1e3"]"#, "reads back as float64 [2]; --dtype str reads strings"),
+        ("<U3", r#"["7", "8"]"#, "reads back as int64 [2]; --dtype str reads strings"),
+        ("<U5", r#"[["true", "false"]]"#, "reads back as bool [1, 2]; --dtype str reads strings"),
+        ("<U3", r#"["nan", "inf"]"#, "reads back as float64 [2]; --dtype str reads strings"),
+        (
+            "<U4",
+            r#"["true", "x"]"#,
+            "does not read back: line 2 column 1: x is a string, among bools; --dtype str reads strings",
+        ),
+        (
+            "<U4",
+            r#"["x", "1"]"#,
+            "does not read back: line 1 column 1: x is a string, among numbers; --skip-rows 1 skips possible headings, \
+             --dtype str reads strings",
+        ),
+        (
+            "<U4",
+            r#"["", "1"]"#,
+            "does not read back: line 1 column 1: an empty cell, among numbers; --missing nan (or another value) reads it, \
+             --dtype str strings",
+        ),
+        ("<U2", r#"[["a"], ["bc"]]"#, "reads back as [2]"),
+        ("<U2", r#"["a", "bc"]"#, ""),
+        ("<U3", r#"["a", "bc"]"#, "reads back as <U2 [2]"),
+        ("|S2", r#"["a", "bc"]"#, "reads back as <U2 [2]"),
+        ("<M8[D]", r#"["2020-01-02"]"#, "reads back as <U10 [1]"),
+        ("<m8[s]", "[5]", "reads back as int64 [1]"),
+        ("bool", "[true, false]", ""),
+        ("int8", "[1, -2]", ""),
+        ("uint64", "[18446744073709551615]", ""),
+        ("float16", r#"[1, "NaN", "-Infinity", 0.1]"#, ""),
+        ("float8_e4m3fn", "[1, 448]", ""),
+    ];
+    each(
+        rows,
+        |(dtype, data, _)| format!("{dtype} {data}"),
+        |(dtype, data, note)| {
+            folder.put("in.json", format!(r#"{{"dtype": "{dtype}", "data": {data}}}"#));
+            for output in ["o.csv", "o.tsv", "split-0.csv"] {
+                let args: &[&str] = match output {
+                    "split-0.csv" => &["split", "in.json", "--parts", "1", "-o", "split-*.csv"],
+                    _ => &["convert", "in.json", "-o", output],
+                };
+                let line = if note.is_empty() { String::new() } else { format!("output {output}: {note}\n") };
+                for (quiet, said) in [(&["--quiet"][..], ""), (&[], &*line)] {
+                    let run = folder.run([args, quiet].concat());
+                    if (run.status, &*run.stderr) != (Some(0), said) {
+                        return Err(format!("{args:?} {quiet:?}: {run:?}, expected {said:?}"));
+                    }
+                }
+                // beside a tensor with a dtype, and with the one that the note tells, all are what they were
+                for dtype in [&[][..], if note.ends_with(" strings") { &["--dtype", "str"] } else { &[] }] {
+                    let run = folder.run([&["diff", output, "in.json"][..], dtype].concat());
+                    if run.status != Some(i32::from(*note == "reads back as [2]")) {
+                        return Err(format!("{output} {dtype:?}: {run:?}"));
+                    }
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
 /// What would differ from what it was made of is not accepted, and nothing is written; outputs say what they are read as.
 #[test]
 fn what_reads_back_as_something_else() {
@@ -192,6 +260,7 @@ fn what_reads_back_as_something_else() {
         ("r0.npy", "o.tsv", "[1]"),
         ("w.npy", "o.pb", "<U1 [1]"),
         ("s.npy", "o.pb", "<U1 [1]"),
+        ("n1.npy", "o.tsv", "[3]"),
         ("m.npy", "o.csv", ""),
         ("n.npy", "o.csv", ""),
         ("n1.npy", "o.json", ""),
@@ -228,13 +297,16 @@ fn what_reads_back_as_something_else() {
         ("diff old.csv r0.npy --accept", "EXPECTED old.csv: csv reads float32 [] back as float32 [1]"),
         // with these options the rows and cells that are written would not be those that are read
         ("diff head.csv n.npy --skip-rows 1 --accept", "csv reads float32 [3] back as float32 [2]"),
-        ("diff semi.csv m.npy --delimiter ; --accept", "csv reads float32 [1, 3] back as float32 [1]"),
+        (
+            "diff semi.csv m.npy --delimiter ; --accept",
+            "csv would not read it back: line 1 column 1: all cells are strings",
+        ),
     ] {
         let before = ["old.csv", "head.csv", "semi.csv"].map(|name| folder.get(name));
         let run = folder.run(args.split(' ').collect::<Vec<_>>());
         let said = run.stderr;
         assert!(
-            run.status == Some(2) && said.contains(refused) && said.ends_with("of another format\n"),
+            run.status == Some(2) && said.contains(refused) && said.contains("name a file of another format"),
             "{args}: {said}"
         );
         assert_eq!(["old.csv", "head.csv", "semi.csv"].map(|name| folder.get(name)), before, "{args}");

@@ -225,3 +225,314 @@ fn options_as_keyword_arguments() {
         },
     );
 }
+
+/// What is wrong with a golden file: its name, its content, and the end of the message.
+fn damaged() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+    let old = tensor::<f32>(&[2], &[1., 2.]);
+    let mut torn = npz(&[("a", old.npy()), ("b", old.npy())]);
+    let at = torn.windows(5).position(|bytes| bytes == b"NUMPY").unwrap();
+    torn[at + 127] ^= 1;
+    vec![
+        ("g.npy", Vec::new(), "empty, expected a tensor"),
+        ("g.json", Vec::new(), "empty, expected a tensor"),
+        ("g.csv", Vec::new(), "empty, expected a tensor"),
+        ("g.npy", old.npy()[..130].to_vec(), "2 bytes of data, expected 8 (float32 [2])"),
+        ("g.npy", b"hello".to_vec(), "not a tensor: begins with \"hello\""),
+        ("g.safetensors", safetensors(&[])[..5].to_vec(), ""),
+        ("g.npz", npz(&[("a", old.npy())])[..100].to_vec(), ""),
+        ("g.json", br#"{"dtype": "uint8", "data": [300, 1]}"#.to_vec(), "[0]: 300 is out of range for uint8"),
+        ("g.json", br#"{"shape": [3], "data": [1, 2]}"#.to_vec(), ""),
+        ("g.json", b"[1.0, 2".to_vec(), ""),
+        ("g.json", br#"["x", 1]"#.to_vec(), ""),
+        ("g.csv", b"1.0\nx\n".to_vec(), ""),
+        ("g.csv", b"1,2\n3\n".to_vec(), ""),
+        ("g.npz:a", torn, ""),
+    ]
+}
+
+/// A golden file that cannot be read is different, and is replaced, with a word; a plain comparison calls it an error.
+#[test]
+fn a_damaged_golden_file_is_different() {
+    each(
+        damaged(),
+        |(name, content, _)| format!("{name} of {} bytes", content.len()),
+        |(name, content, why)| {
+            let folder = folder();
+            let file = name.split(':').next().unwrap();
+            folder.put(file, content);
+            let mut before = folder.content();
+            let named = format!("EXPECTED {name}: ");
+            let plain = run(&folder, &format!("diff {name} new.npy"), Some("1"));
+            let message = format!("{why}\n");
+            let is_error = plain.status == Some(2) && plain.stderr.starts_with(&format!("error: {named}"));
+            if !is_error || !plain.stdout.is_empty() || !why.is_empty() && !plain.stderr.ends_with(&message) {
+                return Err(format!("without --golden: {plain:?}"));
+            }
+            let why = plain.stderr["error: ".len()..].trim_end();
+            let accepts = format!("different: {why}\n  {UPDATE}=1 accepts ACTUAL\n");
+            for (args, status, stdout, stderr) in [
+                ("--golden", 1, accepts.as_str(), ""),
+                ("--golden -q", 1, &format!("different: {why}\n"), ""),
+                ("--accept --dry-run -q", 0, "would write ", &format!("{why}\n")),
+            ] {
+                let found = run(&folder, &format!("diff {args} {name} new.npy"), None);
+                let text = String::from_utf8_lossy(&found.stdout).into_owned();
+                let is_text = if status == 0 { text.starts_with(stdout) } else { text == *stdout };
+                if found.status != Some(status) || !is_text || found.stderr != stderr || folder.content() != before {
+                    return Err(format!("{args}: {found:?}"));
+                }
+            }
+            let json = run(&folder, &format!("diff --golden --json {name} new.npy"), None);
+            if json.status != Some(1)
+                || !json.stdout.starts_with(br#"{"equal": false, "#)
+                || json.stderr.trim_end() != why
+            {
+                return Err(format!("--json: {json:?}"));
+            }
+            // from a pipe, too, whose tensor is read once
+            let made = folder.run_with(
+                words(&format!("diff --accept {name} -")).iter().map(String::as_str).collect::<Vec<_>>(),
+                None,
+                Some(&folder.get("new.npy")),
+            );
+            let text = String::from_utf8_lossy(&made.stdout).into_owned();
+            let wrote = format!("different: {why}\nwrote {file}: 1 ");
+            if made.status != Some(0) || !(text + " ").starts_with(wrote.trim_end()) {
+                return Err(format!("--accept: {made:?}"));
+            }
+            before = folder.content();
+            if file == "g.npy" && !folder.get(file).starts_with(b"\x93NUMPY") {
+                return Err("another format than that of the name".to_owned());
+            }
+            let again = run(&folder, &format!("diff --golden {name} new.npy"), Some("1"));
+            let is_equal = again.status == Some(0) && again.stdout.starts_with(b"equal: 2 items of float32 [2]");
+            if is_equal && folder.content() == before { Ok(()) } else { Err(format!("again: {again:?}")) }
+        },
+    );
+}
+
+/// Of several tensors the damaged ones are different, and the others stay; a file that is damaged as a whole is made anew.
+#[test]
+fn damaged_tensors_among_others() {
+    let folder = folder();
+    let [old, new] = ["old.npy", "new.npy"].map(|name| folder.get(name));
+    for side in ["left", "right"] {
+        fs::create_dir(folder.path(side)).unwrap();
+    }
+    for (side, files) in [("left", [("x", &b""[..]), ("y", &old)]), ("right", [("x", &new), ("y", &old)])] {
+        for (name, content) in files {
+            folder.put(format!("{side}/{name}.npy"), content);
+        }
+        folder
+            .put(format!("{side}/z.npz"), if side == "left" { b"PK\x03\x04".to_vec() } else { folder.get("new.npz") });
+    }
+    folder.put("cut.npz", &folder.get("new.npz")[..200]);
+    let rows = [
+        ("left right", "different: 1 same, 0 within, 3 different, 0 missing, 0 extra\n", "", "z.npz: 2 tensors"),
+        (
+            "cut.npz new.npz",
+            "different: 0 same, 0 within, 0 different, 0 missing, 2 extra\n",
+            "EXPECTED cut.npz: ",
+            "cut",
+        ),
+    ];
+    for (args, verdict, note, wrote) in rows {
+        let before = folder.tree("");
+        let plain = run(&folder, &format!("diff {args}"), Some("1"));
+        assert_eq!(plain.status, Some(2), "{args}: {plain:?}");
+        let golden = run(&folder, &format!("diff --golden {args}"), None);
+        let text = String::from_utf8_lossy(&golden.stdout).into_owned();
+        assert!(golden.status == Some(1) && text.starts_with(verdict), "{args}: {golden:?}");
+        assert!(golden.stderr.starts_with(note) && golden.stderr.is_empty() == note.is_empty(), "{args}: {golden:?}");
+        assert_eq!(folder.tree(""), before, "{args}");
+        let accepted = run(&folder, &format!("diff --golden {args}"), Some("1"));
+        let text = String::from_utf8_lossy(&accepted.stdout).into_owned();
+        assert!(accepted.status == Some(0) && text.contains(wrote), "{args}: {accepted:?}");
+        let again = run(&folder, &format!("diff {args}"), None);
+        assert!(again.status == Some(0) && again.stdout.starts_with(b"equal: "), "{args}: {again:?}");
+    }
+    assert_eq!(folder.get("left/y.npy"), old);
+}
+
+/// A file that is something else is no damaged golden file, and neither is one that cannot be opened.
+#[test]
+fn other_files_are_never_replaced() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 12\n";
+    let rows: [(&str, &[u8]); 3] =
+        [("g.npy", pointer.as_bytes()), ("g.npy", b"\x89HDF\r\n\x1a\n and more"), ("g.csv", pointer.as_bytes())];
+    for (name, content) in rows {
+        let folder = folder();
+        folder.put(name, content);
+        for args in ["--golden", "--accept", "--golden -q"] {
+            let run = run(&folder, &format!("diff {args} {name} new.npy"), Some("1"));
+            assert!(run.status == Some(2) && run.stderr.contains(&format!("EXPECTED {name}: ")), "{args}: {run:?}");
+            assert_eq!(folder.get(name), content, "{args} {name}");
+        }
+    }
+}
+
+/// A text that the same command would not find equal is not written, and one that it would is.
+#[test]
+fn what_would_not_pass_is_not_written() {
+    let strings = "; --dtype str reads strings\n";
+    let rows = [
+        (r#"g.csv ["007","1e3"]"#, Some(strings)),
+        (r#"g.tsv ["007","1e3"]"#, Some(strings)),
+        (r#"g.csv ["true","x"]"#, Some(strings)),
+        (r#"g.csv ["","1"]"#, Some(" reads it, --dtype str strings\n")),
+        (r#"g.csv ["a;b","c;d"]"#, None),
+        (r#"g.csv ["1;2","3;4"]"#, Some(" reads numbers, --dtype str strings\n")),
+        (r#"g.csv ["007","1e3"] --dtype str"#, None),
+        (r#"g.csv ["true","x"] --dtype str"#, None),
+        (r#"g.csv ["1;2","3;4"] --dtype str"#, None),
+        (r#"g.json ["007","1e3"]"#, None),
+        ("g.csv s.json", None),
+        ("g.csv [[1],[2]]", Some("of another format\n")),
+        ("g.csv [1.5,2]", None),
+        ("g.csv nan.npy", None),
+        ("g.json nan.npy", None),
+        ("g.json nan.npy --nan-differs", Some("of another format\n")),
+        ("g.csv nan.npy --nan-differs", Some("of another format\n")),
+        ("g.npy nan.npy --nan-differs", None),
+        ("g.csv [1.0,2.0] --skip-rows 1", Some("of another format\n")),
+        ("g.csv nan.npy --missing 0", Some("of another format\n")),
+        // strings of a narrower or a wider golden file
+        (r#"wide.csv ["a"]"#, None),
+        (r#"wide.json ["a"]"#, None),
+    ];
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, refused)| {
+            let folder = Folder::new();
+            folder.put("nan.npy", tensor::<f32>(&[2], &[f32::from_bits(0x7fc0_0001), 1.]).npy());
+            folder.put("s.json", r#"{"dtype": "<U9", "data": ["007", "true"]}"#);
+            folder.put("wide.csv", "abc\n").put("wide.json", r#"["abc", "d"]"#);
+            let before = folder.content();
+            let made = run(&folder, &format!("diff --golden {args}"), Some("1"));
+            let Some(end) = refused else {
+                let again = run(&folder, &format!("diff --golden {args}"), None);
+                let passes = made.status == Some(0) && again.status == Some(0);
+                return if passes { Ok(()) } else { Err(format!("{made:?}\nthen {again:?}")) };
+            };
+            let is_refused = made.status == Some(2) && made.stderr.ends_with(end) && !made.stdout.contains(&b'w');
+            let reported = run(&folder, &format!("diff --accept --dry-run {args}"), None);
+            let is_so = is_refused && (reported.status, &reported.stderr) == (Some(2), &made.stderr);
+            if is_so && folder.content() == before { Ok(()) } else { Err(format!("{made:?}\ndry: {reported:?}")) }
+        },
+    );
+}
+
+/// Runs the program with a folder for the actual tensors.
+fn keep(folder: &Folder, args: &str, value: Option<&str>, stdin: Option<&str>) -> Run {
+    let mut command = folder.command();
+    command.args(words(args)).env("TENSOROP_KEEP_ACTUAL", "kept/in").env_remove(UPDATE);
+    command.envs(value.map(|value| (UPDATE, value)));
+    if let Some(stdin) = stdin {
+        command.pipe_stdin(folder.path(stdin)).unwrap();
+    }
+    let output = command.output().expect("the program runs");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    Run { status: output.status.code(), stdout: output.stdout, stderr }
+}
+
+#[test]
+fn a_failed_check_leaves_the_actual_tensor() {
+    // what is compared, the status, and what is left then
+    let rows = [
+        ("old.npy new.npy", None, 1, Some("old.actual.npy")),
+        ("old.npy - <new.npy", None, 1, Some("old.actual.npy")),
+        ("old.npy new.npy -q", None, 1, Some("old.actual.npy")),
+        ("old.npy new.npy --json", None, 1, Some("old.actual.npy")),
+        ("old.npy new.npy --heatmap map.png", None, 1, Some("old.actual.npy")),
+        ("sub/none.npy new.npy", None, 2, Some("none.actual.npy")),
+        ("none.npy - <new.npy", None, 2, Some("none.actual.npy")),
+        ("empty.json new.npy", None, 1, Some("empty.actual.npy")),
+        ("old.npz:a new.npz:a", None, 1, Some("old.a.actual.npy")),
+        ("old.npz new.npz", None, 1, Some("old.actual.npz")),
+        ("none.npz new.npz", None, 2, Some("none.actual.npz")),
+        ("old.npy new.npz", None, 2, None),
+        ("old.npy old.npy", None, 0, None),
+        ("old.npy new.npy --atol 1", None, 0, None),
+        ("old.npy new.npy", Some("1"), 0, None),
+        ("old.npz new.npz", Some("1"), 0, None),
+        ("none.npy new.npy", Some("1"), 0, None),
+        // nothing that can be kept: the check fails all the same
+        ("old.npy none.npy", None, 2, None),
+    ];
+    each(
+        rows,
+        |row| format!("{row:?}"),
+        |(args, value, status, left)| {
+            let folder = folder();
+            folder.put("empty.json", "");
+            fs::create_dir_all(folder.path("kept/in")).unwrap();
+            let (args, stdin) = args.split_once(" <").map_or((*args, None), |(args, stdin)| (args, Some(stdin)));
+            if let (None, 0) = (left, status) {
+                for stale in ["old.actual.npy", "old.actual.npz", "none.actual.npy"] {
+                    folder.put(format!("kept/in/{stale}"), "stale");
+                }
+            }
+            let stale = args.split(['.', ':', ' ']).next().unwrap().to_owned() + ".actual.";
+            let run = keep(&folder, &format!("diff --golden {args}"), *value, stdin);
+            let kept: Vec<_> = folder.tree("kept").into_keys().collect();
+            let kept: Vec<_> = kept.iter().filter(|name| left.is_some() || name.contains(&stale)).collect();
+            let is_left = match left {
+                Some(name) => kept.len() == 1 && kept[0].ends_with(name),
+                None => kept.is_empty(),
+            };
+            if run.status != Some(*status) || !is_left {
+                return Err(format!("{kept:?}: {run:?}"));
+            }
+            let Some(name) = left else { return Ok(()) };
+            let text = String::from_utf8_lossy(&run.stdout).into_owned();
+            let line = format!("  ACTUAL is in {}\n", std::path::Path::new("kept/in").join(name).display());
+            let is_said = text.ends_with(&line) != (args.contains("-q") || args.contains("--json"));
+            let actual = args.split(' ').nth(1).unwrap().replace('-', "new.npy");
+            let same = folder.run(words(&format!("diff kept/in/{name} {actual}")));
+            if is_said && same.status == Some(0) { Ok(()) } else { Err(format!("{text}\n{same:?}")) }
+        },
+    );
+    // only a golden check, and only where the variable names a folder
+    let folder = folder();
+    assert_eq!(keep(&folder, "diff old.npy new.npy", None, None).status, Some(1));
+    assert!(!folder.path("kept").exists());
+    let mut command = folder.command();
+    command.args(words("diff --golden old.npy new.npy")).env("TENSOROP_KEEP_ACTUAL", "");
+    assert_eq!(command.output().unwrap().status.code(), Some(1));
+    folder.put("kept", "a file");
+    let run = keep(&folder, "diff --golden old.npy new.npy", None, None);
+    assert!(
+        run.status == Some(1) && String::from_utf8_lossy(&run.stdout).contains("  ACTUAL is not kept: "),
+        "{run:?}"
+    );
+}
+
+/// The shell test of the page, with a program that prints a tensor and fails.
+#[cfg(unix)]
+#[test]
+fn the_shell_test_accepts_nothing_from_a_program_that_failed() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/golden.md")).unwrap();
+    let script = page.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let line = script.lines().find(|line| line.starts_with("golden ")).unwrap();
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path("tests/golden")).unwrap();
+    let tensorop = crate::common::binary();
+    for (program, status, left) in [
+        ("golden a.json sh -c 'echo [3, 4]; exit 7'", 7, "[1, 2]"),
+        ("golden a.json sh -c 'kill -9 $$'", 137, "[1, 2]"),
+        ("golden a.json sh -c 'echo [3, 4]'\ngolden a.json sh -c 'exit 3'", 3, "[3, 4]"),
+        ("golden a.json sh -c 'echo [3, 4]'", 0, "[3, 4]"),
+    ] {
+        folder.put("tests/golden/a.json", "[1, 2]").put("test.sh", script.replace(line, program));
+        let mut command = std::process::Command::new("sh");
+        let usual = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::iter::once(tensorop.parent().unwrap().to_owned()).chain(std::env::split_paths(&usual));
+        command.arg("test.sh").current_dir(folder.path("")).env("PATH", std::env::join_paths(path).unwrap());
+        let output = command.env(UPDATE, "1").output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{program}: {output:?}");
+        folder.put("left.json", left);
+        let same = folder.run(words("diff tests/golden/a.json left.json"));
+        assert_eq!(same.status, Some(0), "{program}: {same:?}");
+    }
+}

@@ -254,11 +254,11 @@ fn what_a_killed_run_left_is_no_tensor() {
             || ["info", "info --json", "info --tree", "show", "textconv"].map(|args| look(&format!("{args} {parent}")));
         let before = looks();
         done(&folder, &format!("convert d.npy -o {parent}/.k.zarr.0.tmp/store --to zarr")).expect("a leftover");
-        fs::create_dir_all(folder.path(&format!("{parent}/.k.zarr.0.tmp/new"))).expect("a folder");
+        fs::create_dir_all(folder.path(format!("{parent}/.k.zarr.0.tmp/new"))).expect("a folder");
         assert_eq!(looks(), before, "{parent}");
         done(&folder, &format!("diff {parent} {parent}")).expect("equal");
         done(&folder, &format!("convert d.npy -o {parent}/k.zarr")).expect("written");
-        assert!(!folder.path(&format!("{parent}/.k.zarr.0.tmp")).exists(), "{parent}");
+        assert!(!folder.path(format!("{parent}/.k.zarr.0.tmp")).exists(), "{parent}");
         let listed = done(&folder, &format!("info {parent}")).expect("listed");
         assert!(listed.contains(" k") && listed.contains("total"), "{listed}");
     }

@@ -11,7 +11,7 @@ use num_complex::Complex;
 use predicates::prelude::*;
 use predicates::reflection::Case;
 use tempfile::TempDir;
-use tensorop::golden::{Compared, TensorEq, UPDATE, golden as golden_tensor, tensor_eq};
+use tensorop::golden::{Compared, KEEP_ACTUAL, TensorEq, UPDATE, golden as golden_tensor, tensor_eq};
 use tensorop::{Element, Tensor, assert_tensor_eq, read, write};
 
 /// Asserts, and returns what a failure says.
@@ -233,18 +233,19 @@ fn a_message_stands_before_the_report() {
 /// other tests are a part.
 const FOLDER: &str = "TENSOROP_TEST_GOLDEN";
 
-/// Runs a test of this file with a value of [`UPDATE`]. Returns whether it passed, and what it printed on standard error.
-fn run_test(test: &str, folder: &Path, value: &str) -> (bool, String) {
+/// Runs a test of this file with a value of [`UPDATE`], and of [`KEEP_ACTUAL`]. Returns whether it passed, and what it printed
+/// on standard error.
+fn run_test(test: &str, folder: &Path, value: &str, kept: &str) -> (bool, String) {
     let run = Command::new(std::env::current_exe().expect("this program"))
         .args([&format!("golden::{test}"), "--exact", "--nocapture"])
-        .envs([(FOLDER, folder.as_os_str()), (UPDATE, value.as_ref())])
+        .envs([(FOLDER, folder.as_os_str()), (UPDATE, value.as_ref()), (KEEP_ACTUAL, kept.as_ref())])
         .output()
         .expect("this program runs");
     (run.status.success(), String::from_utf8_lossy(&run.stderr).into_owned())
 }
 
 fn run_with(folder: &TempDir, value: &str) -> (bool, String) {
-    run_test("in_a_process_of_its_own", folder.path(), value)
+    run_test("in_a_process_of_its_own", folder.path(), value, "")
 }
 
 #[test]
@@ -290,6 +291,9 @@ fn new_golden_files() {
     assert_eq!(read(folder.path().join("d.npz:y")).expect("y"), old);
     assert_eq!(read(folder.path().join("typed.npy")).expect("typed"), Tensor::from(&array![1.0_f32, 2.0, 5.0]));
     assert_eq!(read(folder.path().join("whole.npy")).expect("whole"), Tensor::from(&array![1.5_f64, 2.0]));
+    // what was no tensor is now one in the format of its name, with a word
+    assert!(told.contains("g.npy: int64 [3]; before, golden file ") && told.contains("not JSON"), "{told}");
+    assert!(std::fs::read(folder.path().join("g.npy")).expect("read").starts_with(b"\x93NUMPY"));
     assert_eq!(told.matches("wrote ").count(), 10, "{told}");
     let left = std::fs::read_dir(folder.path()).expect("a folder").count();
     assert_eq!(std::fs::read_to_string(folder.path().join("h.json")).expect("read"), body);
@@ -369,7 +373,7 @@ fn an_update_writes_only_what_is_asserted() {
     let folder = tempfile::tempdir().expect("a folder");
     golden(&folder, "file.npy", &Tensor::from(&array![1.0, 2.0]));
     golden(&folder, "actual.npy", &Tensor::from(&array![1.0, 3.0]));
-    let (passed, told) = run_test("predicates_in_a_process_of_its_own", folder.path(), "1");
+    let (passed, told) = run_test("predicates_in_a_process_of_its_own", folder.path(), "1", "");
     assert!(passed && told.matches("wrote golden file ").count() == 6, "{told}");
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 2);
     let missing = folder.path().join("missing.npy");
@@ -380,4 +384,94 @@ fn an_update_writes_only_what_is_asserted() {
         let told: String = case.products().map(|product| product.value().to_string()).collect();
         assert!(told.contains(how), "{told}");
     }
+}
+
+/// Asserts each pair of a golden file and a tensor in the lines of the file `pairs`, and prints for each whether it passed.
+#[test]
+fn pairs_in_a_process_of_its_own() {
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    for line in std::fs::read_to_string(folder.join("pairs")).expect("pairs").lines() {
+        let [golden, actual, nan_differs] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let golden = tensor_eq(folder.join(golden));
+        let golden = if nan_differs == "yes" { golden.nan_differs() } else { golden };
+        let told = said(golden, &folder.join(actual)).unwrap_or_else(|| "passed".to_owned());
+        eprintln!("pair {}", told.replace('\n', " | "));
+    }
+}
+
+/// Runs the pairs. Returns what is printed of each.
+fn told_of_pairs(folder: &Path, pairs: &[(&str, &str, &str)], value: &str, kept: &str) -> Vec<String> {
+    let lines: String = pairs.iter().map(|(golden, actual, nan)| format!("{golden}\t{actual}\t{nan}\n")).collect();
+    std::fs::write(folder.join("pairs"), lines).expect("written");
+    let (passed, told) = run_test("pairs_in_a_process_of_its_own", folder, value, kept);
+    assert!(passed, "{told}");
+    let told: Vec<_> = told.lines().filter_map(|line| line.strip_prefix("pair ")).map(str::to_owned).collect();
+    assert_eq!(told.len(), pairs.len());
+    told
+}
+
+#[test]
+fn what_would_not_pass_is_not_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let put = |name: &str, content: &[u8]| std::fs::write(folder.path().join(name), content).expect("written");
+    let nan = Tensor::from(&array![f32::from_bits(0x7fc0_0001), 1.0]);
+    golden(&folder, "nan.npy", &nan);
+    golden(&folder, "column.npy", &Tensor::from(&array![[1_i64], [2]]));
+    put("words.json", br#"["007", "1e3"]"#);
+    put("typed.json", br#"{"dtype": "<U3", "data": ["007", "1e3"]}"#);
+    put("mixed.json", br#"["true", "x"]"#);
+    put("empty.npy", b"");
+    put("cut.npy", &std::fs::read(folder.path().join("nan.npy")).expect("a file")[..130]);
+    put("wrong.json", br#"{"dtype": "uint8", "data": [300, 1]}"#);
+    put("hdf.npy", b"\x89HDF\r\n\x1a\n and more");
+    let rows = [
+        ("words.csv", "words.json", "no", false),
+        ("words.csv", "typed.json", "no", true),
+        ("mixed.tsv", "mixed.json", "no", false),
+        ("mixed.json", "mixed.json", "no", true),
+        ("nan.json", "nan.npy", "no", true),
+        ("bits.json", "nan.npy", "yes", false),
+        ("column.csv", "column.npy", "no", false),
+        ("empty.npy", "nan.npy", "yes", true),
+        ("cut.npy", "nan.npy", "yes", true),
+        ("wrong.json", "nan.npy", "no", true),
+        ("hdf.npy", "nan.npy", "no", false),
+    ];
+    let pairs: Vec<_> = rows.iter().map(|(golden, actual, nan, _)| (*golden, *actual, *nan)).collect();
+    let before: Vec<_> = rows.iter().map(|(golden, ..)| std::fs::read(folder.path().join(golden)).ok()).collect();
+    let made = told_of_pairs(folder.path(), &pairs, "1", "");
+    for (n, (golden, _, _, is_made)) in rows.iter().enumerate() {
+        assert_eq!(made[n] == "passed", *is_made, "{golden}: {}", made[n]);
+        let kept = std::fs::read(folder.path().join(golden)).ok() == before[n];
+        // the row after it writes the same file
+        assert!(kept != *is_made || *golden == "words.csv" || *golden == "mixed.json", "{golden}");
+        if !is_made {
+            let why = ["which would differ: name a file of", "would not read it back", "an HDF5 file"];
+            assert!(why.iter().any(|why| made[n].contains(why)), "{golden}: {}", made[n]);
+        }
+    }
+    let passed: Vec<_> = rows.iter().filter(|row| row.3).map(|row| (row.0, row.1, row.2)).collect();
+    assert_eq!(told_of_pairs(folder.path(), &passed, "", ""), vec!["passed"; passed.len()]);
+}
+
+#[test]
+fn a_failed_check_leaves_the_actual_tensor() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = folder.path().join("kept/in");
+    golden(&folder, "old.npy", &Tensor::from(&array![1.0, 2.0]));
+    golden(&folder, "new.npy", &Tensor::from(&array![1.0, 3.0]));
+    let pairs = [("old.npy", "new.npy", "no"), ("none.json", "new.npy", "no"), ("old.npy", "none.npy", "no")];
+    let told = told_of_pairs(folder.path(), &pairs, "", kept.to_str().expect("UTF-8"));
+    for (told, name) in told.iter().zip(["old", "none"]) {
+        let file = kept.join(format!("{name}.actual.npy"));
+        assert!(told.ends_with(&format!(" | ACTUAL is in {}", file.display())), "{told}");
+        assert_eq!(read(&file).expect(name), read(folder.path().join("new.npy")).expect("new"));
+    }
+    assert!(told[2].contains(" | ACTUAL is not kept: "), "{}", told[2]);
+    // what passes, or is accepted, leaves nothing
+    let pairs = [("old.npy", "old.npy", "no"), ("none.json", "new.npy", "no")];
+    assert_eq!(told_of_pairs(folder.path(), &pairs, "1", kept.to_str().expect("UTF-8")), ["passed"; 2]);
+    assert_eq!(std::fs::read_dir(&kept).expect("a folder").count(), 0);
+    assert!(told_of_pairs(folder.path(), &[("old.npy", "new.npy", "no")], "", "")[0].contains("different: "));
+    assert_eq!(std::fs::read_dir(&kept).expect("a folder").count(), 0);
 }

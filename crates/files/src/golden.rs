@@ -40,15 +40,18 @@
 //!
 //! If the environment variable [`UPDATE`] is `1`, `true` or `yes`, a tensor that fails in
 //! [`assert_tensor_eq!`](crate::assert_tensor_eq) or [`golden()`](golden) replaces the golden file, in its format, and a line
-//! on standard error reports this. Missing folders are created. Review the changes before you commit them. With `0`,
-//! `false`, `no` or an empty value nothing is written; with any other value every such assertion fails.
+//! on standard error reports this. Missing folders are created, and a golden file that is empty or damaged is replaced. A
+//! file that the next check would not find equal is not written, and the check fails. Review the changes before you commit
+//! them. With `0`, `false`, `no` or an empty value nothing is written; with any other value every such assertion fails.
 //!
 //! The predicate [`tensor_eq`] never writes. Under `.not()`, and beside others in `.or()` and `.and()`, the test may expect a
 //! tensor that differs, and a predicate does not see the combination around it. So use [`golden()`](golden) alone, as in
 //! `.stdout(golden(FILE))`.
+//!
+//! If [`KEEP_ACTUAL`] names a folder, a check that fails leaves the actual tensor there, as `NAME.actual.npy` for the golden
+//! file NAME, and a check that passes removes it.
 
 use std::fmt;
-use std::fs;
 use std::io::{self, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -58,11 +61,13 @@ use predicates_core::Predicate;
 use predicates_core::reflection::{Case, PredicateReflection, Product};
 
 use crate::diff::{self, Difference, Effort, Options};
-use crate::error::{Context, ErrorKind, Result, Subject, malformed};
+use crate::error::{Error, ErrorKind, Result, Subject, malformed};
+use crate::format::kept;
+pub use crate::format::kept::KEEP_ACTUAL;
 use crate::format::located::Located;
 use crate::format::open::{Input, OpenOptions};
 pub use crate::format::rewrite::UPDATE_GOLDEN as UPDATE;
-use crate::format::rewrite::{self, NamedSource, ReadAgain, Rewrite};
+use crate::format::rewrite::{self, NamedSource, Rewrite};
 use crate::format::typed_pair::{TensorOrText, typed, typed_pair};
 use crate::item::element::Element;
 use crate::item::tensor::Tensor;
@@ -178,12 +183,20 @@ impl<T: ?Sized> TensorEq<T> {
             Ok(updates) => updates,
             Err(error) => return Some(error.to_string()),
         };
-        match self.compare(actual) {
+        let why = match self.compare(actual) {
             Ok(found) if found.equal() => None,
-            Ok(_) | Err(_) if updates => self.update(actual).err().map(|error| error.to_string()),
+            compared if updates => self.update(actual, compared.err()).err().map(|error| error.to_string()),
             Ok(found) => Some(found.to_string()),
             Err(error) => Some(error.to_string()),
+        };
+        let folder = std::env::var_os(KEEP_ACTUAL).filter(|_| is_asserted);
+        let Some(kept) = kept::files(folder.as_deref(), &Located::from_path(&self.golden)) else { return why };
+        if why.is_none() {
+            kept::remove(&kept);
         }
+        let write = |source| kept::write(&kept, vec![NamedSource { name: None, source }], Limits::default());
+        let keep = || actual.source().and_then(write).unwrap_or_else(|error| format!("ACTUAL is not kept: {error}"));
+        why.map(|why| format!("{}\n{}", why.trim_end(), keep()))
     }
 
     fn label(&self) -> String {
@@ -201,11 +214,15 @@ impl<T: ?Sized> TensorEq<T> {
     }
 
     fn compare(&self, actual: &Actual<'_>) -> Result<Difference> {
-        let [mut golden, mut actual] = self.open(actual)?;
+        self.compare_sources(self.open(actual)?)
+    }
+
+    fn compare_sources(&self, [mut golden, mut actual]: [Source; 2]) -> Result<Difference> {
         diff::compare_sources(&mut golden, &mut actual, &self.options, Effort::default(), &|_| {})
     }
 
-    fn update(&self, actual: &Actual<'_>) -> Result<()> {
+    /// The golden file was `damaged` if it is there and cannot be read.
+    fn update(&self, actual: &Actual<'_>, damaged: Option<Error>) -> Result<()> {
         let label = self.label();
         // Keeps the golden file's dtype if the text has none and its items fit.
         let mut source = match self.open(actual) {
@@ -216,10 +233,7 @@ impl<T: ?Sized> TensorEq<T> {
         source.hold(Hold::Seekable, Threads::default())?;
         let located = Located::from_path(&self.golden);
         let (path, member) = located.output();
-        let old = match rewrite::existing(path, &label) {
-            Err(error) if member.is_some() => return Err(error),
-            old => old.ok().flatten(),
-        };
+        let old = rewrite::existing(path, &label, member.is_none())?;
         let name = match old.as_ref().and_then(Input::names) {
             Some(names) => Some(match member {
                 Some(member) => member.to_owned(),
@@ -230,12 +244,17 @@ impl<T: ?Sized> TensorEq<T> {
         };
         let shown = format!("{} {:?}", source.dtype().native(), source.shape());
         let tensors = vec![NamedSource { name, source }];
-        let mut file = Rewrite::new(path, &label, old.as_ref(), tensors, &ReadAgain::default(), Limits::default())?;
-        if let Some(folder) = path.parent().filter(|folder| rewrite::is_missing(folder)) {
-            fs::create_dir_all(folder).with_context(|| format!("{label}: its folder cannot be made"))?;
+        let mut file = Rewrite::new(path, &label, old.as_ref(), tensors, false, Limits::default())?;
+        if let Some(pair) = file.read_again(&OpenOptions::new(&*label))? {
+            let found = self.compare_sources(pair)?;
+            if !found.equal() {
+                return Err(file.refusal(&found.verdict()));
+            }
         }
         file.write()?;
-        writeln!(io::stderr(), "wrote {label}: {shown}")?;
+        let is_its = |error: &Error| error.kind() == ErrorKind::Malformed && error.to_string().starts_with(&label);
+        let damaged = damaged.filter(is_its).map_or_else(String::new, |error| format!("; before, {error}"));
+        writeln!(io::stderr(), "wrote {label}: {shown}{damaged}")?;
         Ok(())
     }
 }

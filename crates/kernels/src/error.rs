@@ -108,8 +108,13 @@ pub enum Advice {
         /// The number of leading lines to skip.
         skip: usize,
     },
-    /// Choose a value for empty cells.
+    /// Choose a value for empty cells, or read all cells as strings.
     ReadMissing,
+    /// Read all cells as strings.
+    ReadStrings {
+        /// The number of leading lines to skip otherwise.
+        skip: usize,
+    },
     /// Convert the Zarr store to version 3.
     ConvertStore,
     /// Request a public object without credentials.

@@ -12,8 +12,7 @@ use crate::error::Subject;
 use crate::format::Format;
 use crate::format::located::{Located, Place};
 use crate::format::quantized::{AskedLayout, LAYOUTS};
-use crate::format::rewrite::ReadAgain;
-use crate::format::values::delimiter::{Delimiter, TableOptions};
+use crate::format::values::delimiter::Delimiter;
 
 const OPERANDS_HELP: &str = "An operand is a path, `-` for standard input (one operand of a command), or an inline JSON value: an \
 argument that begins with [ or {, or is a number. Write ./[... for a file with such a name. The content of a file decides whether \
@@ -218,12 +217,6 @@ impl InputOptions {
         let help = dtype_help(&[DTYPE_HELP, DTYPE_BY_NAME_HELP].concat());
         let dtype = dtype.action(ArgAction::Append).value_name("[GLOB=]DTYPE");
         dtype.value_parser(DTypeParser::of_bytes_by_name()).long_help(help)
-    }
-
-    pub(crate) fn again(&self) -> ReadAgain {
-        let Self { dtype, skip_rows, delimiter, .. } = self;
-        let options = TableOptions { skip_rows: *skip_rows, delimiter: *delimiter };
-        ReadAgain { options, says_dtype: !dtype.is_empty() }
     }
 }
 

@@ -40,6 +40,7 @@ impl FirstDifferent {
             format!("only {side} has it: {} {:?}", printable(&outline.dtype), outline.shape)
         };
         Ok(match &self.found {
+            NamedResult::Damaged(why) => ("different", printable(why).into_owned()),
             NamedResult::Unreadable(why) => ("unreadable", printable(why).into_owned()),
             NamedResult::SameBytes => ("same", "both have the same bytes".to_owned()),
             NamedResult::Missing(one) => ("different", lone(one, "EXPECTED")),

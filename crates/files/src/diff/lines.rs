@@ -69,7 +69,9 @@ impl ReportLine {
             NamedResult::Both(found) => Self::of_both(&name, found, style),
             NamedResult::Missing(one) => Self::new(TensorVerdict::Missing, lone(one, "to")),
             NamedResult::Extra(one) => Self::new(TensorVerdict::Extra, lone(one, "from")),
-            NamedResult::Unreadable(why) => Self::new(TensorVerdict::Unreadable, format!("{name}: {}", printable(why))),
+            NamedResult::Unreadable(why) | NamedResult::Damaged(why) => {
+                Self::new(found.verdict(), format!("{name}: {}", printable(why)))
+            }
             NamedResult::SameBytes => Self::new(TensorVerdict::Same, name.into_owned()),
         }
     }

@@ -306,6 +306,7 @@ pub fn add_to_junit(junit: &mut JunitReport, name: &str, found: &NamedResult) ->
         NamedResult::SameBytes => JunitResult::Passed,
         NamedResult::Both(_) if verdict.passes() => JunitResult::Passed,
         NamedResult::Unreadable(why) => JunitResult::Error { message: why },
+        NamedResult::Damaged(why) => JunitResult::Failure { kind: verdict.name(), message: why },
         NamedResult::Both(found) => {
             text = found.summary(Style::plain().with_option_names(OptionNames::CommandLine));
             JunitResult::Failure { kind: verdict.name(), message: &text }
@@ -333,7 +334,7 @@ fn object(name: &str, found: &NamedResult) -> String {
             members.extend(renamed.as_ref().map(|other| ("renamed", text(other))));
             members.extend(json_members(None, Some(outline), None));
         }
-        NamedResult::Unreadable(why) => {
+        NamedResult::Unreadable(why) | NamedResult::Damaged(why) => {
             members.push(("error", text(why)));
             members.extend(json_members(None, None, None));
         }
@@ -350,6 +351,7 @@ fn object(name: &str, found: &NamedResult) -> String {
 /// Omits the verdict if the numbers imply it.
 fn result_line(found: &NamedResult, style: Style) -> String {
     match found {
+        NamedResult::Damaged(why) => printable(why).into_owned(),
         NamedResult::Missing(_) | NamedResult::Extra(_) | NamedResult::Unreadable(_) | NamedResult::SameBytes => {
             found.verdict().name().to_owned()
         }

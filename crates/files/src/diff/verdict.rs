@@ -59,6 +59,8 @@ pub enum NamedResult {
     Extra(LoneTensor),
     /// Why it cannot be read.
     Unreadable(String),
+    /// Why the expected tensor cannot be read, if the actual one may replace it.
+    Damaged(String),
     /// A file or member on both sides that is not read, with the same bytes.
     SameBytes,
 }
@@ -70,6 +72,7 @@ impl NamedResult {
             NamedResult::Missing(_) => TensorVerdict::Missing,
             NamedResult::Extra(_) => TensorVerdict::Extra,
             NamedResult::Unreadable(_) => TensorVerdict::Unreadable,
+            NamedResult::Damaged(_) => TensorVerdict::Different,
             NamedResult::Both(found) if !found.equal() => TensorVerdict::Different,
             NamedResult::Both(found) if found.differing() > Some(0) => TensorVerdict::Within,
             NamedResult::Both(_) | NamedResult::SameBytes => TensorVerdict::Same,

@@ -150,6 +150,13 @@ impl Content {
         }
     }
 
+    pub(super) fn seekable(self) -> Result<Self> {
+        match self.opened {
+            ContentSource::Stream(_) => Self::from_bytes(self.into_bytes()?.0, Threads::default()),
+            _ => Ok(self),
+        }
+    }
+
     pub fn read(self) -> Result<Vec<u8>> {
         let mut bytes = self.begin;
         match self.opened {

@@ -12,7 +12,7 @@ use super::dumps;
 use super::folder::FileNotRead;
 use super::foreign;
 use super::open::Input;
-use crate::error::{Advice, Error, Result, malformed};
+use crate::error::{Advice, Error, ErrorKind, Result, malformed};
 use crate::format::name_filter::{InFolder, ModelFile, NameFilter};
 
 impl Input {
@@ -116,7 +116,7 @@ impl Collection {
         // A tensor may already have the name of the file.
         let name = if self.tensors.contains_key(&name) { path.display().to_string() } else { name };
         self.tensors.insert(name.clone(), TensorPlace::of_file(self.files.len(), 0));
-        let refused = malformed!("{what}").within(label.clone());
+        let refused = Error::from_kind(ErrorKind::Unsupported, what).within(label.clone());
         let refused = Some(if what == dumps::UNKNOWN { refused.advising(Advice::GiveShapes) } else { refused });
         self.files.push(Listed { path, label, stem: Some(name), is_not_read: true, refused, ..Listed::default() });
     }

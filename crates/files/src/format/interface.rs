@@ -11,7 +11,6 @@ use super::content::{Description, FileFacts, KnownTensor, MemberFile};
 use super::file_options::{LayoutRequest, NamedCopy};
 use super::index_faults::IndexFaults;
 use super::packed;
-use super::values::delimiter::TableOptions;
 use super::values::{self, Values};
 use crate::engine::sink::{Take, Written};
 use crate::error::{Result, Subject};
@@ -230,8 +229,8 @@ pub enum ReadsBack {
     Same,
     /// A tensor of another dtype or shape.
     As(Meta),
-    /// Strings of code points, whose width is that of the longest string.
-    AsWideAsLongest,
+    /// The items decide: strings are as wide as the longest, and in a table those that look like numbers are numbers.
+    ByItems,
 }
 
 impl ReadsBack {
@@ -251,8 +250,8 @@ pub trait Writer: Debug + Send + Sync {
         Ok(())
     }
 
-    /// The tensor that a reader with these options finds in place of a written one. By default it is the same.
-    fn reads_back(&self, _: &Meta, _: &TableOptions) -> ReadsBack {
+    /// The tensor that a reader finds in place of a written one. By default it is the same.
+    fn reads_back(&self, _: &Meta) -> ReadsBack {
         ReadsBack::Same
     }
 

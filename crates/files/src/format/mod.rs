@@ -31,6 +31,7 @@ pub mod index_name;
 pub mod interface;
 pub mod json;
 mod json_object;
+pub mod kept;
 mod lazy_content;
 pub mod located;
 mod member_list;

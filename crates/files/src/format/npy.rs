@@ -6,7 +6,6 @@ use std::io::Read;
 use super::file_options::LayoutRequest;
 use super::interface::{ItemsPlace, Layout, Places, ReadsBack, Writer};
 use super::npy_literal::{self, Literal, LiteralEntry};
-use super::values::delimiter::TableOptions;
 use crate::error::{Error, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Field, Kind};
 use crate::item::meta::{Meta, Order};
@@ -277,7 +276,7 @@ pub(super) fn reads_back(meta: &Meta) -> ReadsBack {
 }
 
 impl Writer for NpyWriter {
-    fn reads_back(&self, meta: &Meta, _: &TableOptions) -> ReadsBack {
+    fn reads_back(&self, meta: &Meta) -> ReadsBack {
         reads_back(meta)
     }
 

@@ -43,6 +43,8 @@ pub struct OpenOptions {
     pub requests: RequestOptions,
     /// Whether to reopen files for every read, so that thousands need not stay open.
     pub reopens: bool,
+    /// Whether to copy streams to an unnamed file, so that they can be read again.
+    pub rereads: bool,
     pub shapes: Option<Arc<DumpShapes>>,
     pub counter: Option<Arc<CallCounter>>,
 }
@@ -194,7 +196,7 @@ impl OpenOptions {
         match (self.content(content, by_name), view) {
             // outside a container the text may be a misspelt dtype
             (Err(error), Err(unknown))
-                if !is_container && self.format.is_none() && error.kind() == ErrorKind::Malformed =>
+                if !is_container && self.format.is_none() && !matches!(error.kind(), ErrorKind::Io(_)) =>
             {
                 Err(malformed!("{error}; as bytes without a header: {}", unknown.message()))
             }
@@ -232,6 +234,7 @@ impl OpenOptions {
         let format = Format::recognise(&content.begin, len, FormatName { asked: self.format, by_name });
         let format = format.with_context(|| label.clone())?;
         let content = if format.is_read_in_order() { content.in_order() } else { content };
+        let content = if self.rereads { content.seekable().with_context(|| label.clone())? } else { content };
         let Self { requests, skip_rows, delimiter, missing, .. } = self;
         let (requests, skip_rows, delimiter, missing) = (*requests, *skip_rows, *delimiter, missing.clone());
         let content = Content { requests, skip_rows, delimiter, missing, ..content };

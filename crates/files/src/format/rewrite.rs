@@ -4,25 +4,26 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::io::ErrorKind::NotFound;
 use std::io::Write as _;
+use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 
+use super::content::Content;
 use super::file_options::Inherited;
 use super::files::{self, WriteOptions};
-use super::interface::ReadsBack;
+use super::interface::{ReadsBack, TextOptions};
 use super::located::Located;
 use super::open::{Input, OpenOptions};
 use super::table::{Format, joined_by};
-use super::values::delimiter::TableOptions;
+use super::values::Values;
 use super::write::{LaidOut, OutputTensor, check_attachments};
 use crate::engine::scan::{ScannedBox, settled};
 use crate::engine::scan_plan::ShownAs;
-use crate::error::{Context, Error, ErrorKind, Result, malformed};
+use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, malformed};
 use crate::item::cast::{Cast, CastFailure};
 use crate::item::dtype::{DType, Kind};
-use crate::item::encoding::{code_points, unpadded};
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::coordinates;
@@ -33,6 +34,7 @@ use crate::ops::slice::SliceArgs;
 use crate::parallel::{locked, unlocked};
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::platform::{unnamed_file, write_at};
+use crate::storage::read_at::MemoryBytes;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::{Source, merged};
 use crate::storage::target::Target;
@@ -67,58 +69,40 @@ pub struct Rewrite {
     label: String,
     format: Format,
     plan: LaidOut,
+    /// The tensor of a format that is written from front to back.
+    whole: Option<Source>,
     /// The growth of all tensors together, in bytes.
     pub more_bytes: i128,
 }
 
-/// How a rewritten file is read again.
-#[derive(Clone, Debug, Default)]
-pub struct ReadAgain {
-    /// The options of tables.
-    pub options: TableOptions,
-    /// Whether the reader gets the dtype of void items.
-    pub says_dtype: bool,
-}
-
-impl ReadAgain {
-    fn check(&self, source: &mut Source, format: Format, limits: Limits) -> Result<()> {
-        let meta = Meta::new(format.stored(source.dtype().clone()), source.shape().to_vec());
-        let back = match format.writer().reads_back(&meta, &self.options) {
-            ReadsBack::Same => return Ok(()),
-            ReadsBack::As(back) => back,
-            ReadsBack::AsWideAsLongest => {
-                let longest = longest_string(source, limits)?;
-                Meta::new(Kind::Str(longest).into(), meta.shape.clone())
-            }
-        };
-        let is_said = self.says_dtype && back.dtype.is_ambiguous() && back.shape == meta.shape;
-        if is_said || ReadsBack::of(&meta, back.clone()) == ReadsBack::Same {
-            return Ok(());
-        }
-        let outline = |meta: &Meta| format!("{} {:?}", meta.dtype.native().name(), meta.shape);
-        let (name, written, read) = (format.name(), outline(&meta), outline(&back));
-        let message =
-            format!("{name} reads {written} back as {read}, which would differ: name a file of another format");
-        Err(Error::from_kind(ErrorKind::Unsupported, message))
+/// Checks that a format whose header cannot name every dtype would not read a tensor back as another. The reader
+/// [`says`](Rewrite::new) the dtype of void items.
+fn check_named(source: &Source, format: Format, says_dtype: bool) -> Result<()> {
+    let meta = Meta::new(format.stored(source.dtype().clone()), source.shape().to_vec());
+    let ReadsBack::As(back) = format.writer().reads_back(&meta) else { return Ok(()) };
+    if says_dtype && back.dtype.is_ambiguous() && back.shape == meta.shape {
+        return Ok(());
     }
+    Err(would_differ(format, &meta, &back))
 }
 
-/// Returns the number of characters of the longest string, at least 1.
-fn longest_string(source: &mut Source, limits: Limits) -> Result<usize> {
-    let (dtype, size) = (source.dtype().clone(), source.dtype().itemsize());
-    let length = |item: &[u8]| match dtype.kind() {
-        Kind::Bytes(_) => unpadded(item, 1).len(),
-        _ => code_points(item, dtype.is_big_endian()).count(),
-    };
-    let each = |longest: &mut usize, window: &ScannedBox<'_, 1>| {
-        let [items] = window.items;
-        let lengths = items.chunks_exact(size.max(1)).map(length);
-        *longest = lengths.fold(*longest, usize::max);
-        Ok(true)
-    };
-    let planned = settled([&mut *source], &|_, source| source.view(), ShownAs::Runs, 1, limits)?;
-    let longest = planned.scan(&|_| (), &|_| true, &|| 1, &each)?;
-    Ok(longest.into_iter().max().unwrap_or(1))
+/// Reads a text beside a tensor, whose dtype it takes if neither has one of its own and both look alike.
+fn beside(values: &Values<'_>, tensor: &Source) -> Result<Tensor> {
+    let dtype = values.dtype().cloned().unwrap_or_else(|| tensor.dtype().native());
+    if values.dtype().is_none() && tensor.is_inferred() {
+        let alone = values.infer()?;
+        if discriminant(alone.dtype().kind()) != discriminant(dtype.kind()) {
+            return Ok(alone);
+        }
+    }
+    values.read_widening(&dtype)
+}
+
+fn would_differ(format: Format, written: &Meta, read: &Meta) -> Error {
+    let outline = |meta: &Meta| format!("{} {:?}", meta.dtype.native().name(), meta.shape);
+    let (name, written, read) = (format.name(), outline(written), outline(read));
+    let message = format!("{name} reads {written} back as {read}, which would differ: name a file of another format");
+    Error::from_kind(ErrorKind::Unsupported, message)
 }
 
 /// A tensor with its name in a file; a file of one tensor has no names.
@@ -131,17 +115,18 @@ pub struct NamedSource {
 impl Rewrite {
     /// Plans a file with new tensors: each replaces the tensor of its name, or joins the others; a file of one tensor
     /// is replaced as a whole. `old` is the present file; without one, the name gives the format. All items are written
-    /// in C order. The folder of a new file may be missing until the file is written.
+    /// in C order. The folder of a new file may be missing until the file is written. `says_dtype` is true if the next
+    /// reader gets the dtype of void items.
     ///
     /// # Errors
     /// The file cannot be written, or has attachments, which would be lost; the format cannot hold the tensors; a kept
-    /// tensor cannot be opened; a new tensor would differ when it is read `again`.
+    /// tensor cannot be opened; the format would read a new tensor back as another.
     pub fn new(
         path: &Path,
         label: &str,
         old: Option<&Input>,
         tensors: Vec<NamedSource>,
-        again: &ReadAgain,
+        says_dtype: bool,
         limits: Limits,
     ) -> Result<Self> {
         let format = old.map_or_else(|| new_format(path), |old| Ok(old.format())).with_context(|| label.to_owned())?;
@@ -151,16 +136,15 @@ impl Rewrite {
             return Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
         }
         old.map_or(Ok(()), check_anew).with_context(|| label.to_owned())?;
-        if !path.parent().is_some_and(is_missing) {
-            file_target(path, label, format)?;
-        }
-        let (mut outputs, mut metadata, mut more_bytes) = (Vec::new(), Vec::new(), 0);
+        file_target(path, label, format)?;
+        let (mut outputs, mut metadata, mut more_bytes, mut whole) = (Vec::new(), Vec::new(), 0, None);
         if let Some(old) = old {
             let replaced: HashSet<&str> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
             for (n, name) in old.names().into_iter().flatten().enumerate() {
                 metadata.extend(old.file_of(n)?.metadata.map(|file| Arc::clone(&file.kept)));
                 if replaced.contains(name) {
-                    more_bytes -= i128::from(old.describe(n)?.bytes);
+                    // A damaged tensor may be replaced.
+                    more_bytes -= old.describe(n).map_or(0, |old| i128::from(old.bytes));
                 } else {
                     let kept = OutputTensor::copy(old.source_as(n, old.label_of(Some(name)))?, limits);
                     outputs.push(OutputTensor { name: Some(name.to_owned()), ..kept });
@@ -169,16 +153,51 @@ impl Rewrite {
         }
         let is_group = old.map_or(tensors.iter().any(|tensor| tensor.name.is_some()), |old| old.names().is_some());
         for NamedSource { name, mut source } in tensors {
-            again.check(&mut source, format, limits).with_context(|| label.to_owned())?;
+            check_named(&source, format, says_dtype).with_context(|| label.to_owned())?;
             let name = name.or_else(|| facts.own_name.map(str::to_owned));
             let style = old.and_then(|old| old_style(old, name.as_deref(), &source));
             more_bytes += i128::try_from(source.bytes()).expect("a size in memory");
-            outputs.push(OutputTensor { name, style, ..OutputTensor::copy(source, limits) });
+            outputs.push(OutputTensor { name, style, ..OutputTensor::copy(source.another()?, limits) });
+            whole = Some(source);
         }
         let options = WriteOptions::new().compress(facts.is_compressed);
         let inherited = Inherited { metadata: merged(&metadata), is_group, ..Inherited::default() };
         let plan = options.output(format, label).prepare(outputs, inherited)?;
-        Ok(Self { path: path.to_owned(), label: label.to_owned(), format, plan, more_bytes })
+        let whole = whole.filter(|_| plan.is_whole());
+        Ok(Self { path: path.to_owned(), label: label.to_owned(), format, plan, whole, more_bytes })
+    }
+
+    /// The tensor as the next reader will find it beside the same tensor, and that one; `None` if the bytes of the items say
+    /// it all. A text names no dtype, or has only one NaN.
+    ///
+    /// # Errors
+    /// The tensor cannot be read, or the format cannot hold an item; the text is not read again, or not as strings.
+    pub fn read_again(&mut self, options: &OpenOptions) -> Result<Option<[Source; 2]>> {
+        let Some(new) = self.whole.take() else { return Ok(None) };
+        let mut bytes = Vec::new();
+        self.plan.write_to(&mut bytes, &TextOptions::default(), &|_| {})?;
+        let content = Content::from_bytes(Arc::new(MemoryBytes::new(bytes)), options.threads)?;
+        let input = options.content(content, Format::from_path(&self.path));
+        let back = input.and_then(|input| match input.reader().text() {
+            None => input.source(0),
+            Some(text) => Ok(Source::memory(beside(&text.values(Subject::File)?, &new)?, options.label.clone())),
+        });
+        let back = back.map_err(|error| {
+            let refusal = self.refusal(error.message());
+            error.advice().map_or(refusal.clone(), |advice| refusal.advising(advice))
+        })?;
+        if (back.dtype().native(), back.shape()) == (new.dtype().native(), new.shape()) {
+            return Ok(Some([back, new]));
+        }
+        let error = would_differ(self.format, new.meta(), back.meta()).within(&*self.label);
+        let is_text = new.is_inferred() && matches!(new.dtype().kind(), Kind::Str(_));
+        Err(if is_text { error.advising(Advice::ReadStrings { skip: 0 }) } else { error })
+    }
+
+    /// The error about a file that its next reader would not find equal to its tensor.
+    pub fn refusal(&self, why: &str) -> Error {
+        let message = format!("{} would not read it back: {why}: name a file of another format", self.format.name());
+        Error::from_kind(ErrorKind::Unsupported, message).within(&*self.label)
     }
 
     /// Writes the file, which is the old one or the whole new one at any time.
@@ -205,11 +224,6 @@ pub fn check_anew(old: &Input) -> Result<()> {
         return Err(Error::from_kind(ErrorKind::Unsupported, message));
     }
     check_attachments(old.reader().attachments())
-}
-
-/// Whether a folder is still to be made.
-pub fn is_missing(folder: &Path) -> bool {
-    !folder.as_os_str().is_empty() && !folder.exists()
 }
 
 fn file_target(path: &Path, label: &str, format: Format) -> Result<Target> {
@@ -399,11 +413,11 @@ fn too_large(before: &[u8], after: &[u8], dtype: &DType) -> Option<usize> {
     pairs.position(|[before, after]| before.is_finite() && (!after.is_finite() || before.abs() > limit))
 }
 
-/// Opens a file to be rewritten; `None` if it does not exist.
+/// Opens a file to be rewritten; `None` if it does not exist, or if it is damaged and rewritten as a `whole`.
 ///
 /// # Errors
-/// The file cannot be read, or is in no known format.
-pub fn existing(path: &Path, label: &str) -> Result<Option<Input>> {
+/// The file cannot be read.
+pub fn existing(path: &Path, label: &str, whole: bool) -> Result<Option<Input>> {
     let located = Located::from_path(path);
     // A name with a colon could be divided, but a whole file is meant here.
     if located.suffix.is_some() {
@@ -411,6 +425,9 @@ pub fn existing(path: &Path, label: &str) -> Result<Option<Input>> {
     }
     match OpenOptions::new(label).open(&located) {
         Err(error) if located.is_absent() && error.kind() == ErrorKind::Io(NotFound) => Ok(None),
+        Err(error) if whole && error.kind() == ErrorKind::Malformed => Ok(None),
+        // A damaged text does not show its format, so the name decides.
+        Ok(input) if whole && input.names().is_none() && input.source(0).is_err() => Ok(None),
         opened => opened.map(Some),
     }
 }

@@ -256,7 +256,7 @@ impl Format {
         }
         // a web page may be read as CSV, but a Git LFS pointer is never a tensor
         if let Some(what) = foreign::stand_in(begin).filter(|_| named.asked.is_none() || foreign::is_pointer(begin)) {
-            bail!("{what}");
+            return Err(Error::from_kind(ErrorKind::Unsupported, what));
         }
         let explained_by = |format: Self| {
             let unless = format.0.reads.as_ref().and_then(|reads| reads.mismatch_message);
@@ -277,7 +277,7 @@ impl Format {
         // the first row wins, and `max_by_key` returns the last
         let surest =
             by_content.rev().copied().map(Self).map(|format| (sure(format), format)).max_by_key(|(sure, _)| *sure);
-        let foreign = || foreign::binary(begin).map(|what| malformed!("{what}"));
+        let foreign = || foreign::binary(begin).map(|what| Error::from_kind(ErrorKind::Unsupported, what));
         match surest {
             Some((Confidence::Certain, format)) => return Ok(format),
             Some((sure, format)) if sure > Confidence::No => return foreign().map_or(Ok(format), Err),

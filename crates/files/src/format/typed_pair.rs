@@ -44,7 +44,7 @@ pub fn typed(one: TensorOrText<'_>) -> Result<Source> {
         TensorOrText::Tensor(tensor) => Ok(tensor),
         TensorOrText::Text { values, label } => {
             let tensor = values.infer().map_err(|error| named(error, &label))?;
-            Ok(Source::memory(tensor, label))
+            Ok(Source::inferred(tensor, label))
         }
     }
 }
@@ -75,7 +75,7 @@ pub fn typed_pair(pair: [TensorOrText<'_>; 2]) -> Result<[Source; 2]> {
                 named(error, label)
             });
             let mut tensors = tensors?.into_iter();
-            let mut source = |label| Source::memory(tensors.next().expect("a tensor for each text"), label);
+            let mut source = |label| Source::inferred(tensors.next().expect("a tensor for each text"), label);
             Ok([source(label), source(other_label)])
         }
     }

@@ -51,6 +51,8 @@ pub struct Source {
     /// Whether the width of strings is not stored, as in JSON, and is that of the longest item. An operator may widen
     /// such strings.
     has_free_width: bool,
+    /// Whether a text without a dtype was read, and no tensor beside it had one.
+    is_inferred: bool,
     /// A copy by [`bring_near`](Self::bring_near).
     near: OnceLock<Storage>,
 }
@@ -91,7 +93,8 @@ impl Storage {
 
 impl Source {
     fn new(meta: Meta, store: Storage, label: String) -> Self {
-        Self { meta, store, label, container: None, name_in_group: None, has_free_width: false, near: OnceLock::new() }
+        let (container, name_in_group, near) = (None, None, OnceLock::new());
+        Self { meta, store, label, container, name_in_group, has_free_width: false, is_inferred: false, near }
     }
 
     pub fn memory(tensor: Tensor, label: String) -> Self {

@@ -27,7 +27,9 @@ fn said(read: Result<Tensor>) -> String {
             String::from_utf8_lossy(&out).trim_end().replace("{\"dtype\": ", "").replace("\"shape\": ", "")
         }
         Err(error) => match error.advice() {
-            Some(Advice::SkipRows(rows)) => format!("{} (skip {rows})", error.message()),
+            Some(Advice::SkipRows(rows) | Advice::ReadStrings { skip: rows @ 1.. }) => {
+                format!("{} (skip {rows})", error.message())
+            }
             _ => error.message().to_owned(),
         },
     }

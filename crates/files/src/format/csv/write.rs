@@ -9,7 +9,6 @@ use crate::format::file_options::LayoutRequest;
 use crate::format::interface::{Layout, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::format::values::cannot_hold;
 use crate::format::values::cells::{BYTE_ORDER_MARK, Dialect, holds};
-use crate::format::values::delimiter::{Delimiter, TableOptions};
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::{code_points, unpadded};
 use crate::item::meta::Meta;
@@ -28,18 +27,16 @@ impl Writer for CsvWriter {
         Err(dtype.advise(refused.advising(Advice::WriteNpy)))
     }
 
-    fn reads_back(&self, meta: &Meta, how: &TableOptions) -> ReadsBack {
-        let mut shape = match meta.shape[..] {
+    fn reads_back(&self, meta: &Meta) -> ReadsBack {
+        // Cells have no dtype. Bools and numbers are recognised by their text, but strings may look like them.
+        if matches!(meta.dtype.kind(), Kind::Bytes(_) | Kind::Str(_) | Kind::Datetime(_) | Kind::Timedelta(_)) {
+            return ReadsBack::ByItems;
+        }
+        let shape = match meta.shape[..] {
             [] => vec![1],
             [rows, 1] => vec![rows],
             _ => meta.shape.clone(),
         };
-        // With another delimiter, each row reads back as one cell.
-        let own = Delimiter::One(self.0.delimiter);
-        if how.delimiter.is_some_and(|delimiter| delimiter != own) {
-            shape.truncate(1);
-        }
-        shape[0] = shape[0].saturating_sub(how.skip_rows);
         ReadsBack::of(meta, Meta::new(meta.dtype.clone(), shape))
     }
 

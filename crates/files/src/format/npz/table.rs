@@ -16,7 +16,6 @@ use crate::format::interface::{
     BegunSeal, Items, ItemsPlace, Layout, Places, Reader, ReadsBack, Seal, WriteSequence, Writer,
 };
 use crate::format::npy;
-use crate::format::values::delimiter::TableOptions;
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::attachments::Attachments;
@@ -90,7 +89,7 @@ impl Reader for NpzReader {
 pub(in crate::format) struct NpzWriter;
 
 impl Writer for NpzWriter {
-    fn reads_back(&self, meta: &Meta, _: &TableOptions) -> ReadsBack {
+    fn reads_back(&self, meta: &Meta) -> ReadsBack {
         npy::reads_back(meta)
     }
 

@@ -12,7 +12,6 @@ use crate::format::file_options::LayoutRequest;
 use crate::format::interface::{
     ItemsPlace, Layout, Places, Reader, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer,
 };
-use crate::format::values::delimiter::TableOptions;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::storage::read_at::ReadAt;
@@ -56,9 +55,9 @@ impl Writer for OnnxWriter {
         check(dtype)
     }
 
-    fn reads_back(&self, meta: &Meta, _: &TableOptions) -> ReadsBack {
+    fn reads_back(&self, meta: &Meta) -> ReadsBack {
         match meta.dtype.kind() {
-            Kind::Str(_) | Kind::Bytes(_) => ReadsBack::AsWideAsLongest,
+            Kind::Str(_) | Kind::Bytes(_) => ReadsBack::ByItems,
             _ => ReadsBack::Same,
         }
     }

@@ -258,8 +258,9 @@ impl Cells {
         let heading = !is_void && word < self.columns && self.rows() > 1 && !second.any(is_word);
         let what = if cell.is_empty() { "an empty cell".to_owned() } else { format!("{} is a string", short(cell)) };
         let message = self.positioned(word, format!("{what}, among numbers"));
-        let error = self.refused(message, heading.then(|| self.line(1) - 1));
-        Some(if is_void { error.advising(Advice::ReadMissing) } else { error })
+        let skip = if heading { self.line(1) - 1 } else { 0 };
+        let advice = if is_void { Advice::ReadMissing } else { Advice::ReadStrings { skip } };
+        Some(Error::new(self.subject, message).advising(advice))
     }
 }
 

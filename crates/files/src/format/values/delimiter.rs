@@ -11,14 +11,6 @@ pub enum Delimiter {
     Blanks,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TableOptions {
-    /// At the beginning.
-    pub skip_rows: usize,
-    /// Replaces the format's own.
-    pub delimiter: Option<Delimiter>,
-}
-
 impl Delimiter {
     /// Candidates for advice.
     pub(super) const USUAL: [Self; 5] =

@@ -2,10 +2,10 @@
 
 use super::cells::Reading;
 use super::leaf::Leaf;
-use super::read::Values;
+use super::read::{Unparsed, Values};
 use super::strings::short;
 use super::untyped::{OUTSIDE, Untyped, UntypedOperand, common_dtype};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Advice, Error, ErrorKind, Result};
 use crate::item::dtype::Kind;
 use crate::item::parse::{self, Misfit};
 use crate::item::tensor::Tensor;
@@ -24,8 +24,14 @@ use crate::storage::source::Source;
 /// # Errors
 /// Items have no common dtype, or lists are not rectangular.
 pub fn infer(values: &[&Values<'_>]) -> Result<Vec<Tensor>> {
-    let found = values.iter().map(|one| UntypedOperand::read(one)).collect::<Result<Vec<_>>>()?;
-    let dtype = common_dtype(&found)?;
+    // Strings of a table may look like bools and numbers.
+    let has_cells = values.iter().any(|one| matches!(one.items, Unparsed::Cells(_)));
+    let advised = |error: Error| match error.advice() {
+        None if has_cells => error.advising(Advice::ReadStrings { skip: 0 }),
+        _ => error,
+    };
+    let found = values.iter().map(|one| UntypedOperand::read(one)).collect::<Result<Vec<_>>>().map_err(advised)?;
+    let dtype = common_dtype(&found).map_err(advised)?;
     let tensors = found.into_iter().map(|UntypedOperand { values, mut items, nested }| {
         match dtype.kind() {
             Kind::Float64 => items.make_floats().map_err(|m| values.error(m))?,

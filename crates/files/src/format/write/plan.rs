@@ -131,6 +131,11 @@ impl LaidOut {
         self.format
     }
 
+    /// Whether the file is one tensor that is written from front to back, such as text.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.layout, Layout::Whole(_))
+    }
+
     /// The bytes of all items in memory, which progress adds up to.
     pub fn bytes(&self) -> usize {
         self.outputs.iter().map(|output| output.job.meta().bytes()).sum()
@@ -171,7 +176,7 @@ impl LaidOut {
     /// there is too little memory for a tensor that is needed as a whole.
     pub fn write(&mut self, sink: &mut OpenOutput<'_>, text: &TextOptions, progress: Progress<'_>) -> Result<()> {
         let to = if sink.as_file().is_some() { OutputKind::File } else { OutputKind::Stream };
-        // A copy of an operand that does not fit tells its own need.
+        // Errors about copied operands have a size already.
         self.begin(to, text)?;
         self.write_begun(sink, text, progress).map_err(|error| error.needing(|| self.need()))
     }
