@@ -2,7 +2,8 @@
 
 A tensor is a path, or another operand of the program as text; `bytes` with the content of a file in any format; anything with
 `__array__` or the buffer protocol; a number, or a list or tuple of numbers, bools or texts; or, for several tensors, a
-dictionary of these by name, which may hold other dictionaries: `{"a": {"b": 1.0}}` has the tensor `a.b`. Items of Python have
+dictionary of these by name, which may hold other dictionaries: `{"a": {"b": 1.0}}` has the tensor `a.b`. The members of a list
+or tuple with arrays of different shapes are called `0`, `1`, and so on. Items of Python have
 no dtype: they take that of the tensor that they are compared with, if it can hold them. Limits are the options of
 `tensorop diff` without their dashes: `rtol=1e-5`, `min_cosine=0.99`, `ignore_dtype=True`, `atol={"*.bias": 0.5}`,
 `only=["a*", "b*"]`. The expected tensor stands before the actual one everywhere.
@@ -26,6 +27,10 @@ from pathlib import Path
 from typing import Any, Callable
 
 from ._operands import Operand, operand, typed_together
+
+
+# A test shows its own lines, not those of this module: pytest and unittest look for these names.
+__tracebackhide__ = __unittest = True
 
 
 class Error(Exception):
@@ -75,7 +80,7 @@ def run(*args: str | os.PathLike[str], input: bytes = b"") -> Result:
             stdin.seek(0)
             ended = subprocess.run([program(), *args], stdin=stdin, capture_output=True)
     except OSError as error:
-        raise Error(f"cannot start {program()}: {error.strerror}") from error
+        raise Error(f"cannot start {program()}: {error.strerror}") from None
     result = Result(ended.returncode, ended.stdout, ended.stderr.decode("utf-8", "replace"))
     if result.status not in (0, 1):
         line = result.stderr.partition("error: ")[2].partition("\n")[0]
@@ -191,18 +196,24 @@ def _diff(expected: Any, actual: Any, limits: Mapping[str, Any], *more: str, is_
         if isinstance(content, bytes) and (_holds(left.content, content) if isinstance(left.content, str) else left.content == content):
             return Result(0, b"", "")
     args = ["diff", *more, *_options({"dtype": dtype, **limits})]
-    refused = None
+    refused, different = None, None
     for pair in _contents(left, right):
         try:
-            return _run_on(args, *pair)
+            result = _run_on(args, *pair)
         except Error as error:
             refused = refused or error
-    assert refused is not None
-    raise refused
+            continue
+        if result.status == 0:
+            return result
+        different = different or result
+    if different is None:
+        assert refused is not None
+        raise refused
+    return different
 
 
 def _contents(left: Operand, right: Operand) -> list[tuple[str | bytes, str | bytes]]:
-    """What the program may be given for two operands, the best first. If it refuses one, it is given the next.
+    """What the program may be given for two operands, the best first. If one does not pass, it is given the next.
 
     Items of Python are JSON without a dtype beside another tensor, and have a dtype of their own where that cannot hold them.
     """
@@ -250,10 +261,9 @@ def assert_close(expected: Any, actual: Any, **limits: Any) -> None:
     If `expected` is a path, it is a golden file. With `TENSOROP_UPDATE_GOLDEN=1` in the environment the program writes it anew
     instead, or makes it.
     """
-    __tracebackhide__ = True
     updates_golden()
     result = _diff(expected, actual, limits, "--keywords", *(["--golden"] if _is_path(expected) else []), is_quick=True)
-    _assert_same(expected, result)
+    _assert_same(expected, result, "  TENSOROP_UPDATE_GOLDEN=1 accepts ACTUAL\n" if _is_path(expected) else "")
     sys.stderr.writelines(line + "\n" for line in result.text.splitlines() if line.startswith("wrote "))
 
 
@@ -262,7 +272,6 @@ def _is_path(tensor: Any) -> bool:
 
 
 def _assert_same(expected: Any, result: Result, more: str = "") -> None:
-    __tracebackhide__ = True
     if result.status != 0:
         raise AssertionError((f"not the tensor of {expected}:\n" if _is_path(expected) else "") + result.text + more)
 

@@ -14,6 +14,9 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+# A test shows its own lines, not those of this module.
+__tracebackhide__ = __unittest = True
+
 # The kinds of dtypes in .npy, each with the codes of buffers.
 _KINDS = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
 
@@ -91,11 +94,12 @@ def operand(tensor: Any) -> Operand:
         return Operand(os.fspath(tensor))
     if isinstance(tensor, bytes):
         return Operand(tensor)
-    if not isinstance(tensor, Mapping):
+    tensors = by_name(tensor)
+    if tensors is None:
         return _of_one(tensor)
     stream, named, names = io.BytesIO(), set(), set()
     with zipfile.ZipFile(stream, "w") as members:
-        for name, member in _members(tensor):
+        for name, member in _members(tensors):
             if name in names:
                 raise ValueError(f"two tensors of the dictionary are called {name!r}")
             names.add(name)
@@ -110,10 +114,29 @@ def operand(tensor: Any) -> Operand:
 def _members(tensors: Mapping[Any, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     """The tensors of a dictionary. The names of dictionaries within it stand before those of their tensors."""
     for name, member in tensors.items():
-        if isinstance(member, Mapping):
-            yield from _members(member, f"{before}{name}.")
-        else:
+        within = by_name(member)
+        if within is None:
             yield f"{before}{name}", member
+        else:
+            yield from _members(within, f"{before}{name}.")
+
+
+def by_name(value: Any) -> Mapping[Any, Any] | None:
+    """A dictionary, or the names `0`, `1`, … with the members of a list or tuple with arrays that have different shapes."""
+    if isinstance(value, Mapping):
+        return value
+    if not isinstance(value, (list, tuple)) or not _has_arrays(value):
+        return None
+    numpy = importlib.import_module("numpy")
+    try:
+        is_one = len({numpy.shape(one) for one in value}) == 1
+    except ValueError:
+        is_one = False
+    return None if is_one else {str(n): one for n, one in enumerate(value)}
+
+
+def _has_arrays(value: list[Any] | tuple[Any, ...]) -> bool:
+    return any(hasattr(one, "__array__") or isinstance(one, (list, tuple)) and _has_arrays(one) for one in value)
 
 
 def _of_one(tensor: Any) -> Operand:

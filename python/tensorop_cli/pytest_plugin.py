@@ -13,7 +13,10 @@ from typing import Any
 import pytest
 
 from . import Error, _assert_same, _diff, _options, run, updates_golden
-from ._operands import operand
+from ._operands import by_name, operand
+
+# A test shows its own lines, not those of this module.
+__tracebackhide__ = True
 
 _ENDINGS = (".npy", ".npz", ".safetensors", ".json", ".pb", ".csv", ".tsv")
 
@@ -51,9 +54,9 @@ class Golden:
         ends so, or if there is such a file. A test that checks several things names them. A check that fails leaves
         `actual` beside the golden file, as NAME.actual.npy or in the format of the golden file.
         """
-        __tracebackhide__ = True
         path = self._file(name)
-        if isinstance(actual, Mapping):
+        tensors = by_name(actual)
+        if tensors is not None:
             path = self._file(name, ".safetensors")
             path = path if path.exists() else self._file(name, ".npz")
         if path in self._checked:
@@ -75,11 +78,10 @@ class Golden:
             pass
 
     def _compare(self, path: Path, actual: Any, limits: Mapping[str, Any], kept: Path) -> None:
-        __tracebackhide__ = True
         if not path.exists():
             more = self._keep(kept, actual)
             raise AssertionError(f"there is no golden file {path}: run pytest with --golden-update to write it{more}")
-        result = _diff(path, actual, limits, "--keywords", is_quick=True)
+        result = _diff(path, actual, limits, "--keywords", "--golden", is_quick=True)
         more = "" if result.status == 0 else f"run pytest with --golden-update to accept it{self._keep(kept, actual)}"
         _assert_same(path, result, more)
 

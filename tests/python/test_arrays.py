@@ -107,6 +107,20 @@ def test_lists_may_hold_items_of_numpy() -> None:
     tensorop_cli.assert_close(np.eye(2, dtype="f4"), [[1, 0], [0, 1]])
 
 
+def test_lists_of_arrays_of_different_shapes_have_names() -> None:
+    rows, column = np.eye(2), np.zeros(3, "f4")
+    named = {"0": rows, "1": column, "2": 1.5}
+    for listed in ([rows, column, 1.5], (rows, column, 1.5)):
+        assert tensorop_cli.diff(named, listed)
+    found = tensorop_cli.diff({"h": (rows, column), "x": [[rows, column], rows]}, {"h.0": rows, "h.1": column + 1, "x.0.0": rows, "x.0.1": column, "x.1": rows})
+    assert [(t.name, t.verdict) for t in found.tensors if t.verdict != "same"] == [("h.1", "different")]
+    # arrays of one shape are one tensor, and lists of numbers have no names
+    assert tensorop_cli.diff(np.stack([rows, rows]), (rows, rows))
+    assert tensorop_cli.diff(np.array([1.0, 2.0]), [np.float64(1), 2.0])
+    with pytest.raises(ValueError, match="lists of one length"):
+        tensorop_cli.diff([1.0], [[1], [2, 3]])
+
+
 def test_numpy_is_no_requirement(tmp_path: Path) -> None:
     for module in ("numpy", "pytest", "ml_dtypes"):
         (tmp_path / f"{module}.py").write_text(f"raise ImportError('{module} is not there')")

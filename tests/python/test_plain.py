@@ -242,6 +242,49 @@ class Plain(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "two tensors of the dictionary are called 'a.b'"):
             tensorop_cli.diff({"a": {"b": row}, "a.b": row}, flat)
 
+    def test_a_damaged_golden_file_is_different(self) -> None:
+        row = array.array("d", [1, 2, 4])
+        for content in (b"", self.golden.read_bytes()[:130], b"no tensor"):
+            self.golden.write_bytes(content)
+            with self.subTest(content=content):
+                with self.assertRaisesRegex(AssertionError, "(?s)not the tensor of .*different: EXPECTED .*golden.npy: "):
+                    tensorop_cli.assert_close(self.golden, row)
+                with self.assertRaises(tensorop_cli.Error):
+                    tensorop_cli.diff(self.golden, row)
+                with mock.patch.dict(os.environ, {"TENSOROP_UPDATE_GOLDEN": "1"}), contextlib.redirect_stderr(io.StringIO()):
+                    tensorop_cli.assert_close(self.golden, row)
+                tensorop_cli.assert_close(self.golden, row)
+
+    def test_texts_that_look_like_numbers(self) -> None:
+        for ending in ("csv", "tsv", "json", "npy"):
+            for texts in (["007", "1e3"], ["true", "x"], ["nan"], ["", "1"], ["1;2", "3;4"], [["a"], ["b"]]):
+                golden = self.golden.with_name(f"texts.{ending}")
+                with self.subTest(ending=ending, texts=texts):
+                    with mock.patch.dict(os.environ, {"TENSOROP_UPDATE_GOLDEN": "1"}), contextlib.redirect_stderr(io.StringIO()):
+                        try:
+                            tensorop_cli.assert_close(golden, texts)
+                        except tensorop_cli.Error:
+                            # a table has no axis of length 1
+                            self.assertTrue(isinstance(texts[0], list) and ending in ("csv", "tsv") and not golden.exists())
+                            continue
+                    tensorop_cli.assert_close(golden, texts)
+                    golden.unlink()
+
+    def test_a_traceback_has_no_line_of_the_module(self) -> None:
+        test = self.golden.with_name("test_shown.py")
+        test.write_text(
+            "import unittest, tensorop_cli\n"
+            "class Shown(unittest.TestCase):\n"
+            "    def test_values(self): tensorop_cli.assert_close([1.0], [2.0])\n"
+            "    def test_shape(self): tensorop_cli.assert_close('[1.0]', [2.0, 3.0])\n"
+        )
+        environment = {**os.environ, "PYTHONPATH": str(Path(tensorop_cli.__file__).parent.parent)}
+        command = [sys.executable, "-B", "-m", "unittest", "test_shown"]
+        ended = subprocess.run(command, capture_output=True, text=True, cwd=test.parent, env=environment)
+        self.assertIn("Ran 2 tests", ended.stderr)
+        self.assertEqual(ended.stderr.count("Traceback (most recent call last):"), 2)
+        self.assertNotIn(str(Path("tensorop_cli", "_")), ended.stderr)
+
     def test_the_module_is_the_program(self) -> None:
         command = [sys.executable, "-m", "tensorop_cli"]
         ended = subprocess.run([*command, "diff", "-", "[1]"], input=b"[2]", capture_output=True)

@@ -334,3 +334,60 @@ def test_unused_files_are_removed_after_a_run_of_all_tests(pytester: pytest.Pyte
     assert goldens(pytester) == sorted([*used, *others])
     run(pytester, *workers, "--golden-prune").stdout.no_fnmatch_line("*golden files*")
     run(pytester, *workers).assert_outcomes(passed=7)
+
+
+def test_tuples_of_arrays_and_texts(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_a="""
+        import numpy as np
+
+        def test_it(golden):
+            golden.check((np.eye(2), np.zeros(3, "f4")))
+            golden.check([np.eye(2), np.eye(2)], "same")
+            for name, texts in {"a": ["007", "1e3"], "b": ["true", "x"], "c": ["nan", ""], "d": ["1;2", "3;4"]}.items():
+                for ending in ("csv", "tsv", "json"):
+                    golden.check(texts, f"{name}.{ending}")
+    """
+    )
+    run(pytester, "--golden-update").assert_outcomes(passed=1)
+    run(pytester).assert_outcomes(passed=1)
+    listed = pytester.run(os.environ["TENSOROP"], "info", "golden/test_a/test_it.npz", "golden/test_a/test_it/same.npy")
+    listed.stdout.fnmatch_lines(["*0 *float64*", "*1 *float32*", "*same.npy*2, 2, 2*"])
+
+
+def test_a_damaged_golden_file_is_different(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_a="def test_it(golden): golden.check([1.0, 2.0])")
+    run(pytester, "--golden-update").assert_outcomes(passed=1)
+    golden = pytester.path / "golden/test_a/test_it.npy"
+    whole = golden.read_bytes()
+    for content in (b"", whole[:130], b"no tensor"):
+        golden.write_bytes(content)
+        failed = run(pytester)
+        failed.assert_outcomes(failed=1)
+        failed.stdout.fnmatch_lines(["E *not the tensor of *test_it.npy:", "E *different: EXPECTED *", "E *run pytest with --golden-update to accept it*"])
+        failed.stdout.no_fnmatch_line("*TENSOROP_UPDATE_GOLDEN*")
+        run(pytester, "--golden-update").stdout.fnmatch_lines(["wrote *test_it.npy: 1 tensor"])
+        assert golden.read_bytes() == whole
+
+
+def test_a_traceback_has_no_line_of_the_module(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_a="""
+        import numpy as np, tensorop_cli
+
+        def test_missing(golden): golden.check([1.0])
+        def test_lists(golden): golden.check([[1], [2, 3]], "lists")
+        def test_masked(golden): golden.check(np.ma.masked_array([1.0], [True]), "masked")
+        def test_twice(golden): golden.check([1.0], "x"); golden.check([1.0], "x")
+        def test_limit(golden): golden.check([1.0], "limit", no_such_limit=1)
+        def test_run(): tensorop_cli.run("show", "none.npy")
+        def test_close(): tensorop_cli.assert_close([1.0], [2.0])
+        def test_diff(): tensorop_cli.diff("none.npy", [2.0])
+        def test_kinds(): tensorop_cli.assert_close([1.0], {1, 2})
+        def test_cases(): tensorop_cli.cases("NoSuchOperator")
+    """
+    )
+    for args in ((), ("--golden-update",)):
+        failed = run(pytester, *args)
+        assert failed.parseoutcomes()["failed"] >= 8
+        failed.stdout.no_re_match_line(r".*tensorop_cli[/\\\\]\w+\.py:\d+")
