@@ -65,6 +65,7 @@ if [ "$part" != rust ]; then
     oracle onnx_types
     check "$interpreter" tests/oracle/onnx_models.py check "$program" 500
     check "$interpreter" tests/oracle/openvino_models.py check "$program" 200
+    oracle golden_files --count 500 --seed "$seed" --rust
     check "$interpreter" tests/oracle/gguf_blocks.py "$program" 1000 "$seed"
     check "$interpreter" tests/oracle/quantized.py check "$program" 100
     check "$interpreter" tests/oracle/quantized_faults.py "$program" 2000
