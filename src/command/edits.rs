@@ -135,7 +135,7 @@ impl OperandReader<'_> {
             let input = Arc::new(options.open(&Located::from_path(path))?);
             for (member, label, name) in tensors {
                 let n = input.pick(member.as_deref())?;
-                check_format_changeable(&input, &file, &label)?;
+                check_format_changeable(&input, Some(n), &file, &label)?;
                 check_items_changeable(&input, n, &label)?;
                 input.lock(n, false)?;
                 members.push((Member { input: Arc::clone(&input), n, label }, name));

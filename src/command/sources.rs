@@ -214,7 +214,7 @@ impl<'a> OperandReader<'a> {
             Place::Folder(_) => located.without_secrets(),
             _ => operand.file(input.member()),
         };
-        check_format_changeable(&input, &file, label)?;
+        check_format_changeable(&input, input.chosen().ok(), &file, label)?;
         let input = input.lock_chosen(&options, is_shared)?;
         check_items_changeable(&input, input.chosen()?, label)?;
         Ok(input.into())
@@ -261,13 +261,13 @@ fn or_list(located: &Located, error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-pub(super) fn check_format_changeable(input: &Input, file: &str, label: &str) -> Result<()> {
-    if let Some(why) = input.format().unchangeable() {
+pub(super) fn check_format_changeable(input: &Input, n: Option<usize>, file: &str, label: &str) -> Result<()> {
+    if let Some(why) = input.unchangeable(n) {
         let why = match why {
             Unchangeable::Text => "this is neither".to_owned(),
             Unchangeable::Archive => "a PyTorch file is only read: -o x.safetensors writes its tensors".to_owned(),
             Unchangeable::CheckSums => {
-                let member = input.chosen().ok().and_then(|n| input.name(n));
+                let member = n.and_then(|n| input.name(n));
                 let member = member.unwrap_or(ANY_MEMBER).to_owned();
                 let cure = put_back(input, file, &[member]);
                 format!("an .npz holds check sums of its members: {cure}")

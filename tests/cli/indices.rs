@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::common::{Folder, Run, each, member, npz, safetensors, tensor, words};
+use crate::common::torch::{items, pickle, view};
+use crate::common::{Folder, Run, each, member, npz, safetensors, stored, tensor, words, zip};
 
 /// What a run printed and said.
 fn text(run: &Run) -> String {
@@ -441,4 +442,55 @@ fn old_shards_are_removed() {
     let run = convert(&format!("k {to}"));
     assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
     assert_eq!(files(&folder, "k"), ["m.safetensors", INDEX]);
+}
+
+#[test]
+fn indices_of_pytorch_files() {
+    let folder = Folder::new();
+    let shard = |name: &str, first: u8| {
+        let odd = b"cmy.code\nThing\n)\x81".to_vec();
+        let pickle = pickle(&[(name, view(first, [1, 2], [2, 1])), ("epoch", odd)]);
+        zip(&[stored("x/data.pkl", &pickle), stored("x/data/0", &items())])
+    };
+    let map = [("a", "m-00001-of-00002.bin"), ("b", "m-00002-of-00002.bin")];
+    let put = |folder: &Folder, name: &str| {
+        fs::create_dir_all(folder.path(name)).expect("a folder");
+        folder.put(format!("{name}/m-00001-of-00002.bin"), shard("a", 0));
+        folder.put(format!("{name}/m-00002-of-00002.bin"), shard("b", 4));
+        // both of them count a tensor that shares its bytes once
+        folder.put(format!("{name}/m.bin.index.json"), index("\"total_size\": 7", &map));
+    };
+    put(&folder, "m");
+    put(&folder, "both");
+    let made = folder.run(words("convert m -o both/model.safetensors.index.json --max-shard-size 0.008KB"));
+    assert_eq!(made.printed().as_deref(), Ok(""));
+    put(&folder, "cut");
+    folder.put("cut/m-00002-of-00002.bin", b"PK\x03\x04");
+    put(&folder, "less");
+    fs::remove_file(folder.path("less/m-00002-of-00002.bin")).expect("a shard");
+    runs(
+        &folder,
+        &[
+            ("info m --members", 0, &["a\nb\n"]),
+            ("info m/m.bin.index.json", 0, &["  a      float32    [1, 2]", "  total  2 tensors"]),
+            ("show m:b", 0, &["[[4. 5.]]"]),
+            ("show m/m.bin.index.json:a", 0, &["[[0. 1.]]"]),
+            ("convert m -o m.npz", 0, &[]),
+            ("diff m m.npz", 0, &["equal: 2 same"]),
+            ("diff m both", 0, &["equal: 2 same"]),
+            ("info both --members", 0, &["a\nb\n"]),
+            ("info both", 0, &["m-00001-of-00002.bin is left alone: name it"]),
+            ("info both/m.bin.index.json --members", 0, &["a\nb\n"]),
+            ("info less", 2, &["shard 'm-00002-of-00002.bin'"]),
+            ("show less:a", 0, &["[[0. 1.]]"]),
+            ("info cut", 2, &["shard 'm-00002-of-00002.bin'"]),
+            ("slice-scatter m/m.bin.index.json:a --fill 0 --at : --in-place", 2, &["a PyTorch file is only read"]),
+            ("slice-scatter m:a --fill 0 --at : --in-place", 2, &["a PyTorch file is only read"]),
+            ("slice-scatter m/m.bin.index.json:* --fill 0 --in-place", 2, &["a PyTorch file is only read"]),
+            ("diff m/m.bin.index.json both/model.safetensors.index.json --accept", 0, &["equal"]),
+            // the name is not that of an index that can be written
+            ("convert m.npz -o new.bin.index.json", 2, &["holds 2 tensors"]),
+        ],
+    );
+    assert_eq!(folder.run(words("show m:a")).printed().as_deref(), Ok("m:a: float32 [1, 2]\n[[0. 1.]]\n"));
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::common::torch::{archive, items, pickle, stream, weights};
-use crate::common::{Folder, deflated, each, stored, words, zip};
+use crate::common::{Folder, deflated, each, says, stored, words, zip};
 
 #[test]
 fn files_are_containers() {
@@ -149,4 +149,22 @@ fn folders_know_them_by_content() {
     );
     // raw bytes are what the command says that they are
     assert_eq!(folder.run(words("slice run/dump.bin:u1[64] --at :2 --to csv")).printed().as_deref(), Ok("1\n1\n"));
+}
+
+#[test]
+fn distributed_checkpoints_are_named() {
+    let folder = Folder::new();
+    let several = [archive(), archive()].concat();
+    fs::create_dir(folder.path("run")).expect("a folder");
+    folder.put("__0_0.distcp", &several).put("run/__0_0.distcp", several).put("run/a.pt", archive());
+    let named = "a PyTorch distributed checkpoint (.distcp), which is not read";
+    says(
+        &folder,
+        &[
+            ("info __0_0.distcp", 2, "", named),
+            ("show __0_0.distcp:model.w", 2, "", named),
+            ("diff run run --exclude opaque", 0, "4 same", ""),
+            ("info run/__0_0.distcp", 2, "", named),
+        ],
+    );
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::dump_views::DumpPattern;
 use super::foreign;
+use super::index_name;
 use super::raw::RawView;
 use super::table::Format;
 use crate::error::{Error, Result, malformed};
@@ -166,6 +167,12 @@ impl FolderWalk {
                 (None, Some(_)) => self.found.leave(path, prefix, &text),
                 (_, None) => self.found.left_alone.push(path),
             }
+        }
+        // an index of PyTorch files is the same model as one of safetensors beside it
+        let is_first = |file: &FolderFile| index_name::stem(&file.path).is_some();
+        if files.iter().any(is_first) {
+            let others = files.extract_if(.., |file| file.format.names_files() && !is_first(file));
+            self.found.left_alone.extend(others.map(|file| file.path));
         }
         files.sort_by(|a, b| (!a.format.names_files(), &a.path).cmp(&(!b.format.names_files(), &b.path)));
         folders.sort_by(|(a, _), (b, _)| a.cmp(b));

@@ -8,6 +8,8 @@ pub(super) const PYTORCH: &str = "a PyTorch file that was packed anew, with othe
 
 pub(super) const EXPORTED: &str = "a PyTorch file of an exported program (.pt2), which is not read";
 
+pub(super) const DISTRIBUTED: &str = "a PyTorch distributed checkpoint (.distcp), which is not read";
+
 pub(super) const ZIPPED_STORE: &str = "a Zarr store in a ZIP archive: unpack it into a folder first";
 
 const NETCDF: &str = "a netCDF file, which is not read";
@@ -59,6 +61,7 @@ const ENDINGS: &[(&str, &str)] = &[
     (".tiff", TIFF),
     (".ckpt", "a checkpoint of PyTorch or TensorFlow, which is not read"),
     (".ggml", "a GGML model, which is not read"),
+    (".distcp", DISTRIBUTED),
     (".h5", "an HDF5 file, which is not read"),
     (".hdf5", "an HDF5 file, which is not read"),
     (".keras", KERAS),

@@ -1,11 +1,11 @@
-//! The index of safetensors shards of Hugging Face: `weight_map` in a JSON object maps tensors to files in the same
-//! folder. Shards are opened on demand, so that a model with missing shards can be inspected.
+//! The index of safetensors or PyTorch shards of Hugging Face: `weight_map` in a JSON object maps tensors to files in the
+//! same folder. Shards are opened on demand, so that a model with missing shards can be inspected.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::{iter, slice};
 
 use serde::de::{Error as _, IgnoredAny, MapAccess};
@@ -18,14 +18,17 @@ use super::index_faults::{IndexFaults, UnlistedTensor};
 use super::interface::{Confidence, Reader};
 use super::json_object::{FromObject, JsonObject, one_line};
 use super::safetensors::{self, HeaderIndex, MAX_HEADER, MAX_MEMBERS, SafetensorsReader};
+use super::torch;
 use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::item::python;
-use crate::parallel::made_once;
+use crate::parallel::{Threads, made_once};
 use crate::storage::read_at::Identity;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Source;
 
 const FORMAT: &str = "safetensors";
+
+const TORCH: &str = "pytorch";
 
 const MAP: &str = "weight_map";
 
@@ -142,8 +145,16 @@ struct IndexShard {
 
 #[derive(Debug)]
 struct OpenIndexShard {
-    reader: SafetensorsReader,
+    reader: Box<dyn Reader>,
+    /// PyTorch counts tensors with the same bytes once in `total_size`.
+    is_torch: bool,
     numbers: HashMap<String, usize>,
+}
+
+impl OpenIndexShard {
+    fn bytes_of(&self, n: usize) -> Option<u64> {
+        self.reader.describe(n).ok().filter(|_| !self.is_torch).map(|described| described.bytes)
+    }
 }
 
 impl IndexReader {
@@ -171,20 +182,18 @@ impl IndexReader {
     fn open(&self, shard: &IndexShard) -> Result<OpenIndexShard> {
         let path = self.path(shard)?;
         let bytes = open_beside(&path, self.requests)?;
-        let len = bytes.size()?;
-        let mut begin = [0; 9];
-        let filled = begin.len().min(usize::try_from(len).unwrap_or(usize::MAX));
-        bytes.read_at(&mut begin[..filled], 0)?;
-        if safetensors::sure(&begin[..filled], Some(len)) == Confidence::No {
-            let mut begin = [0; 64];
-            let filled = begin.len().min(usize::try_from(len).unwrap_or(usize::MAX));
-            bytes.read_at(&mut begin[..filled], 0)?;
-            let instead = foreign::stand_in(&begin[..filled]);
+        let content = Content::from_bytes(Arc::clone(&bytes), Threads::default())?;
+        let is_torch = torch::sure(&content.begin, None) == Confidence::Certain;
+        if !is_torch && safetensors::sure(&content.begin, Some(bytes.size()?)) == Confidence::No {
+            let instead = foreign::stand_in(&content.begin);
             bail!("{}", instead.unwrap_or("not a .safetensors file: does not begin with a length and {"));
         }
-        let reader = SafetensorsReader::read(bytes, self.identity)?;
+        let reader: Box<dyn Reader> = match is_torch {
+            true => torch::open(content)?,
+            false => Box::new(SafetensorsReader::read(bytes, self.identity)?),
+        };
         let numbers = reader.names().into_iter().flatten().cloned().enumerate().map(|(n, name)| (name, n)).collect();
-        Ok(OpenIndexShard { reader, numbers })
+        Ok(OpenIndexShard { reader, is_torch, numbers })
     }
 }
 
@@ -197,7 +206,7 @@ impl Reader for IndexReader {
         // Errors of the shard appear here, with the name in the index.
         let (shard, there) = self.find(n)?;
         let path = Some(self.path(self.shard(n))?);
-        let format = self.identity.is_none().then_some(FORMAT);
+        let format = if shard.is_torch { Some(TORCH) } else { self.identity.is_none().then_some(FORMAT) };
         let member = Some(self.names[n].clone());
         Ok(MemberFile { path, member, format, ..shard.reader.file_of(there)? })
     }
@@ -226,7 +235,8 @@ impl Reader for IndexReader {
         for (name, &place) in self.names.iter().zip(&self.places) {
             let found = opened[place].and_then(|shard| Some((shard, *shard.numbers.get(name)?)));
             listed[place] += usize::from(found.is_some());
-            total = total.zip(found).map(|(sum, (shard, there))| sum.saturating_add(shard.reader.bytes_of(there)));
+            let bytes = found.and_then(|(shard, there)| shard.bytes_of(there));
+            total = total.zip(bytes).map(|(sum, bytes)| sum.saturating_add(bytes));
         }
         let (mut unlisted, mut more) = (Vec::new(), 0_u64);
         for (place, shard) in opened.iter().enumerate() {
@@ -236,7 +246,7 @@ impl Reader for IndexReader {
             let named: HashSet<_> = of_shard.map(|(name, _)| name).collect();
             for (n, name) in opened.reader.names().into_iter().flatten().enumerate() {
                 if !named.contains(name) {
-                    more = more.saturating_add(opened.reader.bytes_of(n));
+                    more = more.saturating_add(opened.bytes_of(n).unwrap_or_default());
                     unlisted.push(UnlistedTensor { name: name.clone(), member: name.clone(), shard: path.clone() });
                 }
             }
@@ -245,6 +255,10 @@ impl Reader for IndexReader {
         let differs = |(said, right): &(u64, u64)| said != right && *said != right.saturating_add(more);
         let total = self.total.zip(total).filter(differs).map(|(said, right)| (TOTAL, [said, right]));
         IndexFaults { unlisted, total }
+    }
+
+    fn is_passed_over(&self, n: usize) -> bool {
+        self.find(n).is_ok_and(|(shard, there)| shard.reader.is_passed_over(there))
     }
 
     fn describe(&self, n: usize) -> Result<Description> {

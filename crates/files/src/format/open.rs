@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::content::{BEGIN, Content, ContentSource, Description, MemberFile, read_begin};
 use super::dump_views::DumpShapes;
-use super::interface::Reader;
+use super::interface::{Reader, Unchangeable};
 use super::json;
 use super::located::{Located, Place};
 use super::quantized::{self, AskedLayout, Dequantized, QuantizedCount};
@@ -383,6 +383,12 @@ impl Input {
             }
             Some(_) | None => found,
         })
+    }
+
+    /// Returns why the format of the file that holds member `n` keeps it from being changed in place.
+    pub fn unchangeable(&self, n: Option<usize>) -> Option<Unchangeable> {
+        let format = n.and_then(|n| Format::named(self.file_of(n).ok()?.format?));
+        format.unwrap_or(self.format).unchangeable()
     }
 
     /// Describes member `n`; only plain JSON is read whole.

@@ -141,7 +141,7 @@ fn lock(located: &Located, label: &str) -> Result<Source> {
     let refuse = |why: &str| Err(Error::from_kind(ErrorKind::Unsupported, why).within(label));
     let options = OpenOptions { locked: true, ..OpenOptions::new(label) };
     let input = options.open(located)?;
-    match input.format().unchangeable() {
+    match input.unchangeable(input.chosen().ok()) {
         None => {}
         Some(Unchangeable::Text) => return refuse("text is not changed in place"),
         Some(Unchangeable::Message) => return refuse("an ONNX tensor is not changed in place"),

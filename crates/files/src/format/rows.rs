@@ -110,7 +110,7 @@ pub(super) static INDEX: Row = Row {
     is_binary: false,
     holds: Holds::Files,
     reads: Some(Reads {
-        help: "The index of safetensors in several files, as Hugging Face writes it",
+        help: "The index of safetensors or PyTorch files, as Hugging Face writes it",
         name_in_messages: Some("an index of .safetensors"),
         sure: index::sure,
         open: index::open,

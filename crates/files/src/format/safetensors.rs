@@ -309,12 +309,6 @@ impl SafetensorsReader {
     }
 }
 
-impl SafetensorsReader {
-    pub(super) fn bytes_of(&self, n: usize) -> u64 {
-        self.index.members[n].bytes
-    }
-}
-
 impl Reader for SafetensorsReader {
     fn container(&self) -> Option<&Arc<Container>> {
         Some(&self.container)

@@ -18,6 +18,7 @@ use self::objects::{StridedTensor, unsupported};
 use self::strided::StridedItems;
 use self::walk::Found;
 use super::content::{Content, Description, StoredRange};
+use super::foreign::DISTRIBUTED;
 use super::interface::{Confidence, Reader};
 use super::lazy_content::LazyContent;
 use super::npz;
@@ -40,6 +41,9 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
 }
 
 pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
+    let ending = content.path.as_ref().and_then(|path| path.extension());
+    // its archives follow one another, and the last one would be read
+    ensure!(ending.is_none_or(|ending| ending != "distcp"), "{DISTRIBUTED}");
     let is_zip = npz::is_npz(&content.begin);
     let file = content.into_bytes()?.0;
     let mut found = Found::default();
