@@ -2,8 +2,14 @@
 
 use std::fs;
 
-use crate::common::torch::{archive, items, pickle, stream, weights};
+use crate::common::torch::{PRINTED, archive, dict, items, pickle, stream, text, view, weights};
 use crate::common::{Folder, deflated, each, says, stored, words, zip};
+
+/// A file of a pickle, without the mark of its protocol and its end.
+fn file(opcodes: &[u8]) -> Vec<u8> {
+    let pickle = [b"\x80\x02", opcodes, b"."].concat();
+    zip(&[stored("x/data.pkl", &pickle), stored("x/data/0", &items())])
+}
 
 #[test]
 fn files_are_containers() {
@@ -149,6 +155,40 @@ fn folders_know_them_by_content() {
     );
     // raw bytes are what the command says that they are
     assert_eq!(folder.run(words("slice run/dump.bin:u1[64] --at :2 --to csv")).printed().as_deref(), Ok("1\n1\n"));
+}
+
+#[test]
+fn keys_name_their_tensors() {
+    let folder = Folder::new();
+    let bytes = |text: &[u8]| [b"C", &[text.len() as u8][..], text].concat();
+    let of = |first: u8, second: u8| {
+        let row = |first| view(first, [1, 2], [2, 1]);
+        let three = (b"K\x03".to_vec(), row(4));
+        file(&dict(&[(bytes(b"x"), row(first)), (bytes(b"y"), row(second)), three.clone(), (text("3"), row(0))]))
+    };
+    folder.put("a.pt", of(0, 2)).put("b.pt", of(2, 0));
+    says(
+        &folder,
+        &[
+            ("info a.pt --members", 0, "b'x'\nb'y'\n3\n3#2\n", ""),
+            ("slice a.pt:b'y' --at : --to csv", 0, "2.0,3.0\n", ""),
+            ("slice a.pt:3 --at : --to csv", 0, "4.0,5.0\n", ""),
+            ("slice a.pt:3#2 --at : --to csv", 0, "0.0,1.0\n", ""),
+            ("diff a.pt b.pt", 1, "2 same, 0 within, 2 different", ""),
+            ("diff a.pt b.pt", 1, "  b'x'\n", ""),
+        ],
+    );
+}
+
+#[test]
+fn pickles_of_old_protocols() {
+    let folder = Folder::new();
+    let one = b"}(X\x01\0\0\0wctorch._utils\n_rebuild_tensor\n((X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\x000X\x03\0\0\0cpu\
+        K\x06tQI1\n(I2\nt(I1\nttRu.";
+    for (name, pickle) in [("one.pt", &one[..]), ("zero.pt", PRINTED)] {
+        folder.put(name, zip(&[stored("x/data.pkl", pickle), stored("x/data/0", &items())]));
+    }
+    says(&folder, &[("show one.pt:w", 0, "[1. 2.]", ""), ("show zero.pt", 0, "[1. 2.]", "")]);
 }
 
 #[test]

@@ -9,10 +9,21 @@ pub(crate) fn view(offset: u8, dims: [u8; 2], strides: [u8; 2]) -> Vec<u8> {
     [&b"ctorch._utils\n_rebuild_tensor_v2\n("[..], storage, &numbers, b"\x89NtR"].concat()
 }
 
+/// The opcodes of a text.
+pub(crate) fn text(text: &str) -> Vec<u8> {
+    [&[b'X', text.len() as u8, 0, 0, 0], text.as_bytes()].concat()
+}
+
+/// The opcodes of a dictionary of values by keys, by the opcodes of both.
+pub(crate) fn dict(pairs: &[(Vec<u8>, Vec<u8>)]) -> Vec<u8> {
+    let pairs: Vec<_> = pairs.iter().map(|(key, value)| [&key[..], value].concat()).collect();
+    [&b"}("[..], &pairs.concat(), b"u"].concat()
+}
+
 /// The pickle of a dictionary of values by their opcodes.
 pub(crate) fn pickle(pairs: &[(&str, Vec<u8>)]) -> Vec<u8> {
-    let pair = |(key, value): &(&str, Vec<u8>)| [&[b'X', key.len() as u8, 0, 0, 0], key.as_bytes(), value].concat();
-    [&b"\x80\x02}("[..], &pairs.iter().map(pair).collect::<Vec<_>>().concat(), b"u."].concat()
+    let pairs: Vec<_> = pairs.iter().map(|(key, value)| (text(key), value.clone())).collect();
+    [b"\x80\x02", &dict(&pairs)[..], b"."].concat()
 }
 
 /// Views in a dictionary, a plain value, and a tensor in an object.
@@ -27,6 +38,10 @@ pub(crate) fn weights() -> Vec<u8> {
 pub(crate) fn items() -> Vec<u8> {
     (0..6_u8).flat_map(|n| f32::from(n).to_le_bytes()).collect()
 }
+
+/// A pickle of protocol 0 with a view of storage 0.
+pub(crate) const PRINTED: &[u8] = b"(dVw\nctorch._utils\n_rebuild_tensor\n(P('storage', <class 'torch.FloatStorage'>, \
+    '0', 'cpu', 6)\nI1\n(I2\nt(I1\nttRs.";
 
 /// A file of PyTorch 1.6 or later.
 pub(crate) fn archive() -> Vec<u8> {

@@ -403,6 +403,7 @@ fn pytorch() -> Vec<(&'static str, Vec<u8>)> {
     // each list holds the one before it twice
     let doubled = [&b"\x80\x02]q\0"[..], &b"](h\0h\0eq\0".repeat(200), b"."].concat();
     vec![
+        ("pt-escape", stream(b"V\\u00\n.")),
         ("pt-magic-alone", stream(b"")[..20].to_vec()),
         ("pt-object-cut", stream(b"\x80\x02(")),
         ("pt-text-beyond", stream(b"\x80\x02X\xff\xff\xff\xff.")),

@@ -36,9 +36,12 @@ pub(crate) fn npz() -> Vec<Vec<u8>> {
     all
 }
 
-/// PyTorch files of both forms.
+/// PyTorch files of both forms, and with a pickle of protocol 0.
 pub(crate) fn pytorch() -> Vec<Vec<u8>> {
-    vec![crate::common::torch::archive(), crate::common::torch::stream()]
+    use crate::common::torch::{PRINTED, archive, items, stream};
+    use crate::common::{stored, zip};
+    let printed = zip(&[stored("x/data.pkl", PRINTED), stored("x/data/0", &items())]);
+    vec![archive(), stream(), printed]
 }
 
 /// Files with tensors of many dtypes, one tensor, none.

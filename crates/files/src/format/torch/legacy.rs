@@ -17,12 +17,15 @@ use crate::storage::read_at::ReadAt;
 /// 0x1950a86a20f9469cfc6c, as a pickle has it.
 const MAGIC: [u8; 12] = *b"\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19";
 const VERSION: i64 = 1001;
+/// As protocols before 2 have it.
+const PRINTED_MAGIC: &[u8] = b"L119547037146038801333356L\n.";
 /// The bytes before the magic number: a version, and a length from version 4 on.
 const BEFORE_MAGIC: usize = 11;
 
 pub(super) fn is_legacy(begin: &[u8]) -> bool {
     let front = &begin[..begin.len().min(BEFORE_MAGIC + MAGIC.len())];
-    begin.starts_with(b"\x80") && front.windows(MAGIC.len()).any(|bytes| bytes == MAGIC)
+    let is_binary = begin.starts_with(b"\x80") && front.windows(MAGIC.len()).any(|bytes| bytes == MAGIC);
+    is_binary || begin.starts_with(PRINTED_MAGIC)
 }
 
 /// The last may be an error: no later one can be found.

@@ -1,6 +1,8 @@
 //! The meaning of a pickle's values.
 
+use std::borrow::Cow;
 use std::ops::Range;
+use std::str;
 
 use sha2::{Digest, Sha256};
 
@@ -8,6 +10,7 @@ use super::dtypes::{dtype_named, dtype_of_storage};
 use super::pickle::{Call, Id, Node, Pickle};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
 use crate::item::dtype::DType;
+use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::layout::view::View;
 
@@ -40,11 +43,18 @@ pub(super) fn unsupported(message: impl Into<String>) -> Error {
     Error::from_kind(ErrorKind::Unsupported, message)
 }
 
+/// As Python prints it, with a sign and two digits in an exponent.
+fn repr_float(number: f64) -> String {
+    let text = format!("{number:?}").to_ascii_lowercase();
+    let exponent = |(digits, exponent): (&str, &str)| Some(format!("{digits}e{:+03}", exponent.parse::<i32>().ok()?));
+    text.split_once('e').and_then(exponent).unwrap_or(text)
+}
+
 impl Pickle {
     /// Returns the first bytes of a text.
-    fn short(&self, text: &Range<usize>) -> String {
+    fn short(&self, text: &Range<usize>) -> Cow<'_, str> {
         const BYTES: usize = 1 << 10;
-        self.text(&(text.start..text.end.min(text.start + BYTES)))
+        String::from_utf8_lossy(&self.bytes[text.start..text.end.min(text.start + BYTES)])
     }
 
     /// Returns the name of a class, with its module.
@@ -146,29 +156,103 @@ impl Pickle {
 
     pub(super) fn storage(&self, id: Id) -> Result<StorageId> {
         let Node::Persistent(id) = self.node(id) else { bail!("a tensor without a storage") };
+        // protocol 0 prints the fields, the class as `<class 'torch.FloatStorage'>`
+        if let Node::Text(text) = self.node(*id)
+            && let [_, "storage", _, class, _, key, _, device, items] =
+                self.short(text).split('\'').collect::<Vec<_>>()[..]
+            && device != "meta"
+        {
+            let items = items.trim_matches([',', ' ', ')']).trim_end_matches(", None").parse();
+            let items = items.ok().context("a storage without a number of items")?;
+            return Ok(StorageId { key: key.to_owned(), class: class.to_owned(), items, offset: 0 });
+        }
         let fields = self.items(*id);
-        let [tag, class, key, _, items, view @ ..] = fields else { bail!("a storage of {} fields", fields.len()) };
-        ensure!(self.is_text(*tag, "storage"), "a persistent id that is no storage");
+        let [tag, class, key, device, items, view @ ..] = fields else { bail!("a storage of {} fields", fields.len()) };
+        let has_items = matches!(self.node(*device), Node::Text(_)) && !self.is_text(*device, "meta");
+        ensure!(self.is_text(*tag, "storage") && has_items, "a persistent id that is no storage");
         let Node::Text(key) = self.node(*key) else { bail!("a storage without a name") };
         let (offset, items) = match view.first().map(|view| self.items(*view)) {
             Some([_, offset, items]) => (self.count(*offset), items),
             _ => (Some(0), items),
         };
         let (offset, items) = offset.zip(self.count(*items)).context("a storage without a number of items")?;
-        Ok(StorageId { key: self.short(key), class: self.class(*class), items, offset })
+        Ok(StorageId { key: self.short(key).into_owned(), class: self.class(*class), items, offset })
     }
 
-    /// A key of a dictionary as text.
-    pub(super) fn key(&self, id: Id) -> Option<String> {
+    /// Returns the node of bytes, which protocols before 3 write as a text of Latin-1, or as no arguments.
+    fn byte_node(&self, id: Id) -> Option<Id> {
         match self.node(id) {
-            Node::Text(text) => Some(self.text(text)),
-            Node::Tuple(items) if items.len() < 8 => {
-                let keys = items.iter().filter(|id| !matches!(self.node(**id), Node::Tuple(_)));
-                Some(keys.filter_map(|id| self.key(*id)).collect::<Vec<_>>().join("_"))
-            }
-            Node::Bool(_) | Node::Int(_) | Node::Float(_) => self.plain(id),
+            Node::Bytes(_) | Node::Text(_) => Some(id),
+            Node::Call(call) => match self.items(call.args) {
+                [text, encoding] if self.is_text(*encoding, "latin1") => {
+                    (self.class(call.class) == "_codecs.encode").then_some(*text)
+                }
+                [] => (self.class(call.class) == "__builtin__.bytes").then_some(call.args),
+                _ => None,
+            },
             _ => None,
         }
+    }
+
+    /// Returns the bytes of a [byte node](Self::byte_node) with at most `most` bytes.
+    fn byte_string(&self, node: Id, most: usize) -> Option<Vec<u8>> {
+        let node = self.node(node);
+        let (Node::Bytes(range) | Node::Text(range)) = node else {
+            return matches!(node, Node::Tuple(_)).then(Vec::new);
+        };
+        let bytes = self.bytes.get(range.clone()).filter(|bytes| bytes.len() <= most)?;
+        match str::from_utf8(bytes) {
+            Ok(text) if matches!(node, Node::Text(_)) => text.chars().map(|c| u8::try_from(c).ok()).collect(),
+            // a string of Python 2 may have any bytes
+            _ => Some(bytes.to_vec()),
+        }
+    }
+
+    /// Returns the name that a key of a dictionary gives: a text, or the `repr` of another value.
+    pub(super) fn key(&self, id: Id) -> Option<String> {
+        if let Node::Text(text) = self.node(id) { Some(self.text(text)) } else { self.repr(id) }
+    }
+
+    /// Returns Python's `repr` of a plain value that is not long.
+    fn repr(&self, id: Id) -> Option<String> {
+        let mut out = String::new();
+        self.print(id, &mut out).map(|()| out)
+    }
+
+    fn print(&self, id: Id, out: &mut String) -> Option<()> {
+        const MOST: usize = 1 << 8;
+        let node = self.node(id);
+        match (node, self.byte_node(id).and_then(|bytes| self.byte_string(bytes, MOST))) {
+            _ if out.len() > MOST => return None,
+            (Node::None, _) => out.push_str("None"),
+            (Node::Text(text), _) => out.push_str(&python::repr_str(&self.short(text))),
+            (_, Some(bytes)) => {
+                let mut quoted = Vec::new();
+                python::repr_bytes(&bytes, &mut quoted);
+                out.push_str(&String::from_utf8_lossy(&quoted));
+            }
+            (Node::Tuple(items) | Node::List(items) | Node::Dict(items), _) => {
+                let [begin, second, end] = match node {
+                    Node::Dict(_) => ["{", ": ", "}"],
+                    Node::List(_) => ["[", ", ", "]"],
+                    _ => ["(", ", ", if items.len() == 1 { ",)" } else { ")" }],
+                };
+                out.push_str(begin);
+                for (n, item) in items.iter().enumerate() {
+                    out.push_str(if n == 0 { "" } else { [", ", second][n % 2] });
+                    self.print(*item, out)?;
+                }
+                out.push_str(end);
+            }
+            (Node::Global(..), _) => out.push_str(&self.class(id)),
+            (Node::Call(call), _) if call.items.is_empty() => {
+                out.push_str(&self.class(call.class));
+                self.print(call.args, out)?;
+                call.state.map_or(Some(()), |state| self.print(state, out))?;
+            }
+            _ => out.push_str(&self.plain(id)?),
+        }
+        Some(())
     }
 
     /// A value that is no tensor, as Python prints it, but for quotes around a text of its own.
@@ -182,7 +266,8 @@ impl Pickle {
             Node::Bool(true) => "True".to_owned(),
             Node::Bool(false) => "False".to_owned(),
             Node::Int(number) => number.to_string(),
-            Node::Float(number) => format!("{number:?}"),
+            Node::Long(number) => number.to_string(),
+            Node::Float(number) => repr_float(*number),
             Node::Text(text) => {
                 let shown: String = self.short(text).chars().take(MOST).collect();
                 if shown.len() == text.len() { shown } else { shown + "…" }

@@ -1,12 +1,13 @@
-//! A machine for Python's pickles, protocols 2 to 5, that calls nothing: a class with its arguments becomes a
-//! [`Node::Call`]. The opcodes are those of `pickletools.opcodes` in Python's standard library, without those that only
-//! older protocols need: torch has always written 2 unless it is told to write a newer one.
+//! A machine for Python's pickles, protocols 0 to 5, that calls nothing: a class with its arguments becomes a
+//! [`Node::Call`]. The opcodes are those of `pickletools.opcodes` that Python 3 writes, and those of Python 2 from protocol
+//! 2 on.
 //!
 //! Nodes refer to one another by number, and texts are ranges of the pickle: so the memory for a pickle is at most
 //! some tens of bytes for each of its bytes, whatever it repeats.
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::str;
 
 use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::memory;
@@ -26,13 +27,17 @@ pub(super) type Id = u32;
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Node {
-    /// None, bytes, integers beyond int64.
+    None,
+    /// An integer of more than 16 bytes, or a malformed number.
     Other,
     Bool(bool),
     Int(i64),
+    /// Beyond int64.
+    Long(Box<i128>),
     Float(f64),
     /// UTF-8, or any bytes of a Python 2 string.
     Text(Range<usize>),
+    Bytes(Range<usize>),
     /// Also a set.
     List(Vec<Id>),
     Tuple(Vec<Id>),
@@ -42,6 +47,12 @@ pub(super) enum Node {
     Global(Range<usize>, Range<usize>),
     Persistent(Id),
     Call(Box<Call>),
+}
+
+impl Node {
+    fn integer(number: i128) -> Self {
+        i64::try_from(number).map_or_else(|_| Self::Long(number.into()), Self::Int)
+    }
 }
 
 /// An object as its pickle makes it.
@@ -58,6 +69,7 @@ pub(super) struct Call {
 /// The values of a pickle.
 #[derive(Debug)]
 pub(super) struct Pickle {
+    /// Ends with the texts of protocol 0.
     pub bytes: Vec<u8>,
     pub nodes: Vec<Node>,
     pub root: Id,
@@ -70,14 +82,15 @@ impl Pickle {
     ///
     /// # Errors
     /// It is malformed, or longer than `bytes`.
-    pub(super) fn read(bytes: Vec<u8>) -> Result<Self> {
-        let stack = vec![Vec::new()];
-        let mut machine = Machine { bytes: &bytes, at: 0, nodes: Vec::new(), stack, memo: HashMap::new() };
+    pub(super) fn read(mut bytes: Vec<u8>) -> Result<Self> {
+        let (stack, texts) = (vec![Vec::new()], Vec::new());
+        let mut machine = Machine { bytes: &bytes, at: 0, texts, nodes: Vec::new(), stack, memo: HashMap::new() };
         loop {
             let began = machine.at;
             let root = machine.step().map_err(|error| error.within(format!("pickle, byte {began}")))?;
             if let Some(root) = root {
-                let Machine { nodes, at: len, .. } = machine;
+                let Machine { nodes, at: len, texts, .. } = machine;
+                memory::extend(&mut bytes, &texts)?;
                 return Ok(Self { bytes, nodes, root, len });
             }
         }
@@ -95,13 +108,15 @@ impl Pickle {
 struct Machine<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Texts without the escapes that they have in the pickle, whose ranges begin after it.
+    texts: Vec<u8>,
     nodes: Vec<Node>,
     /// The values since each mark, after those before the first.
     stack: Vec<Vec<Id>>,
     memo: HashMap<u64, Id>,
 }
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
     /// Returns the value of the pickle at its end.
     fn step(&mut self) -> Result<Option<Id>> {
         let opcode = self.number(1)? as u8;
@@ -124,9 +139,9 @@ impl Machine<'_> {
                 let items = match opcode {
                     b'a' => self.last(1)?,
                     b's' => self.last(2)?,
+                    b'u' => self.marked_pairs()?,
                     _ => self.marked()?,
                 };
-                ensure!(opcode != b'u' || items.len().is_multiple_of(2), "a key without a value");
                 let top = self.top()?;
                 let to = match &mut self.nodes[top as usize] {
                     Node::List(to) | Node::Dict(to) => to,
@@ -141,17 +156,13 @@ impl Machine<'_> {
                     call.state = Some(state);
                 }
             }
-            b'h' | b'j' => {
-                let key = self.number(if opcode == b'h' { 1 } else { 4 })?;
+            b'h' | b'j' | b'g' => {
+                let key = self.memo_key(opcode)?;
                 let id = self.memo.get(&key).copied();
                 self.push(id.ok_or_else(|| malformed!("value {key} of the memo is missing"))?)?;
             }
-            b'q' | b'r' | 0x94 => {
-                let key = match opcode {
-                    b'q' => self.number(1)?,
-                    b'r' => self.number(4)?,
-                    _ => self.memo.len() as u64,
-                };
+            b'q' | b'r' | b'p' | 0x94 => {
+                let key = self.memo_key(opcode)?;
                 ensure!(self.memo.len() < MAX_MEMO, "more than {MAX_MEMO} values in the memo");
                 let top = self.top()?;
                 self.memo.insert(key, top);
@@ -168,23 +179,31 @@ impl Machine<'_> {
     /// Returns the value that an opcode pushes.
     fn value(&mut self, opcode: u8) -> Result<Node> {
         Ok(match opcode {
-            b'N' => Node::Other,
+            b'N' => Node::None,
             0x88 | 0x89 => Node::Bool(opcode == 0x88),
             b'J' => Node::Int((self.number(4)? as u32).cast_signed().into()),
             b'K' => Node::Int(self.number(1)? as i64),
             b'M' => Node::Int(self.number(2)? as i64),
             0x8a => self.long(1)?,
             0x8b => self.long(4)?,
+            b'I' | b'L' => match self.printed()? {
+                "00" => Node::Bool(false),
+                "01" => Node::Bool(true),
+                digits => digits.trim_end_matches('L').parse().map_or(Node::Other, Node::integer),
+            },
+            b'F' => self.printed()?.parse().map_or(Node::Other, Node::Float),
             b'G' => Node::Float(f64::from_bits(self.number(8)?.swap_bytes())),
             b'U' | 0x8c => Node::Text(self.counted(1)?),
             b'T' | b'X' => Node::Text(self.counted(4)?),
             0x8d => Node::Text(self.counted(8)?),
-            b'C' => self.counted(1).map(|_| Node::Other)?,
-            b'B' => self.counted(4).map(|_| Node::Other)?,
-            0x8e | 0x96 => self.counted(8).map(|_| Node::Other)?,
+            b'V' => Node::Text(self.unescaped()?),
+            b'C' => Node::Bytes(self.counted(1)?),
+            b'B' => Node::Bytes(self.counted(4)?),
+            0x8e | 0x96 => Node::Bytes(self.counted(8)?),
             b']' | 0x8f => Node::List(Vec::new()),
-            0x91 => Node::List(self.marked()?),
+            b'l' | 0x91 => Node::List(self.marked()?),
             b'}' => Node::Dict(Vec::new()),
+            b'd' => Node::Dict(self.marked_pairs()?),
             b')' => Node::Tuple(Vec::new()),
             b't' => Node::Tuple(self.marked()?),
             0x85..=0x87 => Node::Tuple(self.last(usize::from(opcode - 0x84))?),
@@ -197,6 +216,10 @@ impl Machine<'_> {
                 }
             }
             b'Q' => Node::Persistent(self.pop()?),
+            b'P' => {
+                let text = Node::Text(self.line()?);
+                Node::Persistent(self.add(text)?)
+            }
             b'R' | 0x81 | 0x92 | b'o' => {
                 let args = match opcode {
                     b'o' => {
@@ -205,8 +228,8 @@ impl Machine<'_> {
                         self.push(args.remove(0))?;
                         self.add(Node::Tuple(args))?
                     }
-                    // keyword arguments come last
-                    0x92 => self.pop().and_then(|_| self.pop())?,
+                    // keyword arguments follow, which the known classes do not have
+                    0x92 => self.last(2).and_then(|both| self.add(Node::Tuple(both)))?,
                     _ => self.pop()?,
                 };
                 ensure!(matches!(self.nodes[args as usize], Node::Tuple(_)), "the arguments of a class are no tuple");
@@ -214,6 +237,30 @@ impl Machine<'_> {
             }
             _ => bail!("opcode 0x{opcode:02x} is not known"),
         })
+    }
+
+    fn memo_key(&mut self, opcode: u8) -> Result<u64> {
+        match opcode {
+            b'h' | b'q' => self.number(1),
+            b'j' | b'r' => self.number(4),
+            b'g' | b'p' => self.printed()?.parse().ok().context("the number of a value is malformed"),
+            _ => Ok(self.memo.len() as u64),
+        }
+    }
+
+    /// Reads a line of Latin-1. Other characters, backslashes and line breaks are written as `\u000a` or `\U0001f600`.
+    fn unescaped(&mut self) -> Result<Range<usize>> {
+        let line: String = self.line().map(|line| self.bytes[line].iter().copied().map(char::from).collect())?;
+        let (begin, mut parts) = (self.bytes.len() + self.texts.len(), line.split('\\'));
+        let mut text = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (code, after) = part.split_at_checked(if part.starts_with('U') { 9 } else { 5 }).unwrap_or_default();
+            let code = code.get(1..).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+            text.push(code.and_then(char::from_u32).context("an escape in a text is malformed")?);
+            text.push_str(after);
+        }
+        memory::extend(&mut self.texts, text.as_bytes())?;
+        Ok(begin..begin + text.len())
     }
 
     fn take(&mut self, bytes: usize) -> Result<Range<usize>> {
@@ -236,6 +283,11 @@ impl Machine<'_> {
         Ok(self.bytes[range].iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
+    /// Returns a line of protocol 0 or 1; empty if it is not UTF-8.
+    fn printed(&mut self) -> Result<&'a str> {
+        self.line().map(|line| str::from_utf8(&self.bytes[line]).unwrap_or_default())
+    }
+
     fn counted(&mut self, prefix: usize) -> Result<Range<usize>> {
         let bytes = self.number(prefix)?;
         self.take(usize::try_from(bytes)?)
@@ -245,11 +297,11 @@ impl Machine<'_> {
     fn long(&mut self, prefix: usize) -> Result<Node> {
         let range = self.counted(prefix)?;
         let bytes = &self.bytes[range];
-        if bytes.len() > 8 {
+        if bytes.len() > 16 {
             return Ok(Node::Other);
         }
         let sign = if bytes.last().is_some_and(|byte| *byte >= 0x80) { -1 } else { 0 };
-        Ok(Node::Int(bytes.iter().rev().fold(sign, |number, byte| number << 8 | i64::from(*byte))))
+        Ok(Node::integer(bytes.iter().rev().fold(sign, |number, byte| number << 8 | i128::from(*byte))))
     }
 
     fn add(&mut self, node: Node) -> Result<Id> {
@@ -278,6 +330,12 @@ impl Machine<'_> {
         let values = self.values();
         let from = values.len().checked_sub(count).context("the stack is empty")?;
         Ok(values.split_off(from))
+    }
+
+    fn marked_pairs(&mut self) -> Result<Vec<Id>> {
+        let items = self.marked()?;
+        ensure!(items.len().is_multiple_of(2), "a key without a value");
+        Ok(items)
     }
 
     fn marked(&mut self) -> Result<Vec<Id>> {

@@ -12,9 +12,12 @@ use crate::storage::source::Hold;
 #[derive(Clone, Debug)]
 enum V {
     None,
+    Bool(bool),
     Int(i64),
+    Long(i128),
     Float(f64),
     Text(String),
+    Bytes(&'static [u8]),
     List(Vec<V>),
     Tuple(Vec<V>),
     Dict(Vec<(V, V)>),
@@ -35,9 +38,12 @@ impl V {
         };
         match self {
             V::None => out.push(b'N'),
+            V::Bool(value) => out.push(if *value { 0x88 } else { 0x89 }),
             V::Int(number) => out.extend([&b"\x8a\x08"[..], &number.to_le_bytes()].concat()),
+            V::Long(number) => out.extend([&b"\x8a\x10"[..], &number.to_le_bytes()].concat()),
             V::Float(number) => out.extend([&b"G"[..], &number.to_be_bytes()].concat()),
             V::Text(text) => out.extend([&b"X"[..], &(text.len() as u32).to_le_bytes(), text.as_bytes()].concat()),
+            V::Bytes(bytes) => out.extend([&b"B"[..], &(bytes.len() as u32).to_le_bytes(), bytes].concat()),
             V::List(items) => all(b']', &items.iter().collect::<Vec<_>>(), b'e'),
             V::Dict(pairs) => all(b'}', &pairs.iter().flat_map(|(key, value)| [key, value]).collect::<Vec<_>>(), b'u'),
             V::Tuple(items) => {
@@ -91,6 +97,10 @@ fn storage(class: &'static str, key: &str, items: i64, view: V) -> V {
 fn rebuilt(function: &'static str, storage: V, offset: i64, shape: &[i64], strides: &[i64]) -> V {
     let args = vec![storage, V::Int(offset), ints(shape), ints(strides), V::None, V::None];
     V::Call(Box::new(V::Global("torch._utils", function)), args)
+}
+
+fn call(module: &'static str, name: &'static str, args: Vec<V>) -> V {
+    V::Call(Box::new(V::Global(module, name)), args)
 }
 
 /// A view of the 24 items of storage 0.
@@ -295,10 +305,81 @@ fn containers_and_classes() {
         "classes passed over=my.code.Thing",
         "epoch=3",
         "list.0=1",
-        "lr=1e-5",
+        "lr=1e-05",
         "type=torch.float16",
     ];
     assert_eq!(facts, expected);
+}
+
+#[test]
+fn keys_are_names() {
+    let key = |key: V| {
+        let lines = listed(&zipped(&V::Dict(vec![(key, floats(0, &[1], &[1]))]))).expect("a file");
+        lines[0].split(" '<f4'").next().unwrap_or_default().to_owned()
+    };
+    let latin1 = |text: &str| call("_codecs", "encode", vec![V::Text(text.to_owned()), V::Text("latin1".to_owned())]);
+    let path = call("pathlib", "PosixPath", vec![text("a"), text("b")]);
+    let rows = [
+        (text("x"), "x"),
+        (V::Bytes(b"x"), "b'x'"),
+        (V::Bytes(b"it's\x00"), "b\"it's\\x00\""),
+        (latin1("\u{e9}"), "b'\\xe9'"),
+        (call("__builtin__", "bytes", vec![]), "b''"),
+        (V::Int(3), "3"),
+        (V::Int(-(1 << 40)), "-1099511627776"),
+        (V::Long(-1 << 100), "-1267650600228229401496703205376"),
+        (V::Float(0.5), "0.5"),
+        (V::Float(1e-5), "1e-05"),
+        (V::Float(1e16), "1e+16"),
+        (V::Float(1.5e300), "1.5e+300"),
+        (V::Float(f64::NEG_INFINITY), "-inf"),
+        (V::Float(f64::NAN), "nan"),
+        (V::Bool(true), "True"),
+        (V::None, "None"),
+        (V::Tuple(vec![]), "()"),
+        (V::Tuple(vec![text("a")]), "('a',)"),
+        (V::Tuple(vec![V::Int(1), V::Tuple(vec![V::Bytes(b"y"), V::None])]), "(1, (b'y', None))"),
+        (V::Global("torch", "float16"), "torch.float16"),
+        (path, "pathlib.PosixPath('a', 'b')"),
+        (V::Bytes(&[b'x'; 300]), "0"),
+    ];
+    for (value, expected) in rows {
+        assert_eq!(key(value.clone()), expected, "{value:?}");
+    }
+    // tuples that hold the one before them twice
+    let mut bomb = b"\x80\x02}Nq\x000(h\x00".to_vec();
+    (0..100).for_each(|_| bomb.extend(b"q\x01h\x01\x86"));
+    bomb.extend(floats(0, &[1], &[1]).pickle()[2..].split_last().expect("a stop").1);
+    bomb.extend(b"u.");
+    let lines = listed(&zip(&[("x/data.pkl", bomb), ("x/data/0", storage_bytes())], false)).expect("a file");
+    assert_eq!(lines, ["0 '<f4' [1] [0]"]);
+    let both = V::Dict(vec![(text("3"), floats(0, &[1], &[1])), (V::Int(3), floats(1, &[1], &[1]))]);
+    assert_eq!(listed(&zipped(&both)).expect("a file"), ["3 '<f4' [1] [0]", "3#2 '<f4' [1] [1]"]);
+}
+
+#[test]
+fn pickles_of_protocols_0_and_1() {
+    let one: &[u8] = b"}q\0(X\x01\0\0\0wq\x01ctorch._utils\n_rebuild_tensor_v2\nq\x02((X\x07\0\0\0storageq\x03ctorch\n\
+        FloatStorage\nq\x04X\x01\0\0\x000q\x05X\x03\0\0\0cpuq\x06K\x18tq\x07QK\0(K\x02tq\x08(K\x01tq\tI00\nccollections\n\
+        OrderedDict\nq\n)Rq\x0btq\x0cRq\rX\x01\0\0\0bL1180591620717411303424L\nu.";
+    let zero = b"(dp0\nV\xe9\\u000a\\U0001f600\np1\nctorch._utils\n_rebuild_tensor_v2\np2\n(P('storage', <class 'torch.FloatStorage'>, \
+        '0', 'cpu', 24)\nI1\n(I2\ntp3\n(I1\ntp4\nI00\nccollections\nOrderedDict\np5\n(tRp6\ntp7\nRp8\nsVl\n(lp9\nF1e-05\na\
+        I01\naL3L\nasc_codecs\nencode\n(V\xff\\u0000\nVlatin1\ntR(ctorch.nn.parameter\nParameter\ng8\nos.";
+    let file = |pickle: &[u8]| zip(&[("x/data.pkl", pickle.to_vec()), ("x/data/0", storage_bytes())], false);
+    assert_eq!(listed(&file(one)).expect("protocol 1"), ["w '<f4' [2] [0, 1]"]);
+    let names = ["\u{e9}\n\u{1f600} '<f4' [2] [1, 2]", "b'\\xff\\x00' '<f4' [2] [1, 2]"];
+    assert_eq!(listed(&file(zero)).expect("protocol 0"), names);
+    let reader = reader(&file(zero)).expect("protocol 0");
+    let metadata = reader.file_of(0).expect("facts").metadata.expect("facts");
+    assert_eq!(metadata.get("l").map(String::as_str), Some("[1e-05, True, 3]"));
+    for bad in ["('storage', 1, '0', 'cpu', 24)", "('x', <class 'torch.FloatStorage'>, '0', 'cpu', 24)", "", "('')"] {
+        let pickle = [b"P", bad.as_bytes(), b"\n."].concat();
+        let lines = listed(&file(&pickle)).expect("a file");
+        assert!(lines[0].starts_with("tensor: Malformed: "), "{bad}: {}", lines[0]);
+    }
+    let stream =
+        [b"L119547037146038801333356L\n.I1001\n.}.", one, b"](X\x01\0\0\x000e.", &24_u64.to_le_bytes()].concat();
+    assert_eq!(listed(&[stream, storage_bytes()].concat()).expect("a stream"), ["w '<f4' [2] [0, 1]"]);
 }
 
 #[test]
@@ -383,7 +464,13 @@ fn hostile_pickles() {
     bomb.extend(b"h\xc8.");
     let rows: Vec<(Vec<u8>, &str)> = vec![
         (b"".to_vec(), "cut off"),
-        (b"I01\n.".to_vec(), "opcode 0x49"),
+        (b"S'a'\n.".to_vec(), "opcode 0x53"),
+        (b"g1\n.".to_vec(), "value 1 of the memo is missing"),
+        (b"gx\n.".to_vec(), "the number of a value is malformed"),
+        (b"I1".to_vec(), "cut off"),
+        (b"V\\u00\n.".to_vec(), "an escape in a text is malformed"),
+        (b"V\\ud800\n.".to_vec(), "an escape in a text is malformed"),
+        (b"(I1\nd.".to_vec(), "a key without a value"),
         (b"\x80\x02".to_vec(), "cut off"),
         (b"X\xff\xff\xff\xff".to_vec(), "cut off"),
         (b"\x8d\xff\xff\xff\xff\xff\xff\xff\xff.".to_vec(), "cut off"),
