@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::torch::{PRINTED, archive, dict, items, pickle, stream, text, view, weights};
+use crate::common::torch::{PRINTED, archive, array, dict, items, pickle, stream, text, view, weights};
 use crate::common::{Folder, deflated, each, says, stored, words, zip};
 
 /// A file of a pickle, without the mark of its protocol and its end.
@@ -158,6 +158,47 @@ fn folders_know_them_by_content() {
 }
 
 #[test]
+fn arrays_of_numpy_are_tensors() {
+    let folder = Folder::new();
+    let scaler =
+        |items| [&b"csklearn.preprocessing\nScaler\n)\x81"[..], &dict(&[(text("mean_"), array(items))]), b"b"].concat();
+    let with = |mean, inner| {
+        file(&dict(&[
+            (text("w"), view(0, [1, 2], [2, 1])),
+            (text("mean"), array(mean)),
+            (text("scaler"), scaler(inner)),
+        ]))
+    };
+    folder.put("a.pt", with([1.5, 2.5], [0.0, 1.0])).put("b.pt", with([1.5, 3.5], [0.0, 1.0]));
+    folder.put("c.pt", with([1.5, 2.5], [0.0, 2.0])).put("squeezed.pt", {
+        let pickle = [b"\x80\x02", &dict(&[(text("mean"), array([1.5, 2.5]))])[..], b"."].concat();
+        zip(&[deflated("x/data.pkl", &pickle)])
+    });
+    says(
+        &folder,
+        &[
+            ("info a.pt", 0, "  mean    float32    [2]       8 B\n", ""),
+            (
+                "info a.pt",
+                0,
+                "not read: it is in an object of the class sklearn.preprocessing.Scaler, which is not known",
+                "",
+            ),
+            ("show a.pt:mean", 0, "[1.5 2.5]", ""),
+            ("slice squeezed.pt:mean --at 1: --to csv", 0, "2.5\n", ""),
+            ("diff a.pt b.pt --exclude scaler", 1, "different: 1 same, 0 within, 1 different", ""),
+            ("diff a.pt b.pt --exclude scaler", 1, "mean: axis 0 at 1", ""),
+            // a tensor that is not read is not called equal
+            ("diff a.pt c.pt", 2, "unreadable  scaler", ""),
+            ("diff a.pt c.pt", 2, "2 same", ""),
+            ("convert a.pt -o a.npz", 0, "", "a.pt:scaler: it is in an object"),
+            ("diff a.npz a.pt --exclude scaler", 0, "equal: 2 same", ""),
+            ("slice-scatter a.pt:mean --fill 0 --at : --in-place", 2, "", "a PyTorch file is only read"),
+        ],
+    );
+}
+
+#[test]
 fn keys_name_their_tensors() {
     let folder = Folder::new();
     let bytes = |text: &[u8]| [b"C", &[text.len() as u8][..], text].concat();
@@ -178,6 +219,54 @@ fn keys_name_their_tensors() {
             ("diff a.pt b.pt", 1, "  b'x'\n", ""),
         ],
     );
+}
+
+#[test]
+fn arguments_bear_on_tensors() {
+    let folder = Folder::new();
+    // 3 items of complex64
+    let complex = |metadata: &[(Vec<u8>, Vec<u8>)]| {
+        let storage =
+            b"(X\x07\0\0\0storagectorch\nComplexFloatStorage\nX\x01\0\0\x000X\x03\0\0\0cpuK\x03tQK\0K\x03\x85K\x01\x85";
+        let made = [&b"ctorch._utils\n_rebuild_tensor_v2\n("[..], storage, b"\x89N"].concat();
+        [&made[..], &dict(metadata), b"tR"].concat()
+    };
+    let bit = |name: &str| (text(name), b"\x88".to_vec());
+    let device = |data: Vec<u8>, function: &str, dtype: &str| {
+        let function = format!("ctorch._utils\n_rebuild_device_tensor_from_{function}\n(").into_bytes();
+        let rest = [format!("ctorch\n{dtype}\n").as_bytes(), &text("xla:0"), b"\x89tR"].concat();
+        [function, data, rest].concat()
+    };
+    let row = || view(0, [1, 2], [2, 1]);
+    let members = [
+        ("plain", complex(&[])),
+        ("conj", complex(&[bit("conj")])),
+        ("neg", complex(&[bit("neg")])),
+        ("zero", complex(&[bit("zero")])),
+        ("cpu", device(row(), "cpu_tensor", "float32")),
+        ("numpy", device(array([1.5, 2.5]), "numpy", "float32")),
+        ("half", device(row(), "cpu_tensor", "float16")),
+    ];
+    folder.put("a.pt", file(&dict(&members.map(|(name, value)| (text(name), value)))));
+    says(
+        &folder,
+        &[
+            ("show a.pt:plain", 0, "[0.+1.j 2.+3.j 4.+5.j]", ""),
+            ("show a.pt:conj", 0, "[0.-1.j 2.-3.j 4.-5.j]", ""),
+            ("show a.pt:neg", 0, "[-0.-1.j -2.-3.j -4.-5.j]", ""),
+            ("slice a.pt:conj --at ::-2", 0, "[4.-5.j 0.-1.j]", ""),
+            ("diff a.pt:plain a.pt:conj", 1, "different", ""),
+            ("show a.pt:cpu", 0, "[[0. 1.]]", ""),
+            ("show a.pt:numpy", 0, "[1.5 2.5]", ""),
+            ("info a.pt", 0, "not read: its metadata {'zero': True} is not known", ""),
+            ("info a.pt", 0, "2 not read", ""),
+            ("show a.pt:zero", 2, "", "a.pt:zero: its metadata {'zero': True} is not known"),
+            ("show a.pt:half", 2, "", "a.pt:half: its to_dtype torch.float16 is not known"),
+        ],
+    );
+    // they have no items of another
+    let info = folder.run(words("info a.pt --only plain --only *n*")).printed().expect("a list");
+    assert!(!info.contains("plain\n"), "{info}");
 }
 
 #[test]

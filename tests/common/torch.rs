@@ -26,6 +26,14 @@ pub(crate) fn pickle(pairs: &[(&str, Vec<u8>)]) -> Vec<u8> {
     [b"\x80\x02", &dict(&pairs)[..], b"."].concat()
 }
 
+/// The opcodes of an array of NumPy of two items of float32.
+pub(crate) fn array(items: [f32; 2]) -> Vec<u8> {
+    let items = items.map(f32::to_le_bytes).concat();
+    let made = b"cnumpy._core.multiarray\n_reconstruct\n(cnumpy\nndarray\nK\0\x85C\x01btR";
+    let dtype = b"cnumpy\ndtype\n(X\x02\0\0\0f4\x89\x88tR(K\x03X\x01\0\0\0<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb";
+    [&made[..], b"(K\x01K\x02\x85", dtype, b"\x89C\x08", &items, b"tb"].concat()
+}
+
 /// Views in a dictionary, a plain value, and a tensor in an object.
 pub(crate) fn weights() -> Vec<u8> {
     let thing = [&b"cmy.code\nThing\n("[..], &view(0, [1, 1], [1, 1]), b"tR"].concat();

@@ -402,7 +402,22 @@ fn pytorch() -> Vec<(&'static str, Vec<u8>)> {
     let one = storage(b"K\x01");
     // each list holds the one before it twice
     let doubled = [&b"\x80\x02]q\0"[..], &b"](h\0h\0eq\0".repeat(200), b"."].concat();
+    // of 2 MiB, for one item less than each array has
+    let text = [&b"X\0\0\x20\0"[..], "\u{e9}".repeat(1 << 20).as_bytes()].concat();
+    let array = |items: &[u8], dims: &[u8]| {
+        let made = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\nK\0\x85C\x01btR(K\x01";
+        let dtype = b"\x85cnumpy\ndtype\n(X\x02\0\0\0u1\x89\x88tR(K\x03X\x01\0\0\0|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb\x89";
+        [&made[..], dims, dtype, items, b"tb"].concat()
+    };
+    let encoded = [&b"\x80\x02c_codecs\nencode\n("[..], &text, b"X\x06\0\0\0latin1tRq\0"].concat();
+    let arrays = [&encoded[..], b"](", &array(b"h\0", b"J\x01\0\x10\0").repeat(2000), b"e."].concat();
     vec![
+        (
+            "pt-array-shape-product",
+            stream(&[&b"\x80\x02"[..], &array(b"C\x01a", b"\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f"), b"."].concat()),
+        ),
+        ("pt-array-short", stream(&[&b"\x80\x02"[..], &array(b"C\x01a", b"K\x02"), b"."].concat())),
+        ("pt-arrays-of-one-text", stream(&arrays)),
         ("pt-escape", stream(b"V\\u00\n.")),
         ("pt-magic-alone", stream(b"")[..20].to_vec()),
         ("pt-object-cut", stream(b"\x80\x02(")),

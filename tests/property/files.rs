@@ -36,12 +36,13 @@ pub(crate) fn npz() -> Vec<Vec<u8>> {
     all
 }
 
-/// PyTorch files of both forms, and with a pickle of protocol 0.
+/// PyTorch files of both forms, with an array, and with a pickle of protocol 0.
 pub(crate) fn pytorch() -> Vec<Vec<u8>> {
-    use crate::common::torch::{PRINTED, archive, items, stream};
+    use crate::common::torch::{PRINTED, archive, array, items, pickle, stream};
     use crate::common::{stored, zip};
-    let printed = zip(&[stored("x/data.pkl", PRINTED), stored("x/data/0", &items())]);
-    vec![archive(), stream(), printed]
+    let arrays = pickle(&[("a", array([1.5, 2.5])), ("b", array([0.0, -1.0]))]);
+    let file = |pickle: &[u8]| zip(&[stored("x/data.pkl", pickle), stored("x/data/0", &items())]);
+    vec![archive(), stream(), file(&arrays), file(PRINTED)]
 }
 
 /// Files with tensors of many dtypes, one tensor, none.

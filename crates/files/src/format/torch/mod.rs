@@ -1,11 +1,13 @@
 //! PyTorch's files: a ZIP archive with a pickle and a file for each storage, also TorchScript's, or the older stream
 //! of pickles and storages (`torch/serialization.py`).
 
+mod arrays;
 mod dtypes;
 mod legacy;
 mod objects;
 mod pickle;
 mod strided;
+mod tensors;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -23,7 +25,7 @@ use super::interface::{Confidence, Reader};
 use super::lazy_content::LazyContent;
 use super::npz;
 use super::npz::files::{ZipFiles, ZipPlace};
-use super::swapped::{SwappedWords, needs_swap};
+use super::swapped::SwappedWords;
 use super::units::ByUnits;
 use crate::error::{Context, ErrorKind, Result, ensure};
 use crate::item::meta::{Meta, Order};
@@ -51,12 +53,12 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         true => Storages::Files(zipped::read(&file, &mut found)?),
         false => Storages::Places(legacy::read(&*file, &mut found)?),
     };
-    let Found { tensors, mut facts, classes, is_big_endian, .. } = found;
+    let Found { tensors, mut facts, classes, .. } = found;
     let (names, tensors) = tensors.into_parts();
     classes.iter().for_each(|class| facts.add(CLASSES, class));
     let metadata = Some(facts.into_metadata("pytorch"));
     let container = Container { metadata, ..Container::new(file.identity()?, names) }.into();
-    Ok(Box::new(TorchReader { file, storages, is_big_endian, tensors, container }))
+    Ok(Box::new(TorchReader { file, storages, tensors, container }))
 }
 
 #[derive(Debug)]
@@ -69,7 +71,6 @@ enum Storages {
 struct TorchReader {
     file: Arc<dyn ReadAt>,
     storages: Storages,
-    is_big_endian: bool,
     tensors: Vec<Result<StridedTensor>>,
     container: Arc<Container>,
 }
@@ -79,36 +80,39 @@ struct Placed<'a> {
     tensor: &'a StridedTensor,
     meta: Meta,
     storage: ZipPlace,
-    /// Where the tensor begins: in the file, or in what is inflated.
+    /// The offset of the tensor in the file, in memory, or in the inflated storage.
     start: u64,
     is_strided: bool,
-    is_swapped: bool,
 }
 
 impl TorchReader {
     fn placed(&self, n: usize) -> Result<Placed<'_>> {
         let tensor = self.tensors[n].as_ref().map_err(Clone::clone)?;
         let name = &tensor.storage;
-        let storage = match &self.storages {
-            Storages::Files(files) => files.find(name).with_context(|| name.clone())?,
-            Storages::Places(places) => places.get(name).cloned().transpose()?,
+        let size = tensor.storage_bytes;
+        let storage = match (&tensor.held, &self.storages) {
+            (Some(_), _) => Some(ZipPlace { at: 0, stored: size, size, is_deflated: false }),
+            (None, Storages::Files(files)) => files.find(name).with_context(|| name.clone())?,
+            (None, Storages::Places(places)) => places.get(name).cloned().transpose()?,
         };
         let storage = storage.with_context(|| format!("its storage {name:?} is missing"))?;
-        let (found, expected) = (storage.size, tensor.storage_bytes);
-        ensure!(found >= expected, "its storage {name:?} has {found} bytes, expected {expected}");
+        ensure!(storage.size >= size, "its storage {name:?} has {} bytes, expected {size}", storage.size);
         let (view, shape) = (&tensor.view, tensor.view.shape());
         let reversed: Vec<_> = (0..shape.len()).rev().collect();
-        let is_fortran = !view.is_c_order() && view.with_axes(&reversed).is_c_order();
-        let is_strided = !view.is_c_order() && !is_fortran;
-        let is_swapped = self.is_big_endian && needs_swap(&tensor.dtype);
-        if storage.is_deflated && (is_strided || is_swapped) {
-            let why = if is_strided { "its items are not contiguous" } else { "has big-endian items of bfloat16" };
+        let is_negated = !tensor.mask.is_empty();
+        let is_fortran = !view.is_c_order() && !is_negated && view.with_axes(&reversed).is_c_order();
+        let is_strided = is_negated || !view.is_c_order() && !is_fortran;
+        if storage.is_deflated && (is_strided || tensor.is_swapped) {
+            let why = match (is_negated, is_strided) {
+                (true, _) => "conjugated or negated",
+                (false, true) => "its items are not contiguous",
+                (false, false) => "has big-endian items of bfloat16",
+            };
             return Err(unsupported(format!("it is deflated and {why}, which is not read")));
         }
-        let dtype = if self.is_big_endian { tensor.dtype.clone().big_endian() } else { tensor.dtype.clone() };
-        let meta = Meta::new(dtype, shape).in_order(if is_fortran { Order::Fortran } else { Order::C });
+        let meta = Meta::new(tensor.dtype.clone(), shape).in_order(if is_fortran { Order::Fortran } else { Order::C });
         let start = tensor.start + if storage.is_deflated { 0 } else { storage.at };
-        Ok(Placed { tensor, meta, storage, start, is_strided, is_swapped })
+        Ok(Placed { tensor, meta, storage, start, is_strided })
     }
 }
 
@@ -118,12 +122,16 @@ impl Reader for TorchReader {
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
-        let Placed { tensor, meta, storage, start, is_strided, is_swapped } = self.placed(n)?;
+        let Placed { tensor, meta, storage, start, is_strided } = self.placed(n)?;
         let bytes = meta.bytes() as u64;
+        // no other tensor has these items
+        if tensor.held.is_some() || !tensor.mask.is_empty() {
+            return Ok(Description::new(meta, bytes, None));
+        }
         let own = if is_strided { meta.dtype.itemsize() as u64 } else { bytes };
         let holder = storage.is_deflated.then(|| tensor.storage.as_str().into());
         let elsewhere = StoredRange { holder, bytes: start..start + own };
-        Ok(match storage.is_deflated || is_strided || is_swapped {
+        Ok(match storage.is_deflated || is_strided || tensor.is_swapped {
             true => Description { elsewhere: Some(elsewhere), ..Description::new(meta, bytes, None) },
             false => Description::new(meta, bytes, Some(start)),
         })
@@ -139,7 +147,7 @@ impl Reader for TorchReader {
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        let Placed { tensor, meta, storage, start, is_strided, is_swapped } = self.placed(n)?;
+        let Placed { tensor, meta, storage, start, is_strided } = self.placed(n)?;
         let source = if storage.is_deflated {
             let (file, bytes) = (Arc::clone(&self.file), meta.bytes() as u64);
             let items = LazyContent::new(move || {
@@ -149,13 +157,13 @@ impl Reader for TorchReader {
             });
             Source::stream(meta, Box::new(items), bytes, label)
         } else {
-            let (mut bytes, mut start) = (Arc::clone(&self.file), start);
-            if is_swapped {
+            let (mut bytes, mut start) = (Arc::clone(tensor.held.as_ref().unwrap_or(&self.file)), start);
+            if tensor.is_swapped {
                 (bytes, start) = (Arc::new(ByUnits(SwappedWords { bytes, start })), 0);
             }
             if is_strided {
-                let (view, itemsize) = (tensor.view.clone(), meta.dtype.itemsize());
-                (bytes, start) = (Arc::new(ByUnits(StridedItems { bytes, start, view, itemsize })), 0);
+                let (view, mask, itemsize) = (tensor.view.clone(), tensor.mask.clone(), meta.dtype.itemsize());
+                (bytes, start) = (Arc::new(ByUnits(StridedItems { bytes, start, view, itemsize, mask })), 0);
             }
             Source::stored(meta, bytes, start, label)?
         };

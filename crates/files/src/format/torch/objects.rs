@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::str;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
@@ -13,14 +14,20 @@ use crate::item::dtype::DType;
 use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::layout::view::View;
+use crate::storage::read_at::ReadAt;
 
 /// A tensor, as its constructor tells.
 #[derive(Clone, Debug)]
 pub(super) struct StridedTensor {
     /// The name of its storage.
     pub storage: String,
-    /// Little-endian.
+    /// The bytes of an array, which has no storage.
+    pub held: Option<Arc<dyn ReadAt>>,
     pub dtype: DType,
+    /// Whether it is big-endian, which the dtype cannot say.
+    pub is_swapped: bool,
+    /// The bits of each item that differ from the stored ones; empty if none does.
+    pub mask: Vec<u8>,
     /// Where it begins in its storage, in bytes.
     pub start: u64,
     /// The bytes of its storage.
@@ -73,16 +80,9 @@ impl Pickle {
         }
     }
 
-    /// Returns the class of a call and its arguments.
-    pub(super) fn called(&self, call: &Call) -> (String, &[Id]) {
-        let (class, args) = (self.class(call.class), self.items(call.args));
-        match args {
-            // it calls another constructor
-            [function, _, args, ..] if class == "torch._tensor._rebuild_from_type_v2" => {
-                (self.class(*function), self.items(*args))
-            }
-            _ => (class, args),
-        }
+    /// Returns the class of a call; empty for another value.
+    pub(super) fn class_of(&self, id: Id) -> String {
+        if let Node::Call(call) = self.node(id) { self.class(call.class) } else { String::new() }
     }
 
     /// Returns the attributes that a module of `torch.nn` has as its state.
@@ -95,7 +95,7 @@ impl Pickle {
         Some([attribute("_parameters")?, attribute("_buffers")?, attribute("_modules")?])
     }
 
-    fn is_text(&self, id: Id, expected: &str) -> bool {
+    pub(super) fn is_text(&self, id: Id, expected: &str) -> bool {
         matches!(self.node(id), Node::Text(text) if self.bytes[text.clone()] == *expected.as_bytes())
     }
 
@@ -104,10 +104,15 @@ impl Pickle {
         if let Node::Tuple(items) | Node::List(items) = self.node(id) { items } else { &[] }
     }
 
-    /// The keys and values of a dictionary, or of the list of pairs that Python 2 passes for one.
+    /// The keys and values of a dictionary, or of the list of pairs that Python 2 passes for an ordered one.
     pub(super) fn pairs(&self, id: Id) -> Vec<Id> {
+        let id = match self.node(id) {
+            Node::Call(call) if call.items.is_empty() => *self.items(call.args).first().unwrap_or(&id),
+            _ => id,
+        };
         match self.node(id) {
             Node::Dict(items) => items.clone(),
+            Node::Call(call) => call.items.clone(),
             Node::List(pairs) => {
                 let pairs = pairs.iter().map(|pair| self.items(*pair)).filter(|pair| pair.len() == 2);
                 pairs.flatten().copied().collect()
@@ -130,6 +135,12 @@ impl Pickle {
         dims.iter().take(MAX_RANK + 1).map(|dim| usize::try_from(self.count(*dim)?).ok()).collect()
     }
 
+    pub(super) fn shape(&self, id: Id) -> Result<Vec<usize>> {
+        let shape = self.dims(id).context("its shape is not a list of dims")?;
+        ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
+        Ok(shape)
+    }
+
     /// The first arguments are storage, offset, shape and strides, all in items.
     pub(super) fn tensor(&self, args: &[Id], dtype: Option<Id>) -> Result<StridedTensor> {
         let [storage, offset, shape, strides, ..] = args else {
@@ -142,9 +153,8 @@ impl Pickle {
         };
         let dtype = dtype.map(named).transpose()?;
         let offset = self.count(*offset).context("an offset below 0")?;
-        let shape = self.dims(*shape).context("its shape is no list of dims")?;
         let strides = self.dims(*strides).context("its strides are no list of numbers from 0 on")?;
-        storage.tensor(dtype, offset, &shape, &strides)
+        storage.tensor(dtype, offset, &self.shape(*shape)?, &strides)
     }
 
     /// Returns a storage that no tensor views as a tensor.
@@ -180,7 +190,7 @@ impl Pickle {
     }
 
     /// Returns the node of bytes, which protocols before 3 write as a text of Latin-1, or as no arguments.
-    fn byte_node(&self, id: Id) -> Option<Id> {
+    pub(super) fn byte_node(&self, id: Id) -> Option<Id> {
         match self.node(id) {
             Node::Bytes(_) | Node::Text(_) => Some(id),
             Node::Call(call) => match self.items(call.args) {
@@ -195,7 +205,7 @@ impl Pickle {
     }
 
     /// Returns the bytes of a [byte node](Self::byte_node) with at most `most` bytes.
-    fn byte_string(&self, node: Id, most: usize) -> Option<Vec<u8>> {
+    pub(super) fn byte_string(&self, node: Id, most: usize) -> Option<Vec<u8>> {
         let node = self.node(node);
         let (Node::Bytes(range) | Node::Text(range)) = node else {
             return matches!(node, Node::Tuple(_)).then(Vec::new);
@@ -214,7 +224,7 @@ impl Pickle {
     }
 
     /// Returns Python's `repr` of a plain value that is not long.
-    fn repr(&self, id: Id) -> Option<String> {
+    pub(super) fn repr(&self, id: Id) -> Option<String> {
         let mut out = String::new();
         self.print(id, &mut out).map(|()| out)
     }
@@ -309,7 +319,6 @@ impl StorageId {
         let [before, bytes] = [self.offset, self.items].map(|items| items.saturating_mul(stored.itemsize() as u64));
         let storage_bytes = before.saturating_add(bytes);
         ensure!(i64::try_from(storage_bytes).is_ok(), "a storage larger than a file can be");
-        ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
         ensure!(shape.len() == strides.len(), "{} axes and {} strides", shape.len(), strides.len());
         let dtype = dtype.unwrap_or(stored);
         ensure!(bytes_of(shape, dtype.itemsize()).is_some(), "shape {shape:?} is larger than memory can be");
@@ -326,6 +335,7 @@ impl StorageId {
             true => View::c_order(shape),
             false => View::strided(axes().map(|(dim, stride)| (dim, stride as isize)).collect()),
         };
-        Ok(StridedTensor { storage: self.key, dtype, start, storage_bytes, view })
+        let (storage, held, is_swapped, mask) = (self.key, None, false, Vec::new());
+        Ok(StridedTensor { storage, held, dtype, is_swapped, mask, start, storage_bytes, view })
     }
 }

@@ -1,4 +1,5 @@
-//! Items whose order in storage is neither C nor Fortran order, read by position as if they were in C order.
+//! Items whose order in storage is neither C nor Fortran order, or whose signs differ, read by position as if they were
+//! stored in C order.
 
 use std::io;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub(super) struct StridedItems {
     pub start: u64,
     pub view: View,
     pub itemsize: usize,
+    /// The bits of each item that differ from the stored ones; empty if none does.
+    pub mask: Vec<u8>,
 }
 
 impl Units for StridedItems {
@@ -41,6 +44,8 @@ impl Units for StridedItems {
             let view = self.view.part(&window.ranges);
             let read = |bytes: &mut [u8], at: u64| self.bytes.read_at(bytes, self.start + at).map_err(Error::from);
             gather(&view, itemsize, items, &mut scratch, GatherRule::of(READ_AT_ONCE), read)
-        })
+        })?;
+        out.iter_mut().zip(self.mask.iter().cycle()).for_each(|(byte, mask)| *byte ^= mask);
+        Ok(())
     }
 }

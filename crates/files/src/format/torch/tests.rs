@@ -94,13 +94,24 @@ fn storage(class: &'static str, key: &str, items: i64, view: V) -> V {
     V::Persistent(Box::new(V::Tuple(fields)))
 }
 
-fn rebuilt(function: &'static str, storage: V, offset: i64, shape: &[i64], strides: &[i64]) -> V {
-    let args = vec![storage, V::Int(offset), ints(shape), ints(strides), V::None, V::None];
-    V::Call(Box::new(V::Global("torch._utils", function)), args)
-}
-
 fn call(module: &'static str, name: &'static str, args: Vec<V>) -> V {
     V::Call(Box::new(V::Global(module, name)), args)
+}
+
+fn state(object: V, state: V) -> V {
+    V::State(Box::new(object), Box::new(state))
+}
+
+fn hooks() -> V {
+    call("collections", "OrderedDict", vec![])
+}
+
+fn rebuilt(function: &'static str, storage: V, offset: i64, shape: &[i64], strides: &[i64]) -> V {
+    let mut args = vec![storage, V::Int(offset), ints(shape), ints(strides)];
+    if function != "_rebuild_tensor" {
+        args.extend([V::Bool(false), hooks()]);
+    }
+    call("torch._utils", function, args)
 }
 
 /// A view of the 24 items of storage 0.
@@ -218,7 +229,9 @@ fn reads_of_any_bytes_of_a_view() {
     let view = View::strided(vec![(3, 1), (4, 20), (2, 0), (5, 3)]);
     let all: Vec<u8> = view.places().into_iter().flat_map(|at| bytes[at * 2 + 6..][..2].to_vec()).collect();
     let bytes = Arc::new(MemoryBytes::new(bytes));
-    let items = ByUnits(StridedItems { bytes, start: 6, view, itemsize: 2 });
+    let mask = vec![0, 0x80];
+    let all: Vec<u8> = all.iter().zip(mask.iter().cycle()).map(|(byte, mask)| byte ^ mask).collect();
+    let items = ByUnits(StridedItems { bytes, start: 6, view, itemsize: 2, mask });
     for begin in 0..all.len() {
         for end in [begin, begin + 1, begin + 2, begin + 7, begin + 50, all.len()] {
             let end = end.min(all.len()).max(begin);
@@ -232,18 +245,16 @@ fn reads_of_any_bytes_of_a_view() {
 
 #[test]
 fn containers_and_classes() {
-    let parameter = V::Call(Box::new(V::Global("torch._utils", "_rebuild_parameter")), vec![floats(0, &[1], &[1])]);
-    let ordered = |args: Vec<V>| V::Call(Box::new(V::Global("collections", "OrderedDict")), args);
+    let parameter = call("torch._utils", "_rebuild_parameter", vec![floats(0, &[1], &[1]), V::Bool(true), hooks()]);
+    let ordered = |args: Vec<V>| call("collections", "OrderedDict", args);
     let module = |parameters: V, modules: V| {
-        let state =
+        let attributes =
             [("training", V::Int(1)), ("_parameters", parameters), ("_buffers", dict([])), ("_modules", modules)];
-        V::State(Box::new(V::Call(Box::new(V::Global("a", "Net")), vec![])), Box::new(dict(state)))
+        state(call("a", "Net", vec![]), dict(attributes))
     };
-    let script = V::State(
-        Box::new(V::Call(Box::new(V::Global("__torch__.a", "Net")), vec![])),
-        Box::new(dict([("training", V::Int(0)), ("w", floats(1, &[1], &[1]))])),
-    );
-    let thing = |args: Vec<V>| V::Call(Box::new(V::Global("my.code", "Thing")), args);
+    let script =
+        state(call("__torch__.a", "Net", vec![]), dict([("training", V::Int(0)), ("w", floats(1, &[1], &[1]))]));
+    let thing = |args: Vec<V>| call("my.code", "Thing", args);
     let v3 = |dtype: &'static str| {
         let mut made = rebuilt("_rebuild_tensor_v3", storage("UntypedStorage", "0", 96, V::None), 4, &[2], &[1]);
         if let V::Call(_, args) = &mut made {
@@ -292,7 +303,7 @@ fn containers_and_classes() {
         "f8 '<V1' [2]",
         "u16 '<u2' [2]",
         "bits: Unsupported: items of torch.bits8 are not read",
-        "q: Unsupported: torch._utils._rebuild_qtensor makes it, which is not read",
+        "q: Unsupported: torch._utils._rebuild_qtensor of 6 arguments makes it, which is not read",
         "opaque: Unsupported: it is in an object of the class my.code.Thing, which is not known",
         "list.1#2 '<f4' [1] [6]",
     ];
@@ -309,6 +320,312 @@ fn containers_and_classes() {
         "type=torch.float16",
     ];
     assert_eq!(facts, expected);
+}
+
+/// The line of a tensor that is called `w`, without the name.
+fn line_of(value: V) -> String {
+    let lines = listed(&zipped(&dict([("w", value)]))).expect("a file");
+    lines.first().map_or_else(|| "nothing".to_owned(), |line| line.trim_start_matches(['w', ' ', ':']).to_owned())
+}
+
+/// Checks a change of each argument of a call, by its place, against the beginning of a line.
+fn check_arguments(module: &'static str, name: &'static str, args: &[V], unchanged: &str, rows: &[(usize, V, &str)]) {
+    assert_eq!(line_of(call(module, name, args.to_vec())), unchanged, "{name}");
+    for (place, value, expected) in rows {
+        let mut changed = args.to_vec();
+        changed.resize((*place + 1).max(args.len()), V::None);
+        changed[*place] = value.clone();
+        let line = line_of(call(module, name, changed));
+        assert!(line.starts_with(expected), "{name}, argument {place}, {value:?}: {line}");
+    }
+    let unknown = format!("Unsupported: {module}.{name} of ");
+    for count in [args.len() - 1, args.len() + 2] {
+        let mut changed = args.to_vec();
+        changed.resize(count, V::None);
+        let line = line_of(call(module, name, changed));
+        assert!(line.starts_with(&unknown) && line.ends_with("makes it, which is not read"), "{count}: {line}");
+    }
+    // a state or items that torch sets would bear on the numbers
+    let set = line_of(state(call(module, name, args.to_vec()), V::Tuple(vec![])));
+    assert!(set.starts_with("Unsupported: "), "{name}: {set}");
+}
+
+#[test]
+fn arguments_of_constructors() {
+    let parts = || vec![storage("FloatStorage", "0", 24, V::None), V::Int(2), ints(&[1]), ints(&[1])];
+    let with = |more: Vec<V>| [parts(), more].concat();
+    let read = "'<f4' [1] [2]";
+    let flag = |place| (place, V::Int(1), "Unsupported: its requires_grad 1 is not known");
+    let hook = |place| (place, V::Int(1), "Unsupported: its backward_hooks 1 is not known");
+    let rows = [
+        (0, text("x"), "Malformed: a tensor without a storage"),
+        (1, V::Int(-1), "Malformed: an offset below 0"),
+        (2, V::Int(1), "Malformed: its shape is not a list of dims"),
+        (3, V::None, "Malformed: its strides are no list of numbers"),
+    ];
+    check_arguments("torch._utils", "_rebuild_tensor", &parts(), read, &rows);
+    let unknown = "Unsupported: its metadata ";
+    let bits = |bit| dict([(bit, V::Bool(true))]);
+    let rows = [
+        flag(4),
+        hook(5),
+        (4, V::Bool(true), read),
+        (5, V::None, read),
+        (5, call("collections", "OrderedDict", vec![V::List(vec![])]), read),
+        (6, V::None, read),
+        (6, dict([]), read),
+        (6, bits("neg"), "'<f4' [1] [-2]"),
+        (6, bits("conj"), "Unsupported: its metadata {'conj': True} is not known"),
+        (6, bits("zero"), "Unsupported: its metadata {'zero': True} is not known"),
+        (6, dict([("neg", V::Bool(false))]), unknown),
+        (6, dict([("neg", V::Int(1))]), unknown),
+        (6, dict([("neg", V::Bool(true)), ("x", V::Bool(true))]), unknown),
+        (6, V::List(vec![]), unknown),
+    ];
+    check_arguments("torch._utils", "_rebuild_tensor_v2", &with(vec![V::Bool(false), hooks()]), read, &rows);
+    let v3 = with(vec![V::Bool(false), hooks(), V::Global("torch", "float32")]);
+    let rows = [
+        flag(4),
+        hook(5),
+        (6, V::Global("torch", "int32"), "'<i4' [1]"),
+        (6, V::Global("torch", "uint4"), "Unsupported: items of torch.uint4 are not read"),
+        (6, V::Global("torch", "bits8"), "Unsupported: items of torch.bits8 are not read"),
+        (7, bits("neg"), "'<f4' [1] [-2]"),
+        (7, bits("zero"), unknown),
+    ];
+    check_arguments("torch._utils", "_rebuild_tensor_v3", &v3, read, &rows);
+    let data = || floats(2, &[1], &[1]);
+    let odd = (0, V::None, "Unsupported: it is made of an unknown object");
+    let rows = [odd.clone(), (0, array(b"abcd", "f4"), "Unsupported: its data"), flag(1), hook(2)];
+    check_arguments("torch._utils", "_rebuild_parameter", &[data(), V::Bool(true), hooks()], read, &rows);
+    let holder = "Unsupported: its state";
+    let rows = [
+        flag(1),
+        hook(2),
+        (3, V::None, read),
+        (3, dict([("sharded", V::Bool(true)), ("name", text("x"))]), read),
+        (3, dict([("scale", data())]), holder),
+        (3, dict([("scale", array(b"abcd", "f4"))]), holder),
+        (3, dict([("real", V::Int(3))]), "Unsupported: its state {'real': 3} is not known"),
+        (3, dict([("data", V::None)]), holder),
+        (3, V::Dict(vec![(V::Int(1), V::Int(1))]), holder),
+        (3, V::Int(1), "Unsupported: its state 1 is not known"),
+    ];
+    let args = [data(), V::Bool(true), hooks(), dict([])];
+    check_arguments("torch._utils", "_rebuild_parameter_with_state", &args, read, &rows);
+    check_arguments("torch.nn.parameter", "Parameter", &[data()], read, &[odd.clone(), flag(1)]);
+    let dtype = |name| V::Global("torch", name);
+    let rows = [
+        odd,
+        (0, array(b"abcd", "f4"), "Unsupported: its data"),
+        (1, dtype("float16"), "Unsupported: its to_dtype torch.float16 is not known"),
+        (2, text("meta"), "Unsupported: its device 'meta' is not known"),
+        (2, V::Int(0), "Unsupported: its device 0 is not known"),
+        flag(3),
+    ];
+    let args = [data(), dtype("float32"), text("xla:0"), V::Bool(false)];
+    check_arguments("torch._utils", "_rebuild_device_tensor_from_cpu_tensor", &args, read, &rows);
+    let read = "'<f4' [1] [2]";
+    let args = [array(b"\0\0\0@", "f4"), dtype("float32"), text("xla:0"), V::Bool(false)];
+    let rows = [
+        (0, data(), "Unsupported: its array"),
+        (0, scalar(b"\0\0\0@", "f4"), "Unsupported: its array"),
+        (1, dtype("int32"), "Unsupported: its to_dtype torch.int32 is not known"),
+        (2, text("meta"), "Unsupported: its device"),
+        flag(3),
+    ];
+    for name in ["_rebuild_device_tensor_from_numpy", "_rebuild_xla_tensor"] {
+        check_arguments("torch._utils", name, &args, read, &rows);
+    }
+    let function = |name| V::Global("torch._utils", name);
+    let inner = with(vec![V::Bool(false), hooks()]);
+    let args = [function("_rebuild_tensor_v2"), V::Global("torch", "Tensor"), V::Tuple(inner.clone()), dict([])];
+    let rows = [
+        (0, function("_rebuild_qtensor"), "Unsupported: torch._utils._rebuild_qtensor of 6 arguments"),
+        (1, V::Global("torch.nn.parameter", "Parameter"), read),
+        (1, V::Global("my.code", "Tensor"), "Unsupported: its new_type my.code.Tensor is not known"),
+        (2, V::Tuple([inner, vec![bits("neg")]].concat()), "'<f4' [1] [-2]"),
+        (2, V::Tuple(parts()), "Unsupported: torch._utils._rebuild_tensor_v2 of 4 arguments"),
+        (3, V::None, read),
+        (3, dict([("persistent", V::Bool(false))]), read),
+        (3, dict([("scale", data())]), holder),
+    ];
+    check_arguments("torch._tensor", "_rebuild_from_type_v2", &args, read, &rows);
+    // requires_grad is one of floats
+    let longs = rebuilt("_rebuild_tensor", storage("LongStorage", "0", 12, V::None), 0, &[1], &[1]);
+    let line = line_of(call("torch._utils", "_rebuild_parameter", vec![longs, V::Bool(true), hooks()]));
+    assert_eq!(line, "Unsupported: its requires_grad True is not known");
+    let deep = (0..20).fold(data(), |data, _| call("torch.nn.parameter", "Parameter", vec![data]));
+    assert!(line_of(deep).starts_with("Unsupported: torch.nn.parameter.Parameter of 1 arguments"));
+    let old = |parts: Vec<V>| state(call("torch.nn.parameter", "Parameter", vec![data()]), V::Tuple(parts));
+    assert_eq!(line_of(old(vec![V::Bool(true), V::Bool(false), hooks()])), read);
+    assert_eq!(line_of(old(vec![V::Int(1), V::Bool(false), hooks()])), "Unsupported: its requires_grad 1 is not known");
+    // a class that makes tensors is listed, whatever it has
+    for (module, name) in [
+        ("torch._utils", "_rebuild_meta_tensor_no_storage"),
+        ("torch._utils", "_rebuild_sparse_tensor"),
+        ("torch._utils", "_rebuild_wrapper_subclass"),
+        ("torch", "FloatTensor"),
+        ("torch.storage", "_load_from_bytes"),
+        ("torch.nn.parameter", "UninitializedParameter"),
+        ("numpy.ma.core", "_mareconstruct"),
+    ] {
+        let expected = format!("Unsupported: {module}.{name} of 1 arguments makes it, which is not read");
+        assert_eq!(line_of(call(module, name, vec![V::Int(1)])), expected);
+    }
+    let held = |value| line_of(call("my.code", "Thing", vec![value]));
+    let expected = "Unsupported: it is in an object of the class my.code.Thing, which is not known";
+    assert_eq!(held(array(b"abcd", "f4")), expected);
+    assert_eq!(held(V::List(vec![scalar(b"abcd", "f4")])), expected);
+}
+
+#[test]
+fn conjugated_and_negated_items() {
+    let bits = |names: &[&str]| V::Dict(names.iter().map(|name| (text(name), V::Bool(true))).collect());
+    let viewed = |class, offset: i64, shape: &[i64], strides: &[i64], names: &[&str]| {
+        let args = vec![storage(class, "0", 12, V::None), V::Int(offset), ints(shape), ints(strides)];
+        call("torch._utils", "_rebuild_tensor_v2", [args, vec![V::Bool(false), hooks(), bits(names)]].concat())
+    };
+    let value = dict([
+        ("plain", viewed("ComplexFloatStorage", 0, &[2], &[1], &[])),
+        ("conj", viewed("ComplexFloatStorage", 0, &[2], &[1], &["conj"])),
+        ("neg", viewed("ComplexFloatStorage", 0, &[2], &[1], &["neg"])),
+        ("both", viewed("ComplexFloatStorage", 0, &[2], &[1], &["neg", "conj"])),
+        ("fortran", viewed("ComplexFloatStorage", 0, &[2, 2], &[1, 2], &["conj"])),
+        ("bf16", viewed("BFloat16Storage", 1, &[2], &[2], &["neg"])),
+        ("longs", viewed("LongStorage", 0, &[2], &[1], &["neg"])),
+    ]);
+    let floats: Vec<f32> = vec![1.0, 2.0, -3.0, f32::NAN, 0.0, -0.0, 7.0, 8.0];
+    let expected: [(&str, Vec<f32>); 5] = [
+        ("plain", vec![1.0, 2.0, -3.0, f32::NAN]),
+        ("conj", vec![1.0, -2.0, -3.0, -f32::NAN]),
+        ("neg", vec![-1.0, -2.0, 3.0, -f32::NAN]),
+        ("both", vec![-1.0, 2.0, 3.0, f32::NAN]),
+        ("fortran", vec![1.0, -2.0, 0.0, 0.0, -3.0, -f32::NAN, 7.0, -8.0]),
+    ];
+    for order in ["little", "big"] {
+        let stored = |item: &f32| if order == "big" { item.to_be_bytes() } else { item.to_le_bytes() };
+        let mut content = floats.iter().map(stored).collect::<Vec<_>>().concat();
+        content.resize(96, 0);
+        let files = [("x/data.pkl", value.pickle()), ("x/byteorder", order.into()), ("x/data/0", content)];
+        let reader = reader(&zip(&files, false)).expect("a file");
+        for (n, (name, expected)) in expected.iter().enumerate() {
+            let expected = expected.iter().map(stored).collect::<Vec<_>>().concat();
+            assert_eq!(items(&*reader, n).expect("items"), expected, "{name}, {order}");
+        }
+        // the place says nothing of items that are not the stored ones
+        assert_eq!(reader.describe(1).expect("a tensor").range(), None);
+        let bf16: Vec<u8> = if order == "big" { vec![0, 0x80, 0, 0xc0] } else { vec![0x80, 0xbf, 0, 0xc0] };
+        assert_eq!(items(&*reader, 5).expect("items")[1] & 0x80, 0x80 & bf16[1], "{order}");
+        let refused = reader.describe(6).expect_err("integers");
+        assert_eq!(refused.message(), "its metadata {'neg': True} is not known");
+    }
+    let deflated = zip(&[("x/data.pkl", value.pickle()), ("x/data/0", vec![0; 96])], true);
+    let reader = reader(&deflated).expect("a file");
+    let refused = reader.describe(1).expect_err("deflated");
+    assert_eq!(refused.message(), "it is deflated and conjugated or negated, which is not read");
+}
+
+fn numpy_dtype(kind: &str, order: &str, size: i64) -> V {
+    let args = vec![text(kind), V::Bool(false), V::Bool(true)];
+    let fields = vec![V::Int(3), text(order), V::None, V::None, V::None, V::Int(size), V::Int(-1), V::Int(0)];
+    state(call("numpy", "dtype", args), V::Tuple(fields))
+}
+
+fn array_of(shape: V, dtype: V, is_fortran: V, items: V) -> V {
+    let args = vec![V::Global("numpy", "ndarray"), ints(&[0]), V::Bytes(b"b")];
+    let made = call("numpy.core.multiarray", "_reconstruct", args);
+    state(made, V::Tuple(vec![V::Int(1), shape, dtype, is_fortran, items]))
+}
+
+/// An array of one item.
+fn array(items: &'static [u8], kind: &str) -> V {
+    array_of(ints(&[1]), numpy_dtype(kind, "<", -1), V::Bool(false), V::Bytes(items))
+}
+
+fn scalar(items: &'static [u8], kind: &str) -> V {
+    call("numpy._core.multiarray", "scalar", vec![numpy_dtype(kind, "<", -1), V::Bytes(items)])
+}
+
+#[test]
+fn arrays_of_numpy() {
+    let latin1 = |text: &str| call("_codecs", "encode", vec![V::Text(text.to_owned()), V::Text("latin1".to_owned())]);
+    let pair = |shape: &[i64], is_fortran, items| {
+        array_of(ints(shape), numpy_dtype("f4", "<", -1), V::Bool(is_fortran), items)
+    };
+    let six: &[u8] = b"\0\0\x80?\0\0\0@\0\0@@\0\0\x80@\0\0\xa0@\0\0\xc0@";
+    let six_as_text: String = six.iter().map(|byte| char::from(*byte)).collect();
+    let buffer = |order: &str, items: V| {
+        let args = vec![items, numpy_dtype("f4", "<", -1), ints(&[2, 3]), text(order)];
+        call("numpy._core.numeric", "_frombuffer", args)
+    };
+    let date = |unit: V| {
+        let V::State(made, fields) = numpy_dtype("M8", "<", -1) else { panic!("a state") };
+        let V::Tuple(mut fields) = *fields else { panic!("a tuple") };
+        fields[0] = V::Int(4);
+        fields.push(V::Tuple(vec![V::None, unit]));
+        V::State(made, V::Tuple(fields).into())
+    };
+    let unit = |name, count| date(V::Tuple(vec![V::Bytes(name), V::Int(count), V::Int(1), V::Int(1)]));
+    let of = |dtype: V, shape: &[i64], items| array_of(ints(shape), dtype, V::Bool(false), V::Bytes(items));
+    let rows = [
+        (pair(&[2, 3], false, V::Bytes(six)), "'<f4' [2, 3] [1, 2, 3, 4, 5, 6]"),
+        (pair(&[2, 3], true, V::Bytes(six)), "'<f4' [2, 3] [1, 3, 5, 2, 4, 6]"),
+        (pair(&[2, 3], false, latin1(&six_as_text)), "'<f4' [2, 3] [1, 2, 3, 4, 5, 6]"),
+        (pair(&[0, 3], true, call("__builtin__", "bytes", vec![])), "'<f4' [0, 3] []"),
+        (scalar(b"\0\0\0@", "f4"), "'<f4' [] [2]"),
+        (buffer("C", V::Bytes(six)), "'<f4' [2, 3] [1, 2, 3, 4, 5, 6]"),
+        (buffer("F", V::Bytes(six)), "'<f4' [2, 3] [1, 3, 5, 2, 4, 6]"),
+        (buffer("K", V::Bytes(six)), "Unsupported: its order 'K' is not known"),
+        (of(numpy_dtype("i2", ">", -1), &[2], b"abcd"), "'>i2' [2]"),
+        (of(numpy_dtype("b1", "|", -1), &[2], b"\0\x01"), "'|b1' [2]"),
+        (of(numpy_dtype("c16", ">", -1), &[1], b"0123456789abcdef"), "'>c16' [1]"),
+        (of(numpy_dtype("U2", "<", 8), &[1], b"a\0\0\0b\0\0\0"), "'<U2' [1]"),
+        (of(numpy_dtype("S3", "|", 3), &[2], b"abcdef"), "'|S3' [2]"),
+        (of(numpy_dtype("V3", "|", 3), &[1], b"abc"), "'|V3' [1]"),
+        (of(unit(b"ns", 1), &[1], b"12345678"), "'<M8[ns]' [1]"),
+        (of(unit(b"us", 25), &[1], b"12345678"), "'<M8[25us]' [1]"),
+        (of(unit(b"generic", 1), &[1], b"12345678"), "'<M8' [1]"),
+        (of(date(V::None), &[1], b"12345678"), "Unsupported: its dtype of NumPy is not known"),
+        (of(numpy_dtype("U2", "<", 4), &[1], b"a\0\0\0"), "Unsupported: its dtype of NumPy is not known"),
+        (of(numpy_dtype("f4", "<", 4), &[1], b"abcd"), "Unsupported: its dtype of NumPy is not known"),
+        (of(numpy_dtype("V2", "<", 2), &[1], b"ab"), "Unsupported: its dtype of NumPy is not known"),
+        (of(numpy_dtype("O8", "|", -1), &[1], b"12345678"), "Unsupported: its dtype of NumPy is not known"),
+        (of(V::None, &[1], b"ab"), "Unsupported: its dtype of NumPy is not known"),
+        (pair(&[2, 2], false, V::Bytes(six)), "Malformed: its items are not 16 bytes"),
+        (pair(&[1], false, latin1("\u{100}\0\0\0")), "Malformed: its items are not 4 bytes"),
+        (pair(&[1], false, V::List(vec![V::Int(1)])), "Malformed: its items are not 4 bytes"),
+        (pair(&[-1], false, V::Bytes(six)), "Malformed: its shape is not a list of dims"),
+        (pair(&[i64::MAX, 2], false, V::Bytes(six)), "Malformed: its shape is larger than memory can be"),
+        (
+            array_of(ints(&[1]), numpy_dtype("f4", "<", -1), V::Int(0), V::Bytes(b"abcd")),
+            "Unsupported: its is_fortran 0",
+        ),
+    ];
+    for (value, expected) in rows {
+        let line = line_of(value.clone());
+        assert!(line == expected || line.starts_with(expected) && line.ends_with("is not known"), "{value:?}: {line}");
+    }
+    let made = |args: Vec<V>, version: i64| {
+        let fields = vec![V::Int(version), ints(&[1]), numpy_dtype("f4", "<", -1), V::Bool(false), V::Bytes(b"abcd")];
+        line_of(state(call("numpy.core.multiarray", "_reconstruct", args), V::Tuple(fields)))
+    };
+    let class = |name| V::Global("numpy", name);
+    assert_eq!(
+        made(vec![class("matrix"), ints(&[0]), V::Bytes(b"b")], 1),
+        "Unsupported: its subtype numpy.matrix is not known"
+    );
+    assert_eq!(made(vec![class("ndarray"), ints(&[1]), V::Bytes(b"b")], 1), "Unsupported: its empty (1,) is not known");
+    assert_eq!(
+        made(vec![class("ndarray"), ints(&[0]), V::Bytes(b"c")], 1),
+        "Unsupported: its letter b'c' is not known"
+    );
+    assert_eq!(made(vec![class("ndarray"), ints(&[0]), V::Bytes(b"b")], 2), "Unsupported: its version 2 is not known");
+    // the byte order of the file is that of its storages
+    let value = dict([("w", of(numpy_dtype("i2", "<", -1), &[2], b"abcd"))]);
+    let big = zip(&[("x/data.pkl", value.pickle()), ("x/byteorder", b"big".to_vec())], true);
+    assert_eq!(listed(&big).expect("a file"), ["w '<i2' [2]"]);
+    assert_eq!(items(&*reader(&big).expect("a file"), 0).expect("items"), b"abcd");
 }
 
 #[test]
@@ -433,6 +750,12 @@ fn views_in_a_stream() {
 
 #[test]
 fn damaged_tensors_are_named() {
+    let mut on_meta = storage("FloatStorage", "0", 24, V::None);
+    if let V::Persistent(id) = &mut on_meta
+        && let V::Tuple(fields) = &mut **id
+    {
+        fields[3] = text("meta");
+    }
     let value = dict([
         ("good", floats(0, &[1], &[1])),
         ("beyond", floats(0, &[25], &[1])),
@@ -444,13 +767,14 @@ fn damaged_tensors_are_named() {
         ("large", rebuilt("_rebuild_tensor_v2", storage("FloatStorage", "0", 25, V::None), 0, &[25], &[1])),
         ("missing", rebuilt("_rebuild_tensor_v2", storage("FloatStorage", "1", 1, V::None), 0, &[1], &[1])),
         ("none", rebuilt("_rebuild_tensor_v2", V::None, 0, &[1], &[1])),
+        ("meta", rebuilt("_rebuild_tensor_v2", on_meta, 0, &[1], &[1])),
     ]);
     let found = listed(&zipped(&value)).expect("a file");
     assert_eq!(found[0], "good '<f4' [1] [0]");
     for line in &found[1..] {
         assert!(line.contains(": Malformed: "), "{line}");
     }
-    assert_eq!(found.len(), 10);
+    assert_eq!(found.len(), 11);
 }
 
 #[test]

@@ -1,15 +1,19 @@
 //! Finds the tensors of a pickle: those in dictionaries, lists and modules, under the keys on the way to them.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use super::objects::{StridedTensor, unsupported};
 use super::pickle::{Call, Id, Node, Pickle};
+use super::tensors::makes_tensor;
 use crate::error::{Result, ensure};
 use crate::format::member_list::MemberList;
 use crate::format::model_facts::ModelFacts;
+use crate::format::swapped::needs_swap;
 use crate::memory;
+use crate::storage::read_at::MemoryBytes;
 
 /// The limit on containers within one another.
 const MAX_DEPTH: usize = 256;
@@ -38,6 +42,8 @@ pub(super) struct Found {
     path: String,
     /// The path of a storage without its key.
     folder: String,
+    /// The bytes of arrays, by their nodes; `None` if a text is not Latin-1.
+    pub(super) held: HashMap<Id, Option<Arc<MemoryBytes>>>,
     /// The containers on the way, since a container may hold itself.
     within: HashSet<Id>,
 }
@@ -46,15 +52,24 @@ impl Found {
     /// Adds the content of a pickle, with `prefix` before the names and `folder` before the keys of storages.
     pub(super) fn add(&mut self, pickle: &Pickle, prefix: &str, folder: &str) -> Result<()> {
         (self.path, self.folder) = (prefix.to_owned(), folder.to_owned());
+        self.held.clear();
         self.value(pickle, pickle.root, true)
     }
 
     fn push(&mut self, tensor: Result<StridedTensor>) -> Result<()> {
         self.visit(TENSOR)?;
         let name = if self.path.is_empty() { ALONE } else { &self.path };
-        let storage = |tensor: &StridedTensor| format!("{}{}", self.folder, tensor.storage);
-        let tensor = tensor.map(|tensor| StridedTensor { storage: storage(&tensor), ..tensor });
         self.tensors.add(name.to_owned(), tensor)
+    }
+
+    /// Gives a tensor the path and the byte order of its storage.
+    pub(super) fn placed(&self, mut tensor: StridedTensor) -> StridedTensor {
+        tensor.storage.insert_str(0, &self.folder);
+        tensor.is_swapped = self.is_big_endian && needs_swap(&tensor.dtype);
+        if self.is_big_endian {
+            tensor.dtype = tensor.dtype.big_endian();
+        }
+        tensor
     }
 
     fn visit(&mut self, cost: usize) -> Result<()> {
@@ -73,7 +88,7 @@ impl Found {
         let plain = pickle.plain(id).filter(|_| !self.path.is_empty());
         match pickle.node(id) {
             Node::Call(call) => self.call(pickle, id, call, facts)?,
-            Node::Persistent(_) => self.push(pickle.whole(id))?,
+            Node::Persistent(_) => self.push(pickle.whole(id).map(|tensor| self.placed(tensor)))?,
             Node::Dict(items) => self.pairs(pickle, items, facts)?,
             // also a list of plain values, which is one value
             _ if plain.is_some() => {
@@ -98,27 +113,22 @@ impl Found {
     /// The classes are those that `torch.load(weights_only=True)` constructs (`torch/_weights_only_unpickler.py`), and
     /// modules.
     fn call(&mut self, pickle: &Pickle, id: Id, call: &Call, facts: bool) -> Result<()> {
+        if let Some(tensor) = self.tensor(pickle, id) {
+            return self.push(tensor);
+        }
         if let Some(attributes) = pickle.module_state(call) {
             return attributes.into_iter().try_for_each(|attribute| self.value(pickle, attribute, false));
         }
-        let (class, args) = pickle.called(call);
+        let (class, args) = (pickle.class(call.class), pickle.items(call.args));
         let (module, name) = class.rsplit_once('.').unwrap_or_default();
         match (module, name, args) {
-            ("torch._utils", "_rebuild_tensor" | "_rebuild_tensor_v2", _) => self.push(pickle.tensor(args, None)),
-            ("torch._utils", "_rebuild_tensor_v3", _) => self.push(pickle.tensor(args, args.get(6).copied())),
-            ("torch._utils", "_rebuild_parameter" | "_rebuild_parameter_with_state", [object, ..])
-            | ("torch.nn.parameter", "Parameter" | "Buffer", [object, ..])
-            | ("torch.jit._pickle", _, [object, ..])
+            ("torch.jit._pickle", _, [object, ..])
             | ("torch", "Size", [object])
             | ("builtins" | "__builtin__", "set" | "frozenset" | "list", [object]) => {
                 self.value(pickle, *object, facts)
             }
-            ("collections", "OrderedDict" | "Counter" | "defaultdict", [pairs]) if call.items.is_empty() => {
-                self.pairs(pickle, &pickle.pairs(*pairs), facts)
-            }
-            ("collections", "OrderedDict" | "Counter" | "defaultdict", _) => self.pairs(pickle, &call.items, facts),
-            ("torch._utils", _, _) if name.starts_with("_rebuild_") => {
-                self.push(Err(unsupported(format!("{class} makes it, which is not read"))))
+            ("collections", "OrderedDict" | "Counter" | "defaultdict", _) => {
+                self.pairs(pickle, &pickle.pairs(id), facts)
             }
             // of TorchScript: the attributes become names of a `state_dict`
             _ if module.starts_with("__torch__") => call.state.map_or(Ok(()), |state| self.value(pickle, state, false)),
@@ -145,7 +155,7 @@ impl Found {
         Ok(())
     }
 
-    /// A key that is no text or number is numbered.
+    /// A key without a short `repr` is numbered.
     fn pairs(&mut self, pickle: &Pickle, items: &[Id], facts: bool) -> Result<()> {
         for (n, [key, value]) in items.as_chunks().0.iter().enumerate() {
             let key = pickle.key(*key).unwrap_or_else(|| n.to_string());
@@ -154,7 +164,7 @@ impl Found {
         Ok(())
     }
 
-    fn holds_tensor(&mut self, pickle: &Pickle, id: Id) -> Result<bool> {
+    pub(super) fn holds_tensor(&mut self, pickle: &Pickle, id: Id) -> Result<bool> {
         let (mut left, mut seen) = (vec![id], HashSet::new());
         while let Some(id) = left.pop() {
             if !seen.insert(id) {
@@ -164,6 +174,7 @@ impl Found {
             match pickle.node(id) {
                 Node::Persistent(_) => return Ok(true),
                 Node::List(items) | Node::Tuple(items) | Node::Dict(items) => memory::extend(&mut left, items)?,
+                Node::Call(call) if makes_tensor(&pickle.class(call.class)) => return Ok(true),
                 Node::Call(call) => {
                     left.extend([call.args].into_iter().chain(call.state));
                     memory::extend(&mut left, &call.items)?;

@@ -1,0 +1,140 @@
+//! The constructors of tensors (`torch/_utils.py`, `torch/_tensor.py`) and of NumPy's arrays, argument by argument. A
+//! tensor is not read if an argument is not known, since it could bear on the items.
+
+use super::objects::{StridedTensor, unsupported};
+use super::pickle::{Id, Node, Pickle};
+use super::walk::Found;
+use crate::error::Result;
+use crate::item::cast::is_floats;
+use crate::item::dtype::Kind;
+
+/// The limit on constructors within one another.
+const MAX_WITHIN: usize = 16;
+
+const PARAMETER: &str = "torch.nn.parameter.Parameter";
+
+/// The parameters of each constructor, and how many of the last have defaults. Those with a plus have a state, whose
+/// values follow the arguments.
+const CONSTRUCTORS: [(&str, &str, usize); 14] = [
+    ("torch._utils._rebuild_tensor", "storage offset size stride", 0),
+    ("torch._utils._rebuild_tensor_v2", "storage offset size stride requires_grad backward_hooks metadata", 1),
+    ("torch._utils._rebuild_tensor_v3", "storage offset size stride requires_grad backward_hooks dtype metadata", 1),
+    ("torch._utils._rebuild_parameter", "data requires_grad backward_hooks", 0),
+    ("torch._utils._rebuild_parameter_with_state", "data requires_grad backward_hooks state", 0),
+    (PARAMETER, "data requires_grad", 1),
+    // before version 0.4
+    ("torch.nn.parameter.Parameter+", "data requires_grad volatile backward_hooks", 0),
+    ("torch._utils._rebuild_device_tensor_from_cpu_tensor", "data to_dtype device requires_grad", 0),
+    ("torch._utils._rebuild_device_tensor_from_numpy", "array to_dtype device requires_grad", 0),
+    ("torch._utils._rebuild_xla_tensor", "array to_dtype device requires_grad", 0),
+    ("torch._tensor._rebuild_from_type_v2", "func new_type args state", 0),
+    ("numpy.core.multiarray._reconstruct+", "subtype empty letter version shape dtype is_fortran items", 0),
+    ("numpy.core.multiarray.scalar", "dtype items", 0),
+    ("numpy.core.numeric._frombuffer", "items dtype shape order", 0),
+];
+
+/// Whether a class makes a tensor or an array, also if it is not one of [`CONSTRUCTORS`].
+pub(super) fn makes_tensor(class: &str) -> bool {
+    let (module, name) = class.rsplit_once('.').unwrap_or_default();
+    let ends = |ends: [&str; 3]| ends.iter().any(|end| name.ends_with(end));
+    module.starts_with("torch._") && name.starts_with("_rebuild_")
+        || module == "torch.nn.parameter"
+        || class.starts_with("torch.") && ends(["Tensor", "Storage", "_from_bytes"])
+        || module.starts_with("numpy.") && ends(["construct", "_frombuffer", "scalar"])
+}
+
+impl Found {
+    /// Returns the tensor that a call makes; `None` if it makes another object.
+    pub(super) fn tensor(&mut self, pickle: &Pickle, id: Id) -> Option<Result<StridedTensor>> {
+        makes_tensor(&pickle.class_of(id)).then(|| self.of_call(pickle, id, MAX_WITHIN))
+    }
+
+    fn of_call(&mut self, pickle: &Pickle, id: Id, left: usize) -> Result<StridedTensor> {
+        match pickle.node(id) {
+            Node::Call(call) if call.items.is_empty() => self.made(pickle, (call.class, call.args, call.state), left),
+            _ => Err(unsupported("it is made of an unknown object")),
+        }
+    }
+
+    fn made(&mut self, pickle: &Pickle, call: (Id, Id, Option<Id>), left: usize) -> Result<StridedTensor> {
+        let (class, args, state) = call;
+        let class = pickle.class(class);
+        let args = [pickle.items(args), state.map_or(&[][..], |state| pickle.items(state))].concat();
+        let unknown = || unsupported(format!("{class} of {} arguments makes it, which is not read", args.len()));
+        let left = left.checked_sub(1).ok_or_else(unknown)?;
+        // NumPy 2 has another name for the module
+        let key = class.replacen("numpy._core.", "numpy.core.", 1) + state.map_or("", |_| "+");
+        let (_, names, defaults) = CONSTRUCTORS.iter().find(|(name, ..)| *name == key).ok_or_else(unknown)?;
+        let names: Vec<_> = names.split(' ').collect();
+        if !(names.len() - defaults..=names.len()).contains(&args.len()) {
+            return Err(unknown());
+        }
+        let get = |name: &str| names.iter().position(|own| *own == name).and_then(|n| args.get(n)).copied();
+        let mut tensor = match (names[0], get("items"), get("dtype")) {
+            ("data" | "array", ..) => self.of_call(pickle, args[0], left)?,
+            ("func", ..) => self.made(pickle, (args[0], args[2], None), left)?,
+            (_, Some(items), Some(dtype)) => {
+                self.array(pickle, [items, dtype], [get("shape"), get("is_fortran").or(get("order"))])?
+            }
+            (.., dtype) => self.placed(pickle.tensor(&args, dtype)?),
+        };
+        for (name, id) in names.iter().zip(&args) {
+            if !self.is_known(pickle, name, *id, &mut tensor)? {
+                let value = pickle.repr(*id).unwrap_or_else(|| pickle.class_of(*id));
+                return Err(unsupported(format!("its {name} {value} is not known")));
+            }
+        }
+        Ok(tensor)
+    }
+
+    /// Whether the meaning of an argument is known.
+    fn is_known(&mut self, pickle: &Pickle, name: &str, id: Id, tensor: &mut StridedTensor) -> Result<bool> {
+        let is_array = tensor.held.is_some();
+        // already read, for the view or the array
+        if ["storage", "offset", "size", "stride", "shape", "dtype", "items", "args", "volatile"].contains(&name) {
+            return Ok(true);
+        }
+        Ok(match (name, &*pickle.repr(id).unwrap_or_default()) {
+            ("requires_grad" | "is_fortran", "False") | ("is_fortran", "True") | ("order", "'C'" | "'F'") => true,
+            ("backward_hooks", "None" | "collections.OrderedDict()" | "collections.OrderedDict([],)") => true,
+            ("new_type", "torch.Tensor" | PARAMETER) | ("subtype", "numpy.ndarray") | ("empty", "(0,)") => true,
+            ("letter", "b'b'" | "'b'") | ("version", "1") | ("state" | "metadata", "None" | "{}") => true,
+            ("requires_grad", "True") => is_floats(&tensor.dtype),
+            ("metadata", bits) => tensor.set_bits(bits),
+            ("data" | "func", _) => !is_array,
+            ("array", _) => is_array && !pickle.class_of(id).ends_with("scalar"),
+            ("to_dtype", dtype) => dtype.strip_prefix("torch.") == Some(&*tensor.dtype.native().name()),
+            ("device", device) => device.starts_with('\'') && device != "'meta'",
+            ("state", _) => {
+                // torch sets the items by these attributes
+                let is_items = |name| ["data", "real", "imag"].iter().any(|own| pickle.is_text(name, own));
+                let is_known = |[name, _]: &[Id; 2]| matches!(pickle.node(*name), Node::Text(_)) && !is_items(*name);
+                let Node::Dict(attributes) = pickle.node(id) else { return Ok(false) };
+                attributes.as_chunks().0.iter().all(is_known) && !self.holds_tensor(pickle, id)?
+            }
+            _ => false,
+        })
+    }
+}
+
+impl StridedTensor {
+    /// Applies the bits that a view was saved with. Returns whether they are known.
+    fn set_bits(&mut self, bits: &str) -> bool {
+        let parts = match self.dtype.kind() {
+            Kind::Complex64 | Kind::Complex128 => 2,
+            Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64 => 1,
+            _ => return false,
+        };
+        let negated = match (bits, parts) {
+            ("{'neg': True}", _) => [true, true],
+            ("{'conj': True}", 2) => [false, true],
+            ("{'conj': True, 'neg': True}" | "{'neg': True, 'conj': True}", 2) => [true, false],
+            _ => return false,
+        };
+        let size = self.dtype.itemsize() / parts;
+        let sign = if self.dtype.is_big_endian() { 0 } else { size - 1 };
+        let mask = |at: usize| if at % size == sign && negated[at / size] { 0x80 } else { 0 };
+        self.mask = (0..self.dtype.itemsize()).map(mask).collect();
+        true
+    }
+}
