@@ -270,6 +270,33 @@ fn arguments_bear_on_tensors() {
 }
 
 #[test]
+fn buffers_of_a_state_dict() {
+    let folder = Folder::new();
+    let row = |first| view(first, [1, 2], [2, 1]);
+    let set = |name: &str| [&b"c__builtin__\nset\n]"[..], &text(name), b"a\x85R"].concat();
+    let module = |modules: Vec<u8>| {
+        let attributes = [
+            ("_parameters", dict(&[(text("weight"), row(0))])),
+            ("_buffers", dict(&[(text("scale"), row(2)), (text("ids"), row(4))])),
+            ("_non_persistent_buffers_set", set("ids")),
+            ("_modules", modules),
+        ];
+        [&b"cmy.net\nNet\n)\x81"[..], &dict(&attributes.map(|(name, value)| (text(name), value))), b"b"].concat()
+    };
+    folder.put("model.pt", file(&module(dict(&[(text("inner"), module(dict(&[])))]))));
+    let names = ["weight", "scale", "inner.weight", "inner.scale"];
+    let state: Vec<_> = names.iter().zip([0, 2, 0, 2]).map(|(name, first)| (text(name), row(first))).collect();
+    folder.put("state.pt", file(&dict(&state)));
+    says(
+        &folder,
+        &[
+            ("info model.pt --members", 0, "weight\nscale\ninner.weight\ninner.scale\n", ""),
+            ("diff state.pt model.pt", 0, "equal: 4 same, 0 within, 0 different, 0 missing, 0 extra", ""),
+        ],
+    );
+}
+
+#[test]
 fn pickles_of_old_protocols() {
     let folder = Folder::new();
     let one = b"}(X\x01\0\0\0wctorch._utils\n_rebuild_tensor\n((X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\x000X\x03\0\0\0cpu\

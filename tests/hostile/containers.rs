@@ -411,6 +411,9 @@ fn pytorch() -> Vec<(&'static str, Vec<u8>)> {
     };
     let encoded = [&b"\x80\x02c_codecs\nencode\n("[..], &text, b"X\x06\0\0\0latin1tRq\0"].concat();
     let arrays = [&encoded[..], b"](", &array(b"h\0", b"J\x01\0\x10\0").repeat(2000), b"e."].concat();
+    let names = [&b"\x80\x02"[..], &text, b"q\x01](", &b"h\x01".repeat(2000), b"eq\x02"].concat();
+    let module = b"cmy\nNet\n)\x81}(X\x0b\0\0\0_parameters}X\x08\0\0\0_buffers}X\x08\0\0\0_modules}\
+        X\x1b\0\0\0_non_persistent_buffers_seth\x02ub.";
     vec![
         (
             "pt-array-shape-product",
@@ -418,6 +421,7 @@ fn pytorch() -> Vec<(&'static str, Vec<u8>)> {
         ),
         ("pt-array-short", stream(&[&b"\x80\x02"[..], &array(b"C\x01a", b"K\x02"), b"."].concat())),
         ("pt-arrays-of-one-text", stream(&arrays)),
+        ("pt-names-left-out", stream(&[&names[..], module].concat())),
         ("pt-escape", stream(b"V\\u00\n.")),
         ("pt-magic-alone", stream(b"")[..20].to_vec()),
         ("pt-object-cut", stream(b"\x80\x02(")),

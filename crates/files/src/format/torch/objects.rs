@@ -85,14 +85,20 @@ impl Pickle {
         if let Node::Call(call) = self.node(id) { self.class(call.class) } else { String::new() }
     }
 
-    /// Returns the attributes that a module of `torch.nn` has as its state.
-    pub(super) fn module_state(&self, call: &Call) -> Option<[Id; 3]> {
+    /// Returns the parameters, buffers and modules in the state of a module of `torch.nn`, and the names of the buffers
+    /// that its `state_dict` leaves out.
+    pub(super) fn module_state(&self, call: &Call) -> Option<([Id; 3], &[Id])> {
         /// They are among the first that `torch.nn.Module` sets.
         const LOOK: usize = 64;
         let Node::Dict(items) = self.node(call.state?) else { return None };
         let (pairs, _) = items.as_chunks::<2>();
         let attribute = |name| pairs.iter().take(LOOK).find(|[key, _]| self.is_text(*key, name)).map(|pair| pair[1]);
-        Some([attribute("_parameters")?, attribute("_buffers")?, attribute("_modules")?])
+        // a set is a list, or made of one
+        let left_out = attribute("_non_persistent_buffers_set").map_or(&[][..], |set| match self.node(set) {
+            Node::Call(call) => self.items(call.args).first().map_or(&[], |list| self.items(*list)),
+            _ => self.items(set),
+        });
+        Some(([attribute("_parameters")?, attribute("_buffers")?, attribute("_modules")?], left_out))
     }
 
     pub(super) fn is_text(&self, id: Id, expected: &str) -> bool {

@@ -247,11 +247,17 @@ fn reads_of_any_bytes_of_a_view() {
 fn containers_and_classes() {
     let parameter = call("torch._utils", "_rebuild_parameter", vec![floats(0, &[1], &[1]), V::Bool(true), hooks()]);
     let ordered = |args: Vec<V>| call("collections", "OrderedDict", args);
-    let module = |parameters: V, modules: V| {
-        let attributes =
-            [("training", V::Int(1)), ("_parameters", parameters), ("_buffers", dict([])), ("_modules", modules)];
+    let module = |parameters: V, buffers: V, left_out: V, modules: V| {
+        let attributes = [
+            ("training", V::Int(1)),
+            ("_parameters", parameters),
+            ("_buffers", buffers),
+            ("_non_persistent_buffers_set", left_out),
+            ("_modules", modules),
+        ];
         state(call("a", "Net", vec![]), dict(attributes))
     };
+    let set = |names: Vec<V>| call("__builtin__", "set", vec![V::List(names)]);
     let script =
         state(call("__torch__.a", "Net", vec![]), dict([("training", V::Int(0)), ("w", floats(1, &[1], &[1]))]));
     let thing = |args: Vec<V>| call("my.code", "Thing", args);
@@ -268,8 +274,18 @@ fn containers_and_classes() {
         (
             "net",
             module(
-                dict([("w", floats(3, &[1], &[1]))]),
-                dict([("0", module(dict([("b", floats(4, &[1], &[1]))]), dict([])))]),
+                dict([("w", floats(3, &[1], &[1])), ("cache", floats(7, &[1], &[1]))]),
+                dict([("mean", floats(8, &[1], &[1])), ("cache", floats(9, &[1], &[1]))]),
+                set(vec![text("cache")]),
+                dict([(
+                    "0",
+                    module(
+                        ordered(vec![V::List(vec![V::List(vec![text("b"), floats(4, &[1], &[1])])])]),
+                        ordered(vec![V::List(vec![V::List(vec![text("ids"), floats(9, &[1], &[1])])])]),
+                        V::List(vec![text("ids"), text("more")]),
+                        dict([]),
+                    ),
+                )]),
             ),
         ),
         ("script", script),
@@ -297,6 +313,8 @@ fn containers_and_classes() {
         "p '<f4' [1] [0]",
         "pairs.k '<f4' [1] [2]",
         "net.w '<f4' [1] [3]",
+        "net.cache '<f4' [1] [7]",
+        "net.mean '<f4' [1] [8]",
         "net.0.b '<f4' [1] [4]",
         "script.w '<f4' [1] [1]",
         "list.1 '<f4' [1] [5]",

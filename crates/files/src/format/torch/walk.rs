@@ -89,7 +89,7 @@ impl Found {
         match pickle.node(id) {
             Node::Call(call) => self.call(pickle, id, call, facts)?,
             Node::Persistent(_) => self.push(pickle.whole(id).map(|tensor| self.placed(tensor)))?,
-            Node::Dict(items) => self.pairs(pickle, items, facts)?,
+            Node::Dict(items) => self.pairs(pickle, items, &[], facts)?,
             // also a list of plain values, which is one value
             _ if plain.is_some() => {
                 if let Some(plain) = plain.filter(|_| facts) {
@@ -116,8 +116,10 @@ impl Found {
         if let Some(tensor) = self.tensor(pickle, id) {
             return self.push(tensor);
         }
-        if let Some(attributes) = pickle.module_state(call) {
-            return attributes.into_iter().try_for_each(|attribute| self.value(pickle, attribute, false));
+        if let Some(([parameters, buffers, modules], left_out)) = pickle.module_state(call) {
+            self.value(pickle, parameters, false)?;
+            self.pairs(pickle, &pickle.pairs(buffers), left_out, false)?;
+            return self.value(pickle, modules, false);
         }
         let (class, args) = (pickle.class(call.class), pickle.items(call.args));
         let (module, name) = class.rsplit_once('.').unwrap_or_default();
@@ -128,7 +130,7 @@ impl Found {
                 self.value(pickle, *object, facts)
             }
             ("collections", "OrderedDict" | "Counter" | "defaultdict", _) => {
-                self.pairs(pickle, &pickle.pairs(id), facts)
+                self.pairs(pickle, &pickle.pairs(id), &[], facts)
             }
             // of TorchScript: the attributes become names of a `state_dict`
             _ if module.starts_with("__torch__") => call.state.map_or(Ok(()), |state| self.value(pickle, state, false)),
@@ -156,10 +158,17 @@ impl Found {
     }
 
     /// A key without a short `repr` is numbered.
-    fn pairs(&mut self, pickle: &Pickle, items: &[Id], facts: bool) -> Result<()> {
+    fn pairs(&mut self, pickle: &Pickle, items: &[Id], left_out: &[Id], facts: bool) -> Result<()> {
+        let mut names = HashSet::new();
+        for name in left_out.iter().filter_map(|name| pickle.key(*name)) {
+            self.visit(1 + name.len() / TRIFLES)?;
+            names.insert(name);
+        }
         for (n, [key, value]) in items.as_chunks().0.iter().enumerate() {
             let key = pickle.key(*key).unwrap_or_else(|| n.to_string());
-            self.child(pickle, &key, *value, facts)?;
+            if !names.contains(&key) {
+                self.child(pickle, &key, *value, facts)?;
+            }
         }
         Ok(())
     }
