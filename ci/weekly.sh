@@ -71,6 +71,7 @@ if [ "$part" != rust ]; then
     check "$interpreter" tests/oracle/quantized_faults.py "$program" 2000
     oracle metadata_pairs 1000 "$seed"
     check "$interpreter" tests/oracle/torch_files.py random "$program" 300 "$seed"
+    check "$interpreter" tests/oracle/torch_constructors.py "$program" 2000 "$seed"
     check "$interpreter" tests/oracle/torch_files.py mutants "$program" 2000 "$seed"
     check "$interpreter" tests/oracle/vectors.py --tensorop "$program"
     # what parts read and write is counted by strace

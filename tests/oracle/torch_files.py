@@ -84,6 +84,8 @@ class Unpickler(pickle.Unpickler):
             return Tensor
         if name == "_rebuild_parameter":
             return lambda tensor, *_: tensor
+        if name == "set":
+            return set
         return Module
 
 
@@ -122,8 +124,10 @@ def tensors(value, path=()):
         for n, inner in enumerate(value):
             yield from tensors(inner, (*path, str(n)))
     elif isinstance(value, Module) and isinstance(getattr(value, "state", None), dict):
-        for part in ("_parameters", "_buffers", "_modules"):
-            yield from tensors(value.state.get(part), path)
+        left_out = value.state.get("_non_persistent_buffers_set", ())
+        buffers = {name: inner for name, inner in value.state.get("_buffers", {}).items() if name not in left_out}
+        for part in (value.state.get("_parameters"), buffers, value.state.get("_modules")):
+            yield from tensors(part, path)
 
 
 def vendored(folder):
@@ -280,7 +284,7 @@ class Parameter:
         self.tensor = tensor
 
     def __reduce__(self):
-        return sys.modules["torch._utils"]._rebuild_parameter, (self.tensor, True, collections.OrderedDict())
+        return sys.modules["torch._utils"]._rebuild_parameter, (self.tensor, False, collections.OrderedDict())
 
 
 class Writer(pickle.Pickler):

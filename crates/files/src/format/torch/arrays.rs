@@ -55,6 +55,7 @@ impl Pickle {
         else {
             return None;
         };
+        let order = ["'<'", "'>'", "'|'"].into_iter().find(|known| *known == order)?;
         let unit = match unit {
             [] | [_, "(b'generic'", "1", "1", "1"] => String::new(),
             ["(None" | "({}", unit, count, "1", "1"] => format!("[{count}{}]", unit.strip_prefix("(b")?),

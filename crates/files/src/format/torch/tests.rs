@@ -706,7 +706,7 @@ fn pickles_of_protocols_0_and_1() {
     assert_eq!(listed(&file(zero)).expect("protocol 0"), names);
     let reader = reader(&file(zero)).expect("protocol 0");
     let metadata = reader.file_of(0).expect("facts").metadata.expect("facts");
-    assert_eq!(metadata.get("l").map(String::as_str), Some("[1e-05, True, 3]"));
+    assert_eq!(metadata.shown.get("l").map(String::as_str), Some("[1e-05, True, 3]"));
     for bad in ["('storage', 1, '0', 'cpu', 24)", "('x', <class 'torch.FloatStorage'>, '0', 'cpu', 24)", "", "('')"] {
         let pickle = [b"P", bad.as_bytes(), b"\n."].concat();
         let lines = listed(&file(&pickle)).expect("a file");
