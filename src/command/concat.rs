@@ -134,13 +134,12 @@ impl Concat {
             Subject::Operand(n) => anyhow!("{}: {}: use -o", labels[n], error.message()),
             _ => error.into(),
         })?;
-        let mut append =
-            Append::prepare(data, &joined.shape, Box::new(linked), reader.run.limits).map_err(change_error)?;
+        let append = Append::prepare(data, &joined.shape, Box::new(linked), reader.run.limits).map_err(change_error)?;
         if self.options.output.is_dry_run() {
             let (bytes, changed) = (counted(append.bytes(), "byte", "bytes"), append.changed_bytes());
             report.line(format_args!("output: {bytes} appended to {}, {changed} of its header changed", data.label()));
             if self.options.output.explain {
-                report.plans(&[("", append.explain(reader.run.counter())?)], self.options.output.json);
+                report.plans(&[("", append.explain())], self.options.output.json);
             }
             return report.print(reader.run.io);
         }

@@ -57,10 +57,6 @@ enum OutputPlace<'a> {
 
 impl<'a> Destination<'a> {
     pub(super) fn of(run: Run<'a>, options: &'a OutputOptions, in_place: bool) -> Result<Self> {
-        if options.explain {
-            // The counter must exist before the operands are opened.
-            run.io.count_reads();
-        }
         let place = if in_place { OutputPlace::InPlace } else { OutputPlace::new(run, options)? };
         Ok(Self { run, options, place, is_edit: false, one_of_several: None })
     }
@@ -197,7 +193,7 @@ impl<'a> Destination<'a> {
                     _ => OutputKind::File,
                 };
                 let text = options.page.above(options.threshold);
-                report.plans(&plan.explain(to, &text, run.counter())?, options.json);
+                report.plans(&plan.explain(to, &text), options.json);
             }
             plan.finish()?;
             if let Some(sink) = target.probe()? {
@@ -276,7 +272,7 @@ fn edit(
         tensor.fill.finish()?;
         if options.explain {
             let name = one_of_several.map_or("", |(name, _)| name);
-            report.plans(&[(name, write::explain_edit(tensor, run.counter())?)], options.json);
+            report.plans(&[(name, write::explain_edit(tensor)?)], options.json);
         }
         let Some((_, reports)) = one_of_several else { return report.print(run.io) };
         reports.borrow_mut().append(report);

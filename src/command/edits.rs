@@ -39,10 +39,6 @@ pub(super) fn run_for_each(
     let (data, indices) = operands;
     let is_pattern = data.located.suffix.as_deref().is_some_and(|after| Glob::new(after).is_pattern());
     let may_be_several = is_pattern && options.edit.in_place && updates.fill.is_some();
-    if options.output.explain {
-        // reads of opening count, too
-        io.count_reads();
-    }
     let members = match may_be_several {
         true => OperandReader::new(io, &options.input, &options.run)?.find_all_locked(data)?,
         false => None,

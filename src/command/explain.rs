@@ -1,6 +1,6 @@
 //! The output of `--explain`: the plan of a run, for people or as JSON.
 
-use crate::engine::cost::{Cost, OperandReading, OperandReads};
+use crate::engine::cost::{Calls, Cost, OperandReading, OperandReads};
 use crate::engine::cut::Cut;
 use crate::engine::explain::{Explanation, Purpose};
 use crate::engine::plan::{Before, Plan, Route, Steps};
@@ -8,7 +8,6 @@ use crate::info::size;
 use crate::layout::window::Windows;
 use crate::ops::access::Holding;
 use crate::report::json::{Escapes, list, object, or_null, string};
-use crate::storage::calls::Calls;
 
 use super::messages::counted;
 use crate::storage::source::Keep;
@@ -27,8 +26,7 @@ pub(super) fn lines(of: &Explanation) -> Vec<String> {
         }
         Route::File | Route::Stream | Route::Windows | Route::InPlace => {}
     }
-    let calls_of =
-        |cost: &Cost| [reads(of, cost), writes(of, cost)].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let calls_of = |cost: &Cost| [reads(cost), writes(of, cost)].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let calls = calls_of(&of.cost);
     if !calls.is_empty() {
         lines.push(format!("calls: {calls}"));
@@ -100,10 +98,14 @@ fn cut(of: &Explanation, plan: &Plan) -> String {
     }
 }
 
-fn reads(of: &Explanation, cost: &Cost) -> Option<String> {
-    let (one, many) = if of.is_remote { ("request", "requests") } else { ("read", "reads") };
-    let text = || format!("about {} of {} in all", counted(cost.calls.reads, one, many), size(cost.calls.bytes_read));
-    (cost.calls.reads > 0).then(text)
+fn reads(cost: &Cost) -> Option<String> {
+    let Calls { reads, bytes_read, requests, .. } = cost.calls;
+    let (one, many) = if requests == reads { ("request", "requests") } else { ("read", "reads") };
+    let mut text = format!("about {} of {} in all", counted(reads, one, many), size(bytes_read));
+    if requests > 0 && requests < reads {
+        text += &format!(" ({})", counted(requests, "request", "requests"));
+    }
+    (reads > 0).then_some(text)
 }
 
 fn writes(of: &Explanation, cost: &Cost) -> Option<String> {
@@ -192,10 +194,11 @@ fn cut_json(plan: &Plan) -> String {
 }
 
 fn cost_json(cost: &Cost) -> String {
-    let Cost { calls: Calls { reads, bytes_read, writes, bytes_written }, held, total } = cost;
+    let Cost { calls: Calls { reads, bytes_read, writes, bytes_written, requests }, held, total } = cost;
     object([
         ("reads", reads.to_string()),
         ("bytes_read", bytes_read.to_string()),
+        ("requests", requests.to_string()),
         ("writes", writes.to_string()),
         ("bytes_written", bytes_written.to_string()),
         ("memory", held.to_string()),

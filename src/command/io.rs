@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, anyhow};
 
@@ -20,7 +20,6 @@ use crate::format::rewrite::UPDATE_GOLDEN;
 use crate::ops::fill::Limits;
 use crate::ops::machine::Machine;
 use crate::parallel::{Threads, locked};
-use crate::storage::calls::CallCounter;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Container;
 use crate::storage::stream::{InputStream, OutputStream};
@@ -35,14 +34,6 @@ pub struct Io {
     pub environment: Environment,
     pub arguments: Arguments,
     pub containers: OperandContainers,
-    /// Set if the run is explained.
-    pub counter: OnceLock<Arc<CallCounter>>,
-}
-
-impl Io {
-    pub(super) fn count_reads(&self) -> &CallCounter {
-        self.counter.get_or_init(Arc::default)
-    }
 }
 
 /// The containers of the operands. An output that replaces one must keep its other content.
@@ -128,10 +119,6 @@ impl<'a> Run<'a> {
         let requests = RequestOptions { timeout, unsigned: address.no_sign_request };
         Ok(Self { io, limits: Limits { threads, machine }, requests, quiet })
     }
-
-    pub(super) fn counter(&self) -> Option<&'a CallCounter> {
-        self.io.counter.get().map(|counter| &**counter)
-    }
 }
 
 /// The options of a run that do not depend on its operands.
@@ -191,7 +178,6 @@ impl Io {
             environment: Environment::from_values(|name| std::env::var_os(name)),
             arguments: Arguments::default(),
             containers: OperandContainers::default(),
-            counter: OnceLock::new(),
         }
     }
 

@@ -63,7 +63,6 @@ mod usage;
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::sync::OnceLock;
 
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
@@ -197,12 +196,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
     let done = match parse(args, io.help_width()) {
         Ok((command, arguments)) => {
             let _meter = Meter::for_waiting(io, arguments.is_quiet);
-            command.run(&Io {
-                arguments,
-                containers: OperandContainers::default(),
-                counter: OnceLock::new(),
-                ..io.clone()
-            })
+            command.run(&Io { arguments, containers: OperandContainers::default(), ..io.clone() })
         }
         Err(EarlyExit::Help(help)) => print_help(&help, io).context("standard output").map(|()| Outcome::Done),
         Err(EarlyExit::Usage(message)) => {

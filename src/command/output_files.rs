@@ -150,8 +150,8 @@ impl NumberedFiles<'_> {
             report_drafts(&plans, format, &mut report)?;
             if options.explain {
                 let text = options.page.above(options.threshold);
-                let explained = plans.iter_mut().map(|(plan, _)| plan.explain(OutputKind::File, &text, run.counter()));
-                report.plans(&explained.collect::<Result<Vec<_>, _>>()?.concat(), options.json);
+                let explained = plans.iter().flat_map(|(plan, _)| plan.explain(OutputKind::File, &text));
+                report.plans(&explained.collect::<Vec<_>>(), options.json);
             }
             return report.print(run.io);
         }

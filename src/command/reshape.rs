@@ -11,13 +11,13 @@ use super::messages::{change_error, counted};
 use super::operation::settle;
 use super::options::{DATA, IndexList, Operand, OperatorOptions, data_help};
 use super::sources::{OpenMode, OperandReader, check_header_counts, explained};
+use crate::engine::cost::Calls;
 use crate::error::{Error, Subject};
 use crate::format::npy_header::HeaderEdit;
 use crate::format::write::{self, OutputTensor};
 use crate::ops::call::{Call, Resolved};
 use crate::ops::reshape::{NewShape, order_without_moving};
 use crate::ops::selection::Selection;
-use crate::storage::calls::Calls;
 use crate::storage::source::Source;
 
 const HEADING: &str = "Shape";
@@ -123,7 +123,7 @@ impl Reshape {
                 let changed = edit.changed_bytes();
                 let written = if changed == 0 { Calls::default() } else { Calls::write(changed) };
                 let nothing = OutputTensor::new(Box::new(Selection::in_place(data)), reader.run.limits);
-                let mut explanation = write::explain_edit(nothing, reader.run.counter())?;
+                let mut explanation = write::explain_edit(nothing)?;
                 explanation.cost.calls += written;
                 report.plans(&[("", explanation)], self.options.output.json);
             }

@@ -132,13 +132,7 @@ impl SliceScatter {
         let replaced = Arc::new(AtomicUsize::new(0));
         let replacement = Replacement { matcher, item, replaced: Arc::clone(&replaced), limits };
         let mut base = Selection::base(data, edit.in_place);
-        let mut count =
-            || (is_counted && skips_items).then(|| places.count_matching(&mut base, &replacement)).transpose();
-        let known = match io.counter.get() {
-            // `--explain` counts these reads apart from those of the plan
-            Some(counter) => counter.apart(count).0,
-            None => count(),
-        }?;
+        let known = (is_counted && skips_items).then(|| places.count_matching(&mut base, &replacement)).transpose()?;
         if let (true, Some(number)) = (output.is_dry_run(), known) {
             report.line(format_args!("{} would be replaced", counted(number, "item", "items")));
         }

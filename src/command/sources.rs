@@ -180,7 +180,7 @@ impl<'a> OperandReader<'a> {
         let InputOptions { from, skip_rows, delimiter, ref missing, .. } = *self.options;
         let (format, missing) = (from.filter(|_| !self.run.io.arguments.reads_stdin()), missing.clone());
         let Run { limits: Limits { threads, .. }, requests, .. } = self.run;
-        let (reopens, shapes, counter) = (self.reopens, self.shapes.cloned(), self.run.io.counter.get().cloned());
+        let (reopens, shapes) = (self.reopens, self.shapes.cloned());
         OpenOptions {
             format,
             skip_rows,
@@ -191,7 +191,6 @@ impl<'a> OperandReader<'a> {
             reopens,
             rereads: self.rereads,
             shapes,
-            counter,
             ..OpenOptions::new(label)
         }
     }

@@ -188,12 +188,6 @@ fn each_of_several_is_explained() {
         }
     };
     each(rows, |(args, ..)| (*args).to_owned(), check);
-    // the headers of all files are counted
-    let said = explained("slice-scatter model:w.* --fill 9 --at :1 --json").expect("plans");
-    let plans: serde_json::Value = serde_json::from_str(&said).expect("JSON");
-    let read: u64 = (0..2).filter_map(|n| plans[n]["cost"]["bytes_read"].as_u64()).sum();
-    let headers = ["model/1.safetensors", "model/2.safetensors"].map(|file| folder.get(file).len());
-    assert!(read >= headers.iter().sum::<usize>() as u64, "{read} of {headers:?}");
     assert_eq!(trees(&folder), before);
 }
 

@@ -454,7 +454,6 @@ fn a_request_that_is_made_again_is_told_on_a_terminal() {
             environment: Environment { is_plain: plain, ..Environment::default() },
             arguments: Default::default(),
             containers: Default::default(),
-            counter: std::sync::OnceLock::new(),
         };
         let args = [&["tensorop", "slice", &url, "--at", ":1"], more].concat();
         assert_eq!(tensorop::command::run(args.into_iter().map(Into::into), &io), 0);
@@ -834,4 +833,76 @@ fn nothing_is_read_in_vain() {
             }
         },
     );
+}
+
+/// A plan makes the requests of opening alone, and says how many more a run makes.
+#[test]
+fn plans_count_the_requests_of_a_run() {
+    let (folder, _) = files();
+    let mut behaviour = served(&folder, "");
+    behaviour.objects.insert("/rows.npy".to_owned(), rows_of_1000(3000));
+    let narrow: Vec<f32> = (0..60_000).map(|n| n as f32).collect();
+    folder.put("narrow.npy", tensor::<f32>(&[1500, 40], &narrow).npy());
+    folder.run(words("convert narrow.npy --order F -o across.npy")).printed().expect("a file in Fortran order");
+    for name in ["narrow.npy", "across.npy"] {
+        behaviour.objects.insert(format!("/{name}"), Object::Bytes(folder.get(name)));
+    }
+    let server = Server::start(behaviour);
+    let rows = [
+        ("convert @rows.npy -o o.npy", 1..40),
+        ("convert @rows.npy -o o.npz", 1..40),
+        ("convert @rows.npy -o - --to npy", 1..40),
+        ("convert @rows.npy -o o.zarr --chunks 1000,1000", 1..40),
+        ("slice @rows.npy --at ::100,:200 -o o.npy", 29..31),
+        ("slice @rows.npy --at 2000:,::-1 -o o.npy", 1..10),
+        ("slice @narrow.npy --at :,3:4 -o o.npy", 600..800),
+        ("transpose @narrow.npy -o o.npy", 1..4),
+        ("transpose @across.npy -o o.npy", 1..5),
+        ("convert @across.npy -o o.npy", 1..4),
+        ("concat @rows.npy @rows.npy -o o.npy", 2..80),
+        ("concat narrow.npy @narrow.npy --axis 1 -o o.npy", 1..6),
+        ("slice-scatter narrow.npy @across.npy --at : -o o.npy", 1..4),
+        ("pad @rows.npy --before 3,2 --after 7,0 -o o.npy", 1..40),
+        ("tile @narrow.npy --repeats 3,2 -o o.npy", 1..4),
+        ("roll @rows.npy --shift 7 -o o.npy", 1..80),
+        ("split @rows.npy --parts 4 -o o-*.npy", 1..40),
+        ("gather @rows.npy [700,1200,2500] -o o.npy", 3..4),
+        ("convert @x.zarr -o o.npy", 36..37),
+        ("slice @x.zarr --at 8:9,: -o o.npy", 4..5),
+        ("transpose @x.zarr -o o.npy", 36..37),
+        ("convert @s.zarr -o o.npy", 101..121),
+        ("diff @rows.npy @rows.npy", 2..80),
+        ("diff @narrow.npy narrow.npy", 1..4),
+        ("diff @x.zarr x.npy", 36..37),
+        ("info --stats @rows.npy", 1..40),
+        ("info --stats @x.zarr", 36..37),
+    ];
+    let check = |(args, expected): &(&str, std::ops::Range<u64>)| {
+        let args = args.replace('@', &server.url("/"));
+        let gets = || server.seen().iter().filter(|seen| seen.method == "GET").count() as u64;
+        for threads in ["1", "3"] {
+            let args = format!("{args} --threads {threads}");
+            let said = folder.run(words(&format!("{args} --explain --json"))).printed()?;
+            let opening = gets();
+            let plans: serde_json::Value = serde_json::from_str(&said).map_err(|error| error.to_string())?;
+            let of_plans = plans.as_array().into_iter().flatten();
+            let requests: u64 = of_plans.filter_map(|plan| plan["cost"]["requests"].as_u64()).sum();
+            drop(folder.run(words(&args)));
+            let made = gets() - opening;
+            if requests != made || !expected.contains(&made) || opening > 4 {
+                return Err(format!("{threads} threads: {requests} requests, made {made} after {opening}: {said}"));
+            }
+        }
+        Ok(())
+    };
+    each(rows, |(args, _)| format!("`{args}`"), check);
+    // other reads are told apart
+    let rows = [
+        (format!("convert {}", server.url("/rows.npy")), "calls: about 6 requests of 11.4 MiB in all, "),
+        (format!("concat {} narrow.npy", server.url("/narrow.npy")), " (1 request), "),
+    ];
+    for (args, expected) in rows {
+        let said = folder.run(words(&format!("{args} -o o.npy --explain --threads 1"))).printed().expect("a plan");
+        assert!(said.contains(expected), "{said}");
+    }
 }

@@ -51,7 +51,6 @@ pub(crate) fn run(folder: &Path, args: Vec<OsString>, environment: Environment, 
         terminal: None,
         environment,
         containers: Default::default(),
-        counter: std::sync::OnceLock::new(),
         arguments: Default::default(),
     };
     let (folder, shown) = (folder.to_owned(), format!("{args:?}"));

@@ -86,6 +86,13 @@ impl ReadAt for RemoteObject {
         self.begun.whole.is_none()
     }
 
+    fn requests(&self, at: u64, bytes: usize) -> u64 {
+        let FirstAnswer { at: first, bytes: part, .. } = &self.begun;
+        let (last, end) = (first + part.len() as u64, at + bytes as u64);
+        let is_asked = at >= last || end <= *first;
+        if is_asked { 1 } else { u64::from(at < *first) + u64::from(end > last) }
+    }
+
     fn spare(&self, gaps: GapRun) -> usize {
         let here = self.begun.at..self.begun.at + self.begun.bytes.len() as u64;
         let costs = |at: u64| if here.contains(&at) && at + gaps.bytes as u64 <= here.end { 0 } else { gaps.bytes };

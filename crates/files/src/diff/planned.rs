@@ -6,12 +6,12 @@ use super::options::Options;
 use super::reading::Comparability;
 use super::search::{KeyPasses, key_passes};
 use super::walk::Walk;
+use crate::engine::cost::Calls;
 use crate::engine::explain::{Explanation, explain_scan};
 use crate::engine::scan::is_kept_first;
 use crate::engine::scan_plan::{ScannedPart, ShownAs, ways_to_scan};
 use crate::error::Result;
 use crate::ops::fill::Limits;
-use crate::storage::calls::Calls;
 use crate::storage::source::Source;
 
 /// The plan of a comparison.

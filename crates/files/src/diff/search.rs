@@ -4,6 +4,7 @@ use super::compare::{Comparison, PASSES, blocks_of};
 use super::distance::Number;
 use super::reading::{ConvertedItems, NumberReading};
 use super::transposed::ActualAxes;
+use crate::engine::cost::Calls;
 use crate::engine::quantiles::{Fraction, PassCounts, Search};
 use crate::engine::scan::{ScannedBox, settled};
 use crate::engine::scan_plan::{ScannedPart, ShownAs, plan_scan};
@@ -12,7 +13,6 @@ use crate::item::meta::Order;
 use crate::layout::view::View;
 use crate::ops::fill::Limits;
 use crate::ops::machine::Machine;
-use crate::storage::calls::Calls;
 use crate::storage::source::Source;
 
 /// The fractions of [`Difference::quantiles`](super::Difference::quantiles).

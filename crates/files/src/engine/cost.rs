@@ -1,6 +1,6 @@
 //! The costs of the ways to make an output, before anything is read, and the choice of the best.
 
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 
 use super::plan::{Before, Plan, Route, SinkKind, Steps};
 use super::planner::Planner;
@@ -9,13 +9,39 @@ use crate::error::{Error, Result};
 use crate::layout::gather::{GatherRule, calls};
 use crate::layout::shape::product;
 use crate::layout::window::Windows;
-use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked};
+use crate::ops::access::{Access, Feeds, Pattern, Picked};
 use crate::ops::fill::{Fill, Limits};
-use crate::storage::calls::Calls;
-use crate::storage::source::{Keep, READ_AT_ONCE};
+use crate::storage::source::{HeldCopy, Keep, READ_AT_ONCE};
 
 /// Costs within 1/16 count as equal: no machine is known better.
 const ALIKE: u64 = 16;
+
+/// Numbers of system calls and requests, and of their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    pub reads: u64,
+    pub bytes_read: u64,
+    pub writes: u64,
+    pub bytes_written: u64,
+    /// How many of the reads are requests, in an [explanation](super::explain::Explanation) only.
+    pub requests: u64,
+}
+
+impl Calls {
+    pub fn write(bytes: usize) -> Self {
+        Self { writes: 1, bytes_written: bytes as u64, ..Self::default() }
+    }
+}
+
+impl AddAssign for Calls {
+    fn add_assign(&mut self, other: Self) {
+        self.reads = self.reads.saturating_add(other.reads);
+        self.bytes_read = self.bytes_read.saturating_add(other.bytes_read);
+        self.writes = self.writes.saturating_add(other.writes);
+        self.bytes_written = self.bytes_written.saturating_add(other.bytes_written);
+        self.requests = self.requests.saturating_add(other.requests);
+    }
+}
 
 /// The cost of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -182,6 +208,17 @@ impl Planner<'_> {
         self.reads.iter().map(|access| reads_of(access, &read_by, of_chunks)).collect()
     }
 
+    pub(super) fn picked(&self, plan: &Plan) -> Picked {
+        let is_picked = |access: &Access<'_>| {
+            let is_indexed = matches!(access.pattern, Pattern::Indexed { .. } | Pattern::Boxed { .. });
+            is_indexed && (access.is_read_by_position() || access.as_chunks().is_some())
+        };
+        match self.reads.iter().any(is_picked) {
+            true => self.fill.picked(self.way, plan.steps.count(), &plan.steps.sides(&self.meta.shape)),
+            false => Picked::default(),
+        }
+    }
+
     /// Returns the cost for comparing plans, a sum in copied bytes:
     ///
     /// - bytes read (with gaps) and bytes written;
@@ -206,21 +243,15 @@ impl Planner<'_> {
         let mut cost = Cost::of_reads(&operands, read);
         cost.calls += Calls { writes: plan.steps.count() as u64, bytes_written: written, ..Calls::default() };
         let mut more = 0_u64;
-        let is_picked = |access: &Access<'_>| {
-            let is_indexed = matches!(access.pattern, Pattern::Indexed { .. } | Pattern::Boxed { .. });
-            is_indexed && (access.is_read_by_position() || access.as_chunks().is_some())
-        };
-        let picked = match self.reads.iter().any(is_picked) {
-            true => self.fill.picked(self.way, plan.steps.count(), &sides),
-            false => Picked::default(),
-        };
-        for Picked { reads, bytes } in self.holdings.iter().map(reads_to_hold).chain([picked]) {
+        let held = self.holdings.iter().map(|it| reads_to_hold(&it.copy));
+        for Picked { reads, bytes } in held.chain([self.picked(plan)]) {
             cost.calls += Calls { reads, bytes_read: bytes, ..Calls::default() };
             cost.total = cost.total.saturating_add(bytes).saturating_add(reads.saturating_mul(read as u64));
         }
         if let Route::Between(_) = plan.route {
             let Calls { writes, .. } = cost.calls;
-            cost.calls += Calls { reads: writes, bytes_read: written, writes, bytes_written: written };
+            cost.calls +=
+                Calls { reads: writes, bytes_read: written, writes, bytes_written: written, ..Calls::default() };
             let of_each = 2 + machine.unpack as u64 + machine.hold as u64;
             let of_reads = writes.saturating_mul(machine.read as u64);
             more = more.saturating_add(written.saturating_mul(of_each)).saturating_add(of_reads);
@@ -259,9 +290,8 @@ impl Planner<'_> {
     }
 }
 
-fn reads_to_hold(holding: &Holding) -> Picked {
-    let bytes = holding.copy.bytes_read;
-    Picked { reads: bytes.div_ceil(READ_AT_ONCE as u64), bytes }
+pub(super) fn reads_to_hold(copy: &HeldCopy) -> Picked {
+    Picked::passes(1, copy.bytes_read, READ_AT_ONCE)
 }
 
 /// Chunks are read `of_chunks` times each.

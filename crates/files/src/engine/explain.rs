@@ -1,15 +1,24 @@
 //! Plans for `--explain`: reads and costs.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
-use super::cost::{Cost, OperandReading, OperandReads, Planners};
-use super::plan::{Plan, SinkKind};
+use super::cost::{Calls, Cost, OperandReading, OperandReads, Planners, reads_to_hold};
+use super::plan::{Before, Plan, SinkKind, Steps};
 use super::planner::Planner;
 use super::scan_plan::{ScanWay, ScannedPart, ShownAs, ways_to_scan};
+use super::slabs::common;
 use crate::error::Result;
-use crate::ops::fill::Limits;
-use crate::storage::calls::Calls;
+use crate::layout::gather::{Gaps, GatherRule, calls};
+use crate::layout::shape::product;
+use crate::layout::window::Window;
+use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked};
+use crate::ops::fill::{Limits, Region};
+use crate::storage::source::{Hold, Keep, READ_AT_ONCE};
+
+/// The regions whose reads are added up one by one: 32 GiB of windows of a file.
+const MOST: usize = 1 << 16;
 
 /// The purpose of the reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +67,12 @@ pub struct Explanation {
 }
 
 impl Planners<'_> {
-    /// Explains the best plan.
+    /// Explains the best plan. Nothing should be read afterwards, because requests for gaps are spent.
     pub fn explain(&self, sink: SinkKind<'_>) -> Explanation {
-        let mut ways = self.ways(sink).into_iter();
+        let mut ways = self.ways(sink).into_iter().take(2).map(|(plan, cost)| {
+            let calls = self.planner(plan.way).calls(&plan, cost.calls);
+            (plan, Cost { calls, ..cost })
+        });
         let (plan, cost) = ways.next().expect("there is a way to make an output");
         self.planner(plan.way).explained(plan, cost, ways.next())
     }
@@ -68,17 +80,149 @@ impl Planners<'_> {
     pub fn explain_edit(&self) -> Result<Explanation> {
         let plan = self.plan_edit(None::<fn(usize) -> Range<usize>>)?;
         let planner = self.planner(plan.way);
-        let cost = planner.cost(&plan);
+        let mut cost = planner.cost(&plan);
+        cost.calls = Calls { bytes_written: planner.bytes_changed(&plan)?, ..planner.calls(&plan, cost.calls) };
         Ok(planner.explained(plan, cost, None))
     }
 }
 
 impl Planner<'_> {
+    /// Returns the calls of a plan with the reads of its regions in place of estimates, and with the calls that are the
+    /// same for all plans.
+    fn calls(&self, plan: &Plan, estimated: Calls) -> Calls {
+        let mut calls = estimated;
+        for (n, operand) in self.operands(plan).iter().enumerate() {
+            if let Some([reads, bytes]) = self.reads_of_regions(plan, n) {
+                let estimate = Cost::of_reads(std::slice::from_ref(operand), 0).calls;
+                calls.reads = (calls.reads - estimate.reads).saturating_add(reads);
+                calls.bytes_read = (calls.bytes_read - estimate.bytes_read).saturating_add(bytes);
+                calls.requests += if self.reads[n].source.costs_requests() { reads } else { 0 };
+            }
+        }
+        let is_picked = |access: &Access<'_>| access.view().is_none() && access.costs_requests();
+        calls.requests += if self.reads.iter().any(is_picked) { self.picked(plan).reads } else { 0 };
+        let Picked { reads, bytes } = self.fill.found();
+        calls += Calls { reads, bytes_read: bytes, ..Calls::default() };
+        for Holding { operand, hold, copy } in &self.holdings {
+            let source = self.reads[*operand].source;
+            if source.costs_requests() {
+                let (estimate, requests) =
+                    (reads_to_hold(copy).reads, source.calls_to_copy(*hold, self.limits.threads));
+                calls.reads = calls.reads - estimate + requests;
+                calls.requests += requests;
+            }
+            if copy.keep == Keep::File {
+                let Picked { reads: writes, bytes: bytes_written } =
+                    Picked::passes(1, source.bytes() as u64, READ_AT_ONCE);
+                calls += Calls { writes, bytes_written, ..Calls::default() };
+            }
+        }
+        calls
+    }
+
+    /// The reads or requests of an operand, and their bytes; `None` if they are only estimated.
+    fn reads_of_regions(&self, plan: &Plan, operand: usize) -> Option<[u64; 2]> {
+        let access = &self.reads[operand];
+        let (source, shape) = (access.source, &self.meta.shape);
+        if plan.before.contains(&Before::Fetch(operand)) {
+            return Some([source.calls_to_copy(Hold::Local, self.limits.threads), source.bytes_stored()]);
+        }
+        let view = access.view()?;
+        let is_remote = access.costs_requests();
+        let chunks = access.as_chunks().map(|chunks| (chunks, product(chunks.grid())));
+        if chunks.is_some() && !is_remote || chunks.is_none() && !access.is_read_by_position() {
+            return None;
+        }
+        let itemsize = source.dtype().itemsize();
+        let is_base = operand == 0 && self.patch().is_some();
+        let is_selected = access.feeds == Feeds::All && (is_base || self.reads.len() == 1);
+        let is_run = is_selected && view.as_run().is_some() && chunks.is_none();
+        let of_region = |region: &Region| {
+            let windows = match access.pattern {
+                Pattern::Counted { .. } => Cow::Owned(region.runs(shape)),
+                _ => region.boxes(shape),
+            };
+            let is_read = |window: &&Window| !is_base || !self.is_covered(window);
+            if let (Region::Run(run), true) = (region, is_run && windows.iter().all(|window| is_read(&window))) {
+                return [1, (run.len() * itemsize) as u64];
+            }
+            let mut found = [0, 0];
+            let mut add = |[reads, bytes]: [u64; 2]| found = [found[0] + reads, found[1] + bytes];
+            for window in windows.iter().filter(is_read) {
+                for part in access.parts(window) {
+                    if let (Some((chunks, chunk)), Some((places, _))) = (chunks, part.as_selection(source.shape())) {
+                        let bytes = chunks.bytes_at(&places);
+                        add([bytes / (chunk * itemsize).max(1) as u64, bytes]);
+                        continue;
+                    }
+                    let is_alone = is_selected && part.as_run().is_none() && window.is_contiguous(shape);
+                    let gaps = if is_alone && view.crossing().is_none() { Gaps::Unwanted } else { Gaps::Wanted };
+                    add(match is_remote {
+                        true => source.calls_between(&part, gaps),
+                        false => calls(&part, itemsize, GatherRule { gaps, ..GatherRule::of(READ_AT_ONCE) })
+                            .map(|count| count as u64),
+                    });
+                }
+            }
+            found
+        };
+        // The index of each shard.
+        let indexes = chunks.map_or(0, |(chunks, _)| chunks.indexes_at(view, source.shape()));
+        let [reads, bytes] = match &plan.steps {
+            Steps::Slabs { slabs, units, .. } => sum_of(slabs.count(), |n| {
+                let slab = slabs.get(n);
+                let numbers = units.touched_by(&slab.spans().collect::<Vec<_>>()).unwrap_or_default();
+                sum_of(numbers.len(), |n| of_region(&Region::Box(common(&units.get(numbers[n]), &slab, shape))))
+            }),
+            steps => sum_of(steps.count(), |n| of_region(&steps.get(n))),
+        };
+        Some([reads + indexes, bytes])
+    }
+
+    /// Returns whether updates replace all items of a box, so that the data are not read.
+    fn is_covered(&self, window: &Window) -> bool {
+        let Some(Feeds::Slice(spans)) = self.reads.get(1).map(|updates| &updates.feeds) else { return false };
+        let named = spans.iter().zip(&window.ranges).map(|(span, range)| span.within(range.start, range.end).len());
+        named.product::<usize>() == window.items()
+    }
+
+    fn bytes_changed(&self, plan: &Plan) -> Result<u64> {
+        let patch = self.patch().expect("an operator that changes data in place is a patch");
+        let itemsize = self.meta.dtype.itemsize();
+        (0..plan.steps.count())
+            .try_fold(0, |bytes, n| Ok(bytes + (patch.extent(plan.steps.get(n).window())?.len() * itemsize) as u64))
+    }
+
     fn explained(&self, plan: Plan, cost: Cost, instead: Option<(Plan, Cost)>) -> Explanation {
         let (itemsize, is_remote) = (self.meta.dtype.itemsize(), self.is_remote);
         let (purpose, operands, notes) = (Purpose::Output, self.operands(&plan), Vec::new());
         Explanation { purpose, operands, plan, cost, instead, itemsize, is_remote, notes }
     }
+}
+
+/// The reads or requests of a pass, or of the copy of a part that is kept, and their bytes; `None` if they are as
+/// estimated.
+fn calls_of_part(part: &ScannedPart<'_>, way: &ScanWay, limits: Limits) -> Option<[u64; 2]> {
+    let (source, windows) = (part.source, way.plan.steps.windows().filter(|windows| windows.count() > 0)?);
+    let copied = || [source.calls_to_copy(Hold::Local, limits.threads), source.bytes_stored()];
+    match source.as_chunks() {
+        _ if part.is_kept => Some(copied()),
+        _ if !source.costs_requests() => None,
+        Some(_) => part.view.is_c_order().then(copied),
+        None => Some(sum_of(windows.count(), |n| {
+            source.calls_between(&part.view.part(&windows.get(n).ranges), Gaps::Wanted)
+        })),
+    }
+}
+
+/// Adds up the reads and bytes of regions, or extrapolates from some of more than [`MOST`].
+fn sum_of(count: usize, of: impl Fn(usize) -> [u64; 2]) -> [u64; 2] {
+    // An odd step does not match the period of a plan.
+    let step = if count > MOST { count.div_ceil(MOST) | 1 } else { 1 };
+    let numbers = (0..count).step_by(step);
+    let (some, all) = (numbers.len().max(1) as u128, count as u128);
+    let sums = numbers.map(of).fold([0, 0], |sums: [u64; 2], more| [sums[0] + more[0], sums[1] + more[1]]);
+    sums.map(|sum| u64::try_from((u128::from(sum) * all + some / 2) / some).unwrap_or(u64::MAX))
 }
 
 /// Explains a scan: the cost of the fewest `passes`, given the most. Also returns the calls of another pass. Panics
@@ -90,7 +234,19 @@ pub fn explain_scan(
     passes: RangeInclusive<usize>,
 ) -> (Explanation, Calls) {
     let parts: Vec<_> = parts.iter().map(|part| part.clone().scanned(*passes.end())).collect();
-    let mut ways = ways_to_scan(&parts, limits, shown).into_iter();
+    let mut ways = ways_to_scan(&parts, limits, shown).into_iter().map(|mut way| {
+        for (n, part) in parts.iter().enumerate() {
+            let Some([reads, bytes]) = calls_of_part(part, &way, limits) else { continue };
+            let requests = if part.source.costs_requests() { reads } else { 0 };
+            let counted = if part.is_kept { [0, 0] } else { [reads, bytes] };
+            let estimate = std::mem::replace(&mut way.counts[n], counted);
+            let calls = &mut way.cost.calls;
+            calls.reads = calls.reads - estimate[0] + reads;
+            calls.bytes_read = calls.bytes_read - estimate[1] + bytes;
+            calls.requests += requests;
+        }
+        way
+    });
     let mut way = ways.next().expect("there is a way to scan parts");
     let passes = *passes.start();
     let (again, one_more) = (way.again(passes - 1), way.again(1));
@@ -114,4 +270,170 @@ pub fn explain_scan(
     let ScanWay { plan, cost, operands, .. } = way;
     let explanation = Explanation { purpose: Purpose::Scan, operands, plan, cost, instead, itemsize, is_remote, notes };
     (explanation, one_more)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::num::NonZero;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::engine::job::Job;
+    use crate::engine::sink::FileSink;
+    use crate::item::dtype::DType;
+    use crate::item::meta::{Meta, Order};
+    use crate::ops::call::{Call, Operands};
+    use crate::ops::concat::Joining;
+    use crate::ops::fill::Fill;
+    use crate::ops::indexed::OutOfRange;
+    use crate::ops::machine::Machine;
+    use crate::ops::pad::PadMode;
+    use crate::ops::reduction::{Reduction, Repeats};
+    use crate::parallel::Threads;
+    use crate::storage::read_at::{Identity, MemoryBytes, ReadAt, Stamp};
+    use crate::storage::source::Source;
+
+    /// Bytes whose reads are added up.
+    #[derive(Debug)]
+    struct CountedBytes(MemoryBytes, Arc<[AtomicU64; 2]>);
+
+    impl ReadAt for CountedBytes {
+        fn size(&self) -> io::Result<u64> {
+            self.0.size()
+        }
+
+        fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+            self.1[0].fetch_add(1, Ordering::Relaxed);
+            self.1[1].fetch_add(out.len() as u64, Ordering::Relaxed);
+            self.0.read_at(out, at)
+        }
+
+        fn stamp(&self) -> io::Result<Stamp> {
+            self.0.stamp()
+        }
+
+        fn identity(&self) -> io::Result<Identity> {
+            self.0.identity()
+        }
+    }
+
+    fn source(shape: &[usize], order: Order, below: Option<u64>, counter: &Arc<[AtomicU64; 2]>) -> Source {
+        let dtype = DType::parse(if below.is_some() { "int64" } else { "float32" }).unwrap();
+        let meta = Meta { order, ..Meta::new(dtype, shape.to_vec()) };
+        let items = 0..product(shape) as u64;
+        let bytes: Vec<u8> = match below {
+            Some(below) => items.flat_map(|n| (n * n * 2_654_435_761 % below).to_le_bytes()).collect(),
+            None => items.flat_map(|n| (n as f32).to_le_bytes()).collect(),
+        };
+        Source::stored(meta, Arc::new(CountedBytes(MemoryBytes::new(bytes), Arc::clone(counter))), 0, "x".to_owned())
+            .unwrap()
+    }
+
+    /// Call; shapes of data, updates and indices; bound of the indices.
+    struct Row {
+        call: Call,
+        data: Vec<Vec<usize>>,
+        updates: Option<Vec<usize>>,
+        indices: Option<(Vec<usize>, u64)>,
+    }
+
+    impl Row {
+        fn linked(
+            &self,
+            orders: [Order; 3],
+            in_place: bool,
+            limits: Limits,
+            counter: &Arc<[AtomicU64; 2]>,
+        ) -> Box<dyn Fill> {
+            let data: Vec<_> = self.data.iter().map(|shape| source(shape, orders[0], None, counter)).collect();
+            let updates = self.updates.as_ref().map(|shape| source(shape, orders[1], None, counter));
+            let indices = self.indices.as_ref().map(|(shape, below)| source(shape, orders[2], Some(*below), counter));
+            let metas: Vec<_> = data.iter().map(Source::meta).collect();
+            let [shape, of_updates] = [&indices, &updates].map(|it| it.as_ref().map(Source::shape));
+            let call = self.call.resolve(&metas, shape, of_updates).unwrap();
+            call.link(Operands { data, indices, updates, in_place }, limits).unwrap()
+        }
+    }
+
+    fn rows() -> Vec<Row> {
+        let row = |call, data: &[&[usize]]| Row {
+            call,
+            data: data.iter().map(|shape| shape.to_vec()).collect(),
+            updates: None,
+            indices: None,
+        };
+        let at = |text: &str| text.parse().unwrap();
+        let by = |call, data: &[usize], indices: (&[usize], u64), updates: Option<&[usize]>| Row {
+            updates: updates.map(<[usize]>::to_vec),
+            indices: Some((indices.0.to_vec(), indices.1)),
+            ..row(call, &[data])
+        };
+        let (none, last) = (Reduction::None, Repeats::LastWins);
+        let gather = Call::Gather { axis: 1, batch_dims: 0, out_of_range: OutOfRange::Error, counts_from_end: true };
+        vec![
+            row(Call::Slice(at(":, 3:40, ::2")), &[&[10, 60, 70]]),
+            row(Call::Slice(at("::-1, :, 7:8")), &[&[10, 60, 70]]),
+            row(Call::Transpose { axes: Some(vec![2, 0, 1]) }, &[&[10, 60, 70]]),
+            row(Call::Concat { axis: 1, joining: Joining::Along }, &[&[20, 60, 7], &[20, 1, 7], &[20, 33, 7]]),
+            row(Call::Concat { axis: 2, joining: Joining::Stacked }, &[&[200, 60], &[200, 60]]),
+            row(Call::Tile { repeats: vec![2, 1, 3] }, &[&[20, 30, 40]]),
+            row(Call::Roll { shift: vec![7], axes: None }, &[&[20, 30, 40]]),
+            row(
+                Call::Pad { before: vec![1, 2], after: vec![5, 3], axes: None, mode: PadMode::Reflect },
+                &[&[300, 200]],
+            ),
+            Row { updates: Some(vec![10, 20, 70]), ..row(Call::SliceScatter(at(":, 3::2")), &[&[10, 43, 70]]) },
+            by(Call::ScatterUpdate { axis: 1, repeats: last }, &[30, 100, 9], (&[20], 100), Some(&[30, 20, 9])),
+            by(Call::ScatterUpdate { axis: 0, repeats: last }, &[100, 300], (&[20], 100), Some(&[20, 300])),
+            by(
+                Call::ScatterNd { opset: None, reduction: none, repeats: last },
+                &[20, 20, 90],
+                (&[50, 2], 20),
+                Some(&[50, 90]),
+            ),
+            by(gather, &[30, 100, 9], (&[120], 100), None),
+            by(Call::GatherNd { batch_dims: 0 }, &[20, 20, 300], (&[50, 2], 20), None),
+            by(Call::GatherNd { batch_dims: 0 }, &[30, 30, 40], (&[3000, 3], 30), None),
+        ]
+    }
+
+    fn limits(threads: usize, machine: Machine) -> Limits {
+        Limits { threads: Threads::new(NonZero::new(threads)).started_for(0), machine }
+    }
+
+    #[test]
+    fn a_run_reads_what_its_plan_says() {
+        let (c, f) = (Order::C, Order::Fortran);
+        let machines = [Machine::default(), Machine { entries: 1 << 30, ..Machine::with_windows_of(1 << 13) }];
+        for (n, row) in rows().iter().enumerate() {
+            for (orders, machine) in
+                [[c, c, c], [f, c, c], [c, f, f]].into_iter().flat_map(|it| machines.map(|m| (it, m)))
+            {
+                let (counter, limits) = (Arc::new([AtomicU64::new(0), AtomicU64::new(0)]), limits(2, machine));
+                let mut job = Job::new(row.linked(orders, false, limits, &counter), limits);
+                let told = job.planners().explain(SinkKind::File { base: Some(0), is_alone: false });
+                let file = tempfile::tempfile().unwrap();
+                job.begin(&told.plan).unwrap();
+                job.run_all(&told.plan, &FileSink::new(&file, 0, job.meta(), "OUT"), &|_| {}).unwrap();
+                let [reads, bytes] = [0, 1].map(|n| counter[n].load(Ordering::Relaxed));
+                let calls = told.cost.calls;
+                let context = format!("row {n} {orders:?} {calls:?}, {reads} reads of {bytes}: {:?}", told.plan);
+                assert!(row.indices.is_some() || [calls.reads, calls.bytes_read] == [reads, bytes], "{context}");
+                // How near each other the places are that a gather reads is not known before.
+                let is_known = row.indices.is_none() || row.updates.is_some() && machine == Machine::default();
+                assert!(!is_known || calls.bytes_read.abs_diff(bytes) <= bytes / 4, "{context}");
+            }
+        }
+    }
+
+    #[test]
+    fn some_of_many_regions_stand_for_all() {
+        assert_eq!(sum_of(0, |_| [1, 1]), [0, 0]);
+        assert_eq!(sum_of(MOST, |n| [1, n as u64]), [1 << 16, (1 << 15) * ((1 << 16) - 1)]);
+        let [reads, bytes] = sum_of(1 << 40, |n| [1, n as u64 % 4]);
+        assert!(reads == 1 << 40 && bytes.abs_diff(3 << 39) < 1 << 30, "{reads} {bytes}");
+        assert_eq!(sum_of(usize::MAX, |_| [2, u64::MAX >> 20]), [u64::MAX; 2]);
+    }
 }

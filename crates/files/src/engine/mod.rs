@@ -9,7 +9,6 @@ pub mod plan;
 pub mod planner;
 pub mod quantiles;
 mod regions;
-mod rehearsal;
 pub mod scan;
 pub mod scan_plan;
 mod select;

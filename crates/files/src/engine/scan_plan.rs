@@ -3,7 +3,7 @@
 //! A [`Plan`] is a pure function of facts and limits, so tests need no file. For a tensor that is stored across the
 //! scan, windows, boxes and a copy in memory compete by cost.
 
-use super::cost::{Cost, OperandReading, OperandReads, reads_of};
+use super::cost::{Calls, Cost, OperandReading, OperandReads, reads_of};
 use super::cut::Cut;
 use super::plan::{Before, Plan, Route, Steps};
 use super::slabs::readings;
@@ -14,7 +14,6 @@ use crate::layout::window::{Window, Windows};
 use crate::ops::access::{Access, Holding};
 use crate::ops::fill::Limits;
 use crate::parallel::threads_holding;
-use crate::storage::calls::Calls;
 use crate::storage::read_at::request_window;
 use crate::storage::source::{HeldCopy, Hold, Keep, READ_AT_ONCE, Source};
 
@@ -114,7 +113,7 @@ pub struct ScanWay {
     pub cost: Cost,
     /// Empty without windows.
     pub operands: Vec<OperandReads>,
-    counts: Vec<[u64; 2]>,
+    pub(super) counts: Vec<[u64; 2]>,
 }
 
 /// Returns the parts that the cheapest way copies to memory, and its plan. Tensors in the order of the scan have only one way,

@@ -10,8 +10,6 @@ use super::values::delimiter::Delimiter;
 use crate::error::{Context, Error, Result, bail, ensure};
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
-use crate::storage::calls::CallCounter;
-use crate::storage::counted::counted;
 use crate::storage::key_store::KeyStore;
 use crate::storage::local_store::LocalStore;
 use crate::storage::read_at::{ReadAt, ReopenedFile, Section};
@@ -99,16 +97,6 @@ impl Content {
             ContentSource::Folder(_) | ContentSource::Stream(_) => self.opened,
         };
         Ok(Self { opened, ..self })
-    }
-
-    pub(super) fn counted(self, counter: Option<&Arc<CallCounter>>) -> Self {
-        let opened = match self.opened {
-            ContentSource::Bytes { bytes, size, folder } => {
-                ContentSource::Bytes { bytes: counted(bytes, counter), size, folder }
-            }
-            ContentSource::Folder(_) | ContentSource::Stream(_) => self.opened,
-        };
-        Self { opened, ..self }
     }
 
     pub(super) fn from_bytes(bytes: Arc<dyn ReadAt>, threads: Threads) -> Result<Self> {

@@ -19,7 +19,6 @@ use super::values::delimiter::Delimiter;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, malformed};
 use crate::format::name_filter::InFolder;
 use crate::parallel::Threads;
-use crate::storage::calls::CallCounter;
 use crate::storage::links::refuse_hashed;
 use crate::storage::platform::same_file;
 use crate::storage::read_at::ReadAt;
@@ -46,7 +45,6 @@ pub struct OpenOptions {
     /// Whether to copy streams to an unnamed file, so that they can be read again.
     pub rereads: bool,
     pub shapes: Option<Arc<DumpShapes>>,
-    pub counter: Option<Arc<CallCounter>>,
 }
 
 impl OpenOptions {
@@ -163,7 +161,7 @@ impl OpenOptions {
     pub(super) fn opened(&self, content: Content, path: &Path) -> Result<Content> {
         let content = Content { path: Some(path.to_owned()), ..content };
         let content = if self.reopens { content.reopening(path)? } else { content };
-        Ok(content.counted(self.counter.as_ref()))
+        Ok(content)
     }
 
     /// `container` must leave `bytes` unchanged.
@@ -212,7 +210,7 @@ impl OpenOptions {
             .ok()
             .filter(|format| format.is_container())?;
         let content = Content::from_file(file.try_clone().ok()?, path.parent(), self.threads).ok()?;
-        let content = Content { path: Some(path.to_owned()), ..content.counted(self.counter.as_ref()) };
+        let content = Content { path: Some(path.to_owned()), ..content };
         let container = self.content(content, None).ok();
         // the clone shares the position of the file
         file.rewind().ok()?;

@@ -4,6 +4,7 @@ use super::view::View;
 use super::walk::{CopyWalk, Step, copy_bytes};
 use crate::memory::{Buffer, OutOfMemory};
 use std::cmp::Reverse;
+use std::convert::Infallible;
 
 /// Reading a gap of at most this many bytes costs less than another system call. Pieces of 64 bytes to 4 KiB with gaps
 /// of 4 KiB took 0.55 to 0.8 of the time; the break-even is about 7 KiB.
@@ -123,21 +124,18 @@ pub fn gather<E: From<OutOfMemory>>(
     reads: GatherRule<'_>,
     mut read: impl FnMut(&mut [u8], u64) -> Result<(), E>,
 ) -> Result<(), E> {
-    let limit = reads.most;
     let Some(walk) = as_stored(view) else { return Ok(()) };
     let ReadCall { outer, chunk, extent } = reads.call(&walk.steps, itemsize);
     let blocks = CopyWalk { steps: walk.steps[..outer].to_vec(), ..walk };
     let within = &walk.steps[outer..];
-    let neighbours = blocks.steps.last().copied();
-    let chunked = neighbours.filter(|_| chunk > 1);
     let is_counted = matches!(reads.gaps, Gaps::Counted(_));
     // Tiles gain nothing for long pieces, or if the output order equals storage order.
-    if neighbours.is_some() && chunked.is_none() && !is_counted && !lies_as_stored(within) && extent <= TILE / 2 {
+    if outer > 0 && chunk == 1 && !is_counted && !lies_as_stored(within) && extent <= TILE / 2 {
         return gather_tiles(blocks, within, extent, itemsize, out, scratch, read);
     }
-    let mut block = |from: usize, to: usize, steps: &[Step]| {
+    each_read(&blocks, within, [chunk, extent, itemsize], reads, |from, to, steps| {
         let low = from.wrapping_add_signed(backwards(steps));
-        let bytes = (steps.iter().map(|s| (s.dim - 1) * s.from.unsigned_abs()).sum::<usize>() + 1) * itemsize;
+        let bytes = bytes_between(steps, itemsize);
         let position = (low * itemsize) as u64;
         if lies_as_stored(steps) {
             return read(&mut out[to * itemsize..][..bytes], position);
@@ -147,7 +145,33 @@ pub fn gather<E: From<OutOfMemory>>(
         let (from, to) = views(from - low, to, steps);
         copy_bytes(scratch, &from, out, &to, itemsize);
         Ok(())
-    };
+    })
+}
+
+/// Calls `each` with the offset and the bytes of each read of [`gather`], and `reads` allows gaps as it does there.
+pub fn reads(view: &View, itemsize: usize, reads: GatherRule<'_>, mut each: impl FnMut(u64, usize)) {
+    let Some(walk) = as_stored(view) else { return };
+    let ReadCall { outer, chunk, extent } = reads.call(&walk.steps, itemsize);
+    let blocks = CopyWalk { steps: walk.steps[..outer].to_vec(), ..walk };
+    let Ok(()) = each_read(&blocks, &walk.steps[outer..], [chunk, extent, itemsize], reads, |from, _, steps| {
+        each((from.wrapping_add_signed(backwards(steps)) * itemsize) as u64, bytes_between(steps, itemsize));
+        Ok::<_, Infallible>(())
+    });
+}
+
+fn bytes_between(steps: &[Step], itemsize: usize) -> usize {
+    (steps.iter().map(|s| (s.dim - 1) * s.from.unsigned_abs()).sum::<usize>() + 1) * itemsize
+}
+
+/// Calls `block` for each read, with the first places in storage and in the output, and the steps within the read.
+fn each_read<E>(
+    blocks: &CopyWalk,
+    within: &[Step],
+    [chunk, extent, itemsize]: [usize; 3],
+    reads: GatherRule<'_>,
+    mut block: impl FnMut(usize, usize, &[Step]) -> Result<(), E>,
+) -> Result<(), E> {
+    let neighbours = blocks.steps.last().copied();
     let mut places = |axis: Step, [from, to]: [usize; 2], at: usize, count: usize| {
         let from = from.wrapping_add_signed(axis.from * at as isize);
         let to = to.wrapping_add_signed(axis.to * at as isize);
@@ -157,14 +181,14 @@ pub fn gather<E: From<OutOfMemory>>(
             block(from, to, &[&[Step { dim: count, ..axis }], within].concat())
         }
     };
-    match (chunked, neighbours, reads.gaps) {
+    match (neighbours.filter(|_| chunk > 1), neighbours, reads.gaps) {
         (Some(axis), _, _) => blocks.rows(1, |from, to| {
             let each = |at| places(axis, [from, to], at, chunk.min(axis.dim - at));
             (0..axis.dim).step_by(chunk).try_for_each(each)
         }),
         (None, Some(axis), Gaps::Counted(may_read)) => {
             let stride = axis.from.unsigned_abs() * itemsize;
-            let most = limit.saturating_sub(extent) / stride + 1;
+            let most = reads.most.saturating_sub(extent) / stride + 1;
             let behind = if axis.from > 0 { extent } else { extent.wrapping_sub(stride) };
             blocks.rows(1, |from, to| {
                 let mut at = 0;

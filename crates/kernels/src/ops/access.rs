@@ -41,6 +41,14 @@ pub struct Picked {
     pub bytes: u64,
 }
 
+impl Picked {
+    /// Returns passes over `bytes` bytes, of so many at once.
+    pub fn passes(passes: usize, bytes: u64, at_once: usize) -> Self {
+        let passes = passes as u64;
+        Self { reads: passes.saturating_mul(bytes.div_ceil(at_once as u64)), bytes: passes.saturating_mul(bytes) }
+    }
+}
+
 /// The part of the output that an operand feeds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Feeds {
@@ -174,7 +182,8 @@ impl<'a> Access<'a> {
         is_most && (is_often || axes.iter().enumerate().skip(1).any(is_in_pieces))
     }
 
-    fn parts(&self, window: &Window) -> Vec<View> {
+    /// Returns the views of the operand that a window of the output reads.
+    pub fn parts(&self, window: &Window) -> Vec<View> {
         let Some(view) = self.view() else { return Vec::new() };
         let shape = view.shape();
         let of_run = |start, end| boxes_of_run(&shape, start, end).into_iter().map(|it| view.part(&it.ranges));

@@ -104,6 +104,10 @@ impl Fill for CastFill {
         self.inner.picked(way, windows, sides)
     }
 
+    fn found(&self) -> Picked {
+        self.inner.found()
+    }
+
     fn take(&mut self, way: usize) {
         self.inner.take(way);
     }

@@ -114,6 +114,12 @@ pub trait Fill: Debug + Send + Sync {
         Picked::default()
     }
 
+    /// Returns the reads that find the places of items, which are the same for all ways: of an index tensor, or of data
+    /// that a condition selects.
+    fn found(&self) -> Picked {
+        Picked::default()
+    }
+
     /// Chooses a way, once, before the first copy.
     fn take(&mut self, _way: usize) {}
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::access::{Access, Feeds, Holding, Pattern, StoredWindow};
+use super::access::{Access, Feeds, Holding, Pattern, Picked, StoredWindow};
 use super::arrays::check_updates;
 use super::converted::Converted;
 use super::copy::seekable;
@@ -206,6 +206,17 @@ impl Fill for LinkedSliceScatter {
         };
         let feeds = Feeds::Slice(self.places.spans.clone());
         vec![self.base.access(), Access { source, feeds, pattern, copy: None }]
+    }
+
+    fn found(&self) -> Picked {
+        let (NewItems::Matching(replacement), true) = (&self.items, self.base.is_in_place()) else {
+            return Picked::default();
+        };
+        let (meta, window) = (self.base.meta(), replacement.limits.machine.edit_window);
+        let windows = Windows::new(&meta.shape, window / meta.dtype.itemsize().max(1));
+        let touched = windows.touched_by(&self.places.spans).map_or(windows.count(), |numbers| numbers.len());
+        let bytes = touched.saturating_mul(window).min(meta.bytes()) as u64;
+        Picked::passes(1, bytes, window)
     }
 
     fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()> {

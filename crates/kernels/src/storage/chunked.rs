@@ -11,6 +11,7 @@ use super::key_store::WritableStore;
 use super::read_at::{Identity, ReadAt};
 use crate::error::Result;
 use crate::layout::axis::Span;
+use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 
@@ -71,6 +72,15 @@ pub trait Chunked: Debug + Send + Sync {
 
     /// Keys are relative to the tensor's prefix.
     fn edit(&self) -> Result<Box<dyn WritableStore>>;
+}
+
+impl dyn Chunked {
+    /// Returns how many indexes of shards the items of a view need.
+    pub fn indexes_at(&self, view: &View, shape: &[usize]) -> u64 {
+        let ChunkStyle { unit, chunk, .. } = &**self.style();
+        let Some((places, _)) = view.as_selection(shape).filter(|_| unit != chunk) else { return 0 };
+        Windows::boxes(shape, unit).touched_by(&places).map_or(0, |numbers| numbers.len() as u64)
+    }
 }
 
 /// A packed unit and its key.

@@ -1,10 +1,8 @@
 //! Sources of items: bytes by position, values by key, chunks, streams.
 
 pub mod attachments;
-pub mod calls;
 pub mod chunked;
 pub mod conversion;
-pub mod counted;
 pub mod key_store;
 pub mod platform;
 pub mod read_at;

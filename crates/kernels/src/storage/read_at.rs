@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use super::calls::CallCounter;
 use super::platform;
 use crate::layout::gather::GapRun;
 use crate::memory::Buffer;
@@ -51,13 +50,14 @@ pub trait ReadAt: Debug + Send + Sync {
         false
     }
 
+    /// Returns how many requests a read costs, if reads are requests.
+    fn requests(&self, _at: u64, _bytes: usize) -> u64 {
+        1
+    }
+
     /// Returns how many gaps, from the first on, may be read to save requests, within a limit.
     fn spare(&self, _gaps: GapRun) -> usize {
         0
-    }
-
-    fn counter(&self) -> Option<&Arc<CallCounter>> {
-        None
     }
 }
 

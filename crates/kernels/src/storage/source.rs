@@ -20,13 +20,12 @@ pub use self::container::{Container, ExactValues, FileMetadata, Metadata, merged
 pub use self::copies::{HeldCopy, Hold, Keep};
 pub use self::readings::ByteReading;
 use super::attachments::Attachments;
-use super::calls::{CallCounter, Calls};
 use super::chunked::Chunked;
 use super::read_at::{EncodedBytes, Identity, PackedFile, READ_AHEAD, ReadAt, Stamp};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
-use crate::layout::gather::{GapRun, Gaps, GatherRule, calls, gather};
+use crate::layout::gather::{GapRun, Gaps, GatherRule, calls, gather, reads};
 use crate::layout::view::View;
 use crate::layout::walk::{self, copy_bytes};
 use crate::layout::window::{boxes_of_run, fill_each};
@@ -244,15 +243,6 @@ impl Source {
         if let Storage::Bytes { bytes, .. } = &self.store { bytes.as_packed_file() } else { None }
     }
 
-    fn counter(&self) -> Option<&Arc<CallCounter>> {
-        if let Storage::Bytes { bytes, .. } = &self.store { bytes.counter() } else { None }
-    }
-
-    /// Returns whether reads are only counted, in a [rehearsal](CallCounter::rehearse).
-    pub fn is_rehearsed(&self) -> bool {
-        self.counter().is_some_and(|counter| counter.is_rehearsal())
-    }
-
     pub fn is_changeable(&self) -> bool {
         self.as_local_file().is_some() || self.as_packed_file().is_some() || self.as_chunks().is_some()
     }
@@ -359,15 +349,26 @@ impl Source {
                     true => GatherRule { most: READ_AHEAD, gaps: Gaps::Counted(&may_read) },
                     false => GatherRule { most: READ_AT_ONCE, gaps },
                 };
-                if let Some(counter) = self.counter().filter(|counter| counter.is_rehearsal()) {
-                    let [reads, bytes_read] = calls(view, itemsize, reads).map(|count| count as u64);
-                    counter.add(Calls { reads, bytes_read, ..Calls::default() });
-                    return Ok(());
-                }
                 gather(view, itemsize, out, scratch, reads, |bytes, at| self.read_at(bytes, at))?;
             }
         }
         Ok(())
+    }
+
+    /// Returns the reads or requests of [`read_between`](Self::read_between) from bytes by position, and their bytes. Later
+    /// reads may read fewer gaps, because an object limits them.
+    pub fn calls_between(&self, view: &View, gaps: Gaps<'_>) -> [u64; 2] {
+        let (Storage::Bytes { bytes, start, .. }, itemsize) = (&self.store, self.meta.dtype.itemsize()) else {
+            return [0, 0];
+        };
+        if !self.costs_requests() {
+            return calls(view, itemsize, GatherRule { most: READ_AT_ONCE, gaps }).map(|count| count as u64);
+        }
+        let (may_read, mut found) = (|gaps| self.spare(gaps), [0, 0]);
+        reads(view, itemsize, GatherRule { most: READ_AHEAD, gaps: Gaps::Counted(&may_read) }, |at, len| {
+            found = [found[0] + bytes.requests(start + at, len), found[1] + len as u64];
+        });
+        found
     }
 
     /// Reads stored bytes. `at` is their offset from the first byte of all items.

@@ -110,8 +110,7 @@ impl ElementBoxes {
             let number = numbers.len() / part.items();
             for (numbers, here) in numbers.chunks(rows * number).zip(here.chunks_mut(rows * itemsize)) {
                 on_axis.clear();
-                let resolved =
-                    self.resolver.append_part(&places.indices.source, &places.kind, numbers, 0, &mut on_axis);
+                let resolved = self.resolver.append(&places.kind, numbers, 0, &mut on_axis);
                 resolved.with_context(|| data.label())?;
                 for (places, out) in on_axis.chunks(row).zip(here.chunks_mut(row * itemsize)) {
                     let item = |(&place, column): (&u64, &usize)| Some(place as usize * stride + column);

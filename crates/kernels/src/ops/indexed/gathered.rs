@@ -9,6 +9,7 @@ use super::blocks::{GatheredBlocks, GroupedTuple, WindowBlocks};
 use super::buckets::{BucketGrid, Buckets};
 use super::element_boxes::ElementBoxes;
 use super::places::{NearPlaces, TuplePlaces};
+use super::read::READ_AT_ONCE;
 use super::resolve::{IndexSpec, OutOfRange};
 use super::runs::{ItemRun, ItemSlab, RunReader, copy_items};
 use crate::error::{Context, Error, Result, Subject};
@@ -40,6 +41,7 @@ const MAX_GROUPS: usize = 1 << 12;
 pub struct LinkedGather {
     data: Source,
     places: TuplePlaces,
+    index_bytes: u64,
     blocks: GatheredBlocks,
     meta: Meta,
     /// Tuples that name no place have zero blocks.
@@ -90,6 +92,7 @@ impl LinkedGather {
         let swept = (meta.items() / blocks.block.max(1)).saturating_mul(blocks.swept(itemsize));
         let least = if is_direct && swept > machine.swept { machine.swept } else { machine.kept };
         let most_resident = if is_together { machine.kept } else { listed.clamp(least, machine.entries) };
+        let index_bytes = indices.bytes_stored();
         let places = TuplePlaces::new(indices, &resolver, limits)?;
         let has_zeros = resolver.shapes.out_of_range == OutOfRange::Zero;
         let is_far = blocks.reach.saturating_mul(itemsize) > machine.slab;
@@ -100,7 +103,19 @@ impl LinkedGather {
             _ => None,
         };
         let parts = None;
-        let mut it = Self { data, places, blocks, meta, has_zeros, most_resident, limits, boxes, parts, way: WINDOWS };
+        let mut it = Self {
+            data,
+            places,
+            index_bytes,
+            blocks,
+            meta,
+            has_zeros,
+            most_resident,
+            limits,
+            boxes,
+            parts,
+            way: WINDOWS,
+        };
         it.parts = it.boxes_of_parts();
         Ok(it)
     }
@@ -318,6 +333,15 @@ impl Fill for LinkedGather {
             }
             _ => Picked { reads: pieces, bytes: self.meta.bytes() as u64 },
         }
+    }
+
+    fn found(&self) -> Picked {
+        let passes = match self.places {
+            TuplePlaces::OnlyPlace => 0,
+            TuplePlaces::InMemory(_) => 1,
+            TuplePlaces::OnDemand(_) => 2,
+        };
+        Picked::passes(passes, self.index_bytes, READ_AT_ONCE)
     }
 
     fn take(&mut self, way: usize) {

@@ -362,6 +362,10 @@ impl Fill for LinkedScatter {
         }
     }
 
+    fn found(&self) -> Picked {
+        self.sweeps.found(self.updates.source.bytes_stored())
+    }
+
     fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()> {
         match holding.operand {
             0 => self.base.hold(holding, limits),

@@ -94,7 +94,7 @@ impl TuplePlaces {
                     let here = most.min(first + count - tuple);
                     bytes.resize(here * width * indices.itemsize(), indices.source.label())?;
                     indices.read_run(tuple * width, bytes)?;
-                    resolver.append_part(&indices.source, kind, bytes, tuple, &mut places)?;
+                    resolver.append(kind, bytes, tuple, &mut places)?;
                 }
             }
         }

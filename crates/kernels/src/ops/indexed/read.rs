@@ -50,7 +50,7 @@ pub(super) fn collect<C: Send>(
         let mut first = tuples(rows.start);
         each_window_of_rows(indices, rows, &mut |_, kind, bytes| {
             places.clear();
-            resolver.append_part(indices, kind, bytes, first, &mut places)?;
+            resolver.append(kind, bytes, first, &mut places)?;
             take(&mut collected, first, &places)?;
             first += places.len();
             Ok(())

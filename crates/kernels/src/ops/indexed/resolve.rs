@@ -14,7 +14,6 @@ use crate::item::meta::Order;
 use crate::layout::axis::resolve_axis;
 use crate::layout::numbers::ItemNumbers;
 use crate::layout::shape::{coordinates, product};
-use crate::storage::source::Source;
 
 /// The axes of `data` that index tuples address, and the layout of the tuples.
 #[derive(Clone, Debug)]
@@ -200,12 +199,6 @@ fn tuples<const K: usize>(axes: [PlaceAxis; K], numbers: &[i64], places: &mut Ve
     in_range
 }
 
-fn hash(n: u64) -> u64 {
-    let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let n = (n ^ n >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    n ^ n >> 31
-}
-
 #[derive(Clone, Debug)]
 struct ImpliedPlaces {
     stride: u64,
@@ -311,25 +304,6 @@ impl TupleResolver {
     /// error.
     pub(in crate::ops) fn append(&self, kind: &Kind, bytes: &[u8], first: usize, places: &mut Vec<u64>) -> Result<()> {
         with_integers!(kind, bytes, |words, read| self.append_places(words, read, first, places))
-    }
-
-    /// A rehearsed run reads nothing and uses pseudo-random places.
-    pub(super) fn append_part(
-        &self,
-        indices: &Source,
-        kind: &Kind,
-        bytes: &[u8],
-        first: usize,
-        places: &mut Vec<u64>,
-    ) -> Result<()> {
-        if !indices.is_rehearsed() {
-            return self.append(kind, bytes, first, places);
-        }
-        let begin = first * self.width();
-        let numbers: Vec<i64> = (begin..begin + bytes.len() / indices.dtype().itemsize())
-            .map(|n| (hash(n as u64) % self.axes[n % self.width()].dim.max(1)) as i64)
-            .collect();
-        self.append_places(&numbers, |number| number, first, places)
     }
 
     pub(in crate::ops) fn append_places<W: Copy, I: Index>(

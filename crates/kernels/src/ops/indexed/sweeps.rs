@@ -12,13 +12,14 @@ use std::sync::Arc;
 use super::block_runs::{BlockRuns, Lasts};
 use super::buckets::{BucketGrid, Buckets};
 use super::latest::{KEPT, Latest};
-use super::read::collect;
+use super::read::{READ_AT_ONCE, collect};
 use super::resolve::TupleResolver;
 use super::scatter::{Payload, Scatter, ScatterEntries};
 use crate::error::Result;
 use crate::layout::walk::is_word;
 use crate::layout::window::Window;
 use crate::memory::Buffer;
+use crate::ops::access::Picked;
 use crate::ops::converted::Converted;
 use crate::ops::fill::Limits;
 use crate::ops::reduction::Repeats;
@@ -118,6 +119,19 @@ impl Sweeps {
         matches!(self.payload, Payload::Value { .. })
     }
 
+    /// The reads of the index tensor, and of `updates` bytes of updates that are carried along.
+    pub fn found(&self, updates: u64) -> Picked {
+        let passes = match &self.plan[..] {
+            _ if self.resolver.width() == 0 => 0,
+            [_] => 1,
+            // The first pass plans the sweeps, which read only their rows or everything.
+            [SweepRange { rows: Some(_), .. }, ..] => 2,
+            sweeps => 1 + sweeps.len(),
+        };
+        let bytes = self.indices.bytes_stored() + if self.carries_updates() { updates } else { 0 };
+        Picked::passes(passes, bytes, READ_AT_ONCE)
+    }
+
     pub fn has_lasts(&self) -> bool {
         self.lasts.is_some()
     }
@@ -205,9 +219,7 @@ impl Sweeps {
         let TupleResolver { outer, block, .. } = self.resolver;
         let bytes = self.payload.bytes();
         let begin = |part, tuples| {
-            // Unknown in a rehearsal.
-            let entries = sweep.entries.as_ref().filter(|_| !self.indices.is_rehearsed());
-            let count = entries.map_or(tuples, |entries| entries[part]);
+            let count = sweep.entries.as_ref().map_or(tuples, |entries| entries[part]);
             Ok((Buckets::new(sweep.grid, count, bytes)?, Buffer::default()))
         };
         let take = |(buckets, payloads): &mut (Buckets, Buffer), first: usize, places: &[u64]| {

@@ -7,12 +7,11 @@ use crate::error::{Context, Result};
 use crate::item::dtype::Kind;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
+use crate::layout::gather::Gaps;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 use crate::parallel::{Threads, locked, share, threads_holding};
-use crate::storage::calls::Calls;
 use crate::storage::chunked::{Chunked, MAX_ROW, few_rows};
-use crate::storage::counted::counted;
 use crate::storage::platform::{unnamed_file, write_at};
 use crate::storage::read_at::request_window;
 
@@ -107,6 +106,33 @@ impl Source {
                 chunks.bytes_at(&self.shape().iter().map(|&dim| Span::whole(dim)).collect::<Vec<_>>())
             }
         }
+    }
+
+    /// Returns the reads or requests of the copy that [`hold`](Self::hold) would make.
+    pub fn calls_to_copy(&self, hold: Hold, threads: Threads) -> u64 {
+        if let (Some(CopyKind::InCOrder), true) = (self.copy_to_hold(hold, threads), self.is_read_by_position()) {
+            return self.calls_between(&self.view(), Gaps::Wanted)[0];
+        }
+        const MOST: u64 = 1 << 16;
+        let part = self.part_to_copy(self.threads(threads)) as u64;
+        match self.nearest() {
+            Storage::Memory(_) | Storage::Item(_) => 0,
+            Storage::Bytes { bytes, start, .. } if self.costs_requests() => {
+                let all = self.bytes() as u64;
+                let of_part = |n: u64| bytes.requests(start + n * part, part.min(all - n * part) as usize);
+                // Of many requests the known part of the object saves none.
+                (0..all.div_ceil(part).min(MOST)).map(of_part).sum::<u64>() + all.div_ceil(part).saturating_sub(MOST)
+            }
+            Storage::Bytes { .. } | Storage::Stream(_) => self.bytes_stored().div_ceil(part),
+            Storage::Chunks(chunks) => {
+                let count = Windows::boxes(self.shape(), chunks.grid()).count() as u64;
+                count + chunks.indexes_at(&self.view(), self.shape())
+            }
+        }
+    }
+
+    fn part_to_copy(&self, threads: usize) -> usize {
+        if self.costs_requests() { request_window(self.bytes(), threads, usize::MAX) } else { READ_AT_ONCE }
     }
 
     fn copy_to_hold(&self, hold: Hold, threads: Threads) -> Option<CopyKind> {
@@ -217,8 +243,8 @@ impl Source {
     fn copied_as_stored(&self, keep: Keep, threads: Threads) -> Result<Storage> {
         // Only one thread can read a stream.
         let (bytes, threads) = (self.bytes(), if self.is_stream() { 1 } else { self.threads(threads) });
-        let part = if self.costs_requests() { request_window(bytes, threads, usize::MAX) } else { READ_AT_ONCE };
-        let (meta, parts) = (Meta::new(Kind::Void(1).into(), vec![bytes]), Windows::new(&[bytes], part));
+        let parts = Windows::new(&[bytes], self.part_to_copy(threads));
+        let meta = Meta::new(Kind::Void(1).into(), vec![bytes]);
         let read = |part: &Window, out: &mut [u8], _: &mut Buffer| self.read_at(out, part.start as u64);
         Ok(self.copied(keep, meta, &parts, threads, &read)?.store)
     }
@@ -253,17 +279,12 @@ impl Source {
                     items.resize(window.items() * itemsize, &self.label)?;
                     read(&window, items, scratch)?;
                     for (piece, run) in window.split(windows.shape(), items) {
-                        if let Some(counter) = self.counter() {
-                            counter.add(Calls::write(run.len()));
-                        }
-                        if !self.is_rehearsed() {
-                            write_at(&file, run, (piece.start * itemsize) as u64).with_context(place)?;
-                        }
+                        write_at(&file, run, (piece.start * itemsize) as u64).with_context(place)?;
                     }
                     Ok(true)
                 });
                 copied.map_err(|error| error.needing(|| format!("all of it needs {bytes} bytes")))?;
-                Storage::stored(counted(Arc::new(file), self.counter()), 0)?
+                Storage::stored(Arc::new(file), 0)?
             }
         };
         self.finish()?;
