@@ -25,7 +25,7 @@ use crate::engine::job::Progress;
 use crate::error::Context;
 use crate::format::interface::TextOptions;
 use crate::format::write::{self, LaidOut, Output, OutputKind, OutputTensor, Replaced, Share, ShareReport, Shares};
-use crate::format::{Format, index_name};
+use crate::format::{Format, index};
 use crate::item::meta::Meta;
 use crate::storage::parts::Parts;
 use crate::storage::record::Record;
@@ -67,7 +67,7 @@ impl<'a> Destination<'a> {
             |path: &str| Path::new(path).file_name().is_some_and(|name| name.to_string_lossy().contains(NUMBER));
         let is_pattern = |path: &&str| path.matches(NUMBER).count() == 1 && in_name(path);
         if let Some(pattern) = options.path().and_then(Path::to_str).filter(is_pattern) {
-            if options.to.is_none() && index_name::stem(Path::new(pattern)).is_some() {
+            if options.to.is_none() && index::stem(Path::new(pattern)).is_some() {
                 bail!("{}: an index of shards is for all tensors: name it without {NUMBER}", options.label());
             }
             let place = OutputPlace::Files(NumberedFiles { format: options.format()?, pattern });
@@ -231,7 +231,7 @@ impl<'a> OutputPlace<'a> {
         if in_parts && path.is_none() {
             bail!("--part: needs -o to a .zarr or .npy");
         }
-        let index = path.filter(|path| options.to.is_none() && index_name::stem(path).is_some());
+        let index = path.filter(|path| options.to.is_none() && index::stem(path).is_some());
         // The shards limit which tensors an index can hold.
         let format = if index.is_some() { Format::SAFETENSORS } else { options.format()? };
         if index.is_some() && in_parts {

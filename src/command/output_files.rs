@@ -19,7 +19,7 @@ use crate::format::interface::TextOptions;
 use crate::format::name_order::list;
 use crate::format::shards::OldIndex;
 use crate::format::write::{self, LaidOut, Output, OutputKind, Replaced};
-use crate::format::{Format, files, index_name, shards};
+use crate::format::{Format, files, index, shards};
 use crate::storage::platform::allow_open_files;
 use crate::storage::read_at::Identity;
 use crate::storage::source::Container;
@@ -56,7 +56,7 @@ impl ShardIndex<'_> {
         let OutputSet { tensors, inherited, left_out, mut report, .. } = set;
         let Self { target, path, most, removes_old } = self;
         let (format, label) = (Format::SAFETENSORS, target.label());
-        let stem = index_name::stem(path).expect("the name of an index");
+        let stem = index::stem(path).expect("the name of an index");
         ensure!(
             matches!(target, Target::File(_)),
             "{label}: is not a regular file, so shards cannot be written beside it"

@@ -18,7 +18,7 @@ use super::options::{check_stdin, data_help, parse_number, parse_path};
 use super::sources::{OpenMode, OperandReader};
 use crate::engine::job::{Job, Progress};
 use crate::error::Subject;
-use crate::format::dims::dims_of;
+use crate::format::located::dims_of;
 use crate::format::open::Input;
 use crate::format::text::{self, TextOptions};
 use crate::format::write::items_at;

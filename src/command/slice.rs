@@ -15,7 +15,7 @@ use super::operation::Operation;
 use super::options::members::TakenOptions;
 use super::options::{DATA, Operand, OperatorOptions, SliceOptions, data_help};
 use super::sources::{OpenMode, OperandReader, slices_of};
-use crate::format::dims::dims_of;
+use crate::format::located::dims_of;
 use crate::format::open::Input;
 use crate::format::write::OutputTensor;
 use crate::ops::call::Call;

@@ -17,11 +17,11 @@ use super::options::{InputOptions, Operand};
 use super::other_words;
 use crate::error::{Error, Subject};
 use crate::format::collection;
-use crate::format::dims;
 use crate::format::dump_views::DumpShapes;
 use crate::format::glob::Glob;
 use crate::format::interface::CHANGEABLE;
 use crate::format::json;
+use crate::format::located;
 use crate::format::located::{Located, Place};
 use crate::format::name_filter::NameFilter;
 use crate::format::open::{Input, OpenOptions};
@@ -290,5 +290,5 @@ pub(super) fn check_items_changeable(input: &Input, n: usize, label: &str) -> Re
 }
 
 pub(super) fn slices_of(slices: &SliceArgs, data: &Source) -> Result<SliceArgs> {
-    dims::slices_of(slices, data).map_err(|error| anyhow!("--{}: {error}", error.subject()))
+    located::slices_of(slices, data).map_err(|error| anyhow!("--{}: {error}", error.subject()))
 }

@@ -11,7 +11,7 @@ use super::options::MemberOptions;
 use super::sides::{NamedPairs, open_two};
 use crate::diff::models::UnlistedResult;
 use crate::diff::{self, Effort, Options};
-use crate::format::index_faults::{IndexFaults, UnlistedTensor};
+use crate::format::content::{IndexFaults, UnlistedTensor};
 use crate::format::located::Located;
 use crate::format::open::OpenOptions;
 

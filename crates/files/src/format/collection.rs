@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
-use super::beside_index::{BesideIndex, IndexedFolder};
 use super::dumps;
 pub use super::folder::MAX_FILES;
+use super::folder::{BesideIndex, IndexedFolder};
 use super::folder::{FileNotRead, Folder, FolderFile, FolderFiles};
 use super::located::{Located, Place};
 use super::numbered;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::name_filter::NameFilter;
 use super::values::delimiter::Delimiter;
 use crate::error::{Context, Error, Result, bail, ensure};
 use crate::item::meta::Meta;
@@ -267,4 +268,56 @@ pub(super) fn read_begin(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     let filled = fill_from(stream, &mut begin)?;
     begin.truncate(filled);
     Ok(begin)
+}
+
+const MAX_LISTED: usize = 8;
+
+/// Faults that the opened shards reveal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IndexFaults {
+    /// In the order of the shards.
+    pub unlisted: Vec<UnlistedTensor>,
+    /// The name of a total of the model, with the stated and the correct value, if they differ.
+    pub total: Option<(&'static str, [u64; 2])>,
+}
+
+/// A tensor of a shard outside the index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnlistedTensor {
+    /// With the stem of the model in a folder of several.
+    pub name: String,
+    /// The name in the shard.
+    pub member: String,
+    pub shard: PathBuf,
+}
+
+impl IndexFaults {
+    /// Removes the tensors that a filter excludes.
+    #[must_use]
+    pub fn taken_by(mut self, filter: NameFilter<'_>) -> Self {
+        self.unlisted.retain(|tensor| filter.takes(&tensor.name));
+        self
+    }
+
+    /// Returns the names of the unlisted tensors.
+    pub fn names(&self) -> Vec<String> {
+        self.unlisted.iter().map(|tensor| tensor.name.clone()).collect()
+    }
+
+    /// Returns the faults in one line.
+    pub fn message(&self) -> Option<String> {
+        let unlisted = (!self.unlisted.is_empty()).then(|| {
+            let named = |tensor: &UnlistedTensor| {
+                let shard = tensor.shard.file_name().unwrap_or_default().to_string_lossy();
+                format!("{} ({shard})", tensor.name)
+            };
+            let listed: Vec<_> = self.unlisted.iter().take(MAX_LISTED).map(named).collect();
+            let more = self.unlisted.len() - listed.len();
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            format!("not in the index: {}{more}", listed.join(", "))
+        });
+        let total = self.total.map(|(name, [said, right])| format!("{name} is {said}, expected {right}"));
+        let parts: Vec<_> = unlisted.into_iter().chain(total).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
 }

@@ -11,7 +11,7 @@ use serde::de::{Error as _, MapAccess};
 use serde_json::Value;
 
 use super::glob::Glob;
-use super::json_object::{FromObject, JsonObject, one_line};
+use super::python_json::{FromObject, JsonObject, one_line};
 use super::raw::RawView;
 use super::stored_dtype::StoredDType;
 use crate::error::{Result, bail, ensure, malformed};

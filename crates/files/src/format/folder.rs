@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::dump_views::DumpPattern;
-use super::foreign;
-use super::index_name;
 use super::raw::RawView;
 use super::table::Format;
+use super::{foreign, index};
 use crate::error::{Error, Result, malformed};
 use crate::parallel::made_once;
 
@@ -169,7 +168,7 @@ impl FolderWalk {
             }
         }
         // an index of PyTorch files is the same model as one of safetensors beside it
-        let is_first = |file: &FolderFile| index_name::stem(&file.path).is_some();
+        let is_first = |file: &FolderFile| index::stem(&file.path).is_some();
         if files.iter().any(is_first) {
             let others = files.extract_if(.., |file| file.format.names_files() && !is_first(file));
             self.found.left_alone.extend(others.map(|file| file.path));
@@ -199,5 +198,45 @@ impl FolderFiles {
             None => self.left_alone.push(path),
             Some(what) => self.not_read.push(FileNotRead { path, name: format!("{prefix}{name}"), what }),
         }
+    }
+}
+
+pub(super) struct IndexedFolder {
+    pub path: PathBuf,
+    pub stem: String,
+}
+
+/// A container that the index beside it does not name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BesideIndex {
+    pub path: PathBuf,
+    /// Relative to the opened folder.
+    pub name: String,
+    /// Whether it is numbered like the shards of the index.
+    pub is_left_over: bool,
+}
+
+impl BesideIndex {
+    /// A short message about the file.
+    pub fn message(&self) -> String {
+        match self.is_left_over {
+            true => format!("{} is left over: the index does not name it", self.name),
+            false => format!("{} is left alone: name it", self.name),
+        }
+    }
+}
+
+pub(super) fn message(beside: &[BesideIndex]) -> Option<String> {
+    const NAMED: usize = 8;
+    let named: Vec<_> = beside.iter().take(NAMED).map(BesideIndex::message).collect();
+    let more = beside.len() - named.len();
+    let more = if more == 0 { String::new() } else { format!("; and {more} more files") };
+    (!named.is_empty()).then(|| named.join("; ") + &more)
+}
+
+impl IndexedFolder {
+    pub(super) fn of(index: &FolderFile) -> Self {
+        let stem = index.stem.rsplit('/').next().unwrap_or_default().to_owned();
+        Self { path: index.path.parent().unwrap_or(Path::new("")).to_owned(), stem }
     }
 }

@@ -7,9 +7,9 @@ use std::io::{Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::content::IndexFaults;
 use super::content::{Description, FileFacts, KnownTensor, MemberFile};
 use super::file_options::{LayoutRequest, NamedCopy};
-use super::index_faults::IndexFaults;
 use super::packed;
 use super::values::{self, Values};
 use crate::engine::sink::{Take, Written};

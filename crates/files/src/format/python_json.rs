@@ -4,7 +4,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 const WORDS: [(&str, &str); 3] = [("NaN", "0.0"), ("Infinity", "0.000000"), ("-Infinity", "-0.000000")];
@@ -119,6 +122,39 @@ pub fn compact(text: &str) -> String {
         }
     }
     out
+}
+
+pub(super) trait FromObject<'de>: Sized {
+    const EXPECTED: &'static str;
+
+    fn read<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
+}
+
+pub(super) struct JsonObject<T>(pub T);
+
+impl<'de, T: FromObject<'de>> Deserialize<'de> for JsonObject<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor(PhantomData)).map(Self)
+    }
+}
+
+/// The error may quote several lines of the file.
+pub(super) fn one_line(error: &impl fmt::Display) -> String {
+    error.to_string().replace(char::is_control, " ")
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: FromObject<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::read(map)
+    }
 }
 
 #[cfg(test)]

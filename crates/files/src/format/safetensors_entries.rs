@@ -9,7 +9,7 @@ use safetensors::tensor::TensorInfo;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::json_object::{FromObject, JsonObject, one_line};
+use super::python_json::{FromObject, JsonObject, one_line};
 use crate::item::python;
 use crate::storage::source::Metadata;
 

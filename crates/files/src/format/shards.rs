@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::index;
-use super::index_name;
 use super::safetensors::bytes_of_shape;
 use super::table::Format;
 use super::write::OutputTensor;
@@ -122,7 +121,7 @@ impl OldIndex {
     pub fn removable(&self, path: &Path, files: &mut Vec<String>) -> Vec<String> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let is_other = |other: &PathBuf| index_name::stem(other).is_some() && other.file_name() != path.file_name();
+        let is_other = |other: &PathBuf| index::stem(other).is_some() && other.file_name() != path.file_name();
         let others = entries.map(|entry| entry.path()).filter(is_other);
         let named: HashSet<_> = others.filter_map(|other| Self::read(&other)).flat_map(|other| other.files).collect();
         let is_shard = |name: &String| !named.contains(name) && index::names_in(&folder.join(name)).is_some();

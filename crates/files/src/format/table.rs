@@ -95,7 +95,7 @@ impl Format {
 
     /// Returns the format to read a file of this name in, ignoring case, and the name without its longest extension.
     pub fn from_file_name(name: &str) -> Option<(Self, Cow<'_, str>)> {
-        if let Some(stem) = super::index_name::stem_of_name(name) {
+        if let Some(stem) = super::index::stem_of_name(name) {
             return Some((Self::INDEX, stem.into()));
         }
         let stem = |Self(row): &Self| {

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::types::{ItemType, Rule};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
-use crate::format::repeated_names::numbered;
+use crate::format::member_list::numbered;
 use crate::item::python;
 use crate::layout::shape::{MAX_RANK, bytes_of};
 use crate::storage::read_at::ReadAt;

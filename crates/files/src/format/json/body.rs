@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::read::open;
 use crate::error::{Result, Subject, bail, ensure, malformed};
 use crate::format::interface::Reader;
-use crate::format::json_object::{FromObject, JsonObject};
+use crate::format::python_json::{FromObject, JsonObject};
 use crate::format::values::lists::describe_syntax;
 use crate::format::values::{self, short, string};
 use crate::parallel::Threads;

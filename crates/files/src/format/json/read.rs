@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::error::{Advice, Error, Result, Subject};
 use crate::format::foreign;
 use crate::format::interface::{Confidence, TextReader};
-use crate::format::json_object::{FromObject, JsonObject};
+use crate::format::python_json::{FromObject, JsonObject};
 use crate::format::values::lists::{Lists, describe_syntax};
 use crate::format::values::{Unparsed, Values, short, shorten, string};
 use crate::item::dtype::{DType, Kind};

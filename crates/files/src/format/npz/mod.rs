@@ -5,17 +5,14 @@
 
 mod deflate;
 pub(super) mod files;
-mod front;
 mod member;
 mod read;
-mod records;
-mod sums;
 pub(super) mod table;
 #[cfg(test)]
 mod tests;
 mod write;
 
+pub use self::deflate::WrittenSums;
 pub use self::read::Archive;
-pub use self::records::{MAX_MEMBERS, is_npz};
-pub use self::sums::WrittenSums;
+pub use self::table::{MAX_MEMBERS, is_npz};
 pub use self::write::ArchiveWriter;

@@ -6,19 +6,18 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
 use std::mem;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::error::{Error, ErrorKind as FileError, Result, bail, ensure, malformed};
-use rawzip::{CompressionMethod, ErrorKind, ZipArchive, ZipLocator};
+use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipLocator};
 
-use super::front::FileFront;
 use super::member::{ArchiveMember, MemberContent, same_crc};
-use super::records::{END_BYTES, ENDING, LOCAL_BYTES, MAX_MEMBERS, checksum};
+use super::table::{END_BYTES, ENDING, LOCAL_BYTES, MAX_MEMBERS, checksum};
+use crate::error::{Error, ErrorKind as FileError, Result, bail, ensure, malformed};
 use crate::format::foreign::{EXPORTED, KERAS, PYTORCH, ZIPPED_STORE};
 use crate::format::lazy_content::LazyContent;
 use crate::format::npy::{self, Header};
-use crate::parallel::{Threads, made_once};
-use crate::storage::read_at::{ReadAt, Section};
+use crate::parallel::{Threads, locked, made_once};
+use crate::storage::read_at::{Identity, ReadAt, Section, Stamp};
 use crate::storage::source::Source;
 
 /// Most headers have 128 bytes.
@@ -353,5 +352,73 @@ fn explain(error: rawzip::Error) -> Error {
         }
         ErrorKind::IO(error) => error.into(),
         other => malformed!("the ZIP archive cannot be read: {other}"),
+    }
+}
+
+const AHEAD: u64 = 1 << 12;
+
+/// The bytes that rawzip may read: the whole file for the directory, then those before the directory.
+#[derive(Clone, Debug)]
+struct FileFront {
+    file: Arc<dyn ReadAt>,
+    len: u64,
+    ahead: Arc<Mutex<(u64, Vec<u8>)>>,
+}
+
+impl FileFront {
+    fn new(file: Arc<dyn ReadAt>, len: u64) -> Self {
+        Self { file, len, ahead: Arc::default() }
+    }
+
+    fn end_at(&mut self, len: u64) {
+        self.len = len;
+    }
+
+    fn file(&self) -> &Arc<dyn ReadAt> {
+        &self.file
+    }
+
+    /// Member checksums are computed from bytes read anew, which reveals a file that changes meanwhile.
+    fn look_ahead(&self, at: u64) -> io::Result<()> {
+        let end = |bytes: u64| at.saturating_add(bytes).min(self.len);
+        let mut ahead = locked(&self.ahead);
+        let (begin, kept) = (ahead.0, ahead.1.len() as u64);
+        if at < begin || end(AHEAD / 4) > begin + kept {
+            let mut bytes = vec![0; end(AHEAD).saturating_sub(at) as usize];
+            self.file.read_at(&mut bytes, at)?;
+            *ahead = (at, bytes);
+        }
+        Ok(())
+    }
+
+    fn take_kept(&self, out: &mut [u8], at: u64) -> bool {
+        let ahead = locked(&self.ahead);
+        let from = at.checked_sub(ahead.0).and_then(|from| usize::try_from(from).ok());
+        let kept = from.and_then(|from| ahead.1.get(from..)?.get(..out.len()));
+        kept.map(|kept| out.copy_from_slice(kept)).is_some()
+    }
+}
+
+impl ReaderAt for FileFront {
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<usize> {
+        Section::new(self, at, self.len.saturating_sub(at)).read(out)
+    }
+}
+
+impl ReadAt for FileFront {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.len)
+    }
+
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        if self.take_kept(out, at) { Ok(()) } else { self.file.read_at(out, at) }
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        self.file.stamp()
+    }
+
+    fn identity(&self) -> io::Result<Identity> {
+        self.file.identity()
     }
 }

@@ -11,8 +11,8 @@ use flate2::Crc;
 use rawzip::CompressionMethod;
 use rawzip::extra_fields::ExtraFieldId;
 
-use super::records::{END, END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS};
-use super::sums::WrittenSums;
+use super::deflate::WrittenSums;
+use super::table::{END, END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS};
 use crate::memory;
 use crate::storage::platform::write_at;
 

@@ -13,7 +13,7 @@ use super::rules::{
 };
 use crate::error::{Context, ErrorKind, Result, ensure, malformed};
 use crate::format::beside::{join, open_beside};
-use crate::format::json_object::one_line;
+use crate::format::python_json::one_line;
 use crate::memory;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Metadata;

@@ -11,7 +11,7 @@ use super::tensors::makes_tensor;
 use crate::error::{Result, ensure};
 use crate::format::member_list::MemberList;
 use crate::format::model_facts::ModelFacts;
-use crate::format::swapped::needs_swap;
+use crate::format::units::needs_swap;
 use crate::memory;
 use crate::storage::read_at::MemoryBytes;
 

@@ -5,25 +5,20 @@
 
 mod asked_sides;
 mod chunks;
-mod explained;
-mod items;
-mod lost;
-mod moves;
 mod output;
 mod plan;
 mod prepare;
 mod replaced;
-mod replaced_store;
 mod shares;
 #[cfg(test)]
 mod tests;
 
-pub use self::explained::explain_edit;
-pub use self::items::items_at;
-pub use self::lost::check_attachments;
-pub use self::moves::Move;
+pub use self::output::explain_edit;
+pub use self::output::items_at;
 pub use self::output::{OutputKind, OutputTensor, Recast, Share, check_edit, edit};
 pub use self::plan::LaidOut;
+pub use self::prepare::Move;
 pub use self::prepare::{Output, Replaced};
+pub use self::replaced::check_attachments;
 pub use self::replaced::check_replaced_index;
 pub use self::shares::{ShareReport, Shares};

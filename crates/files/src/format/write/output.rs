@@ -5,13 +5,22 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
+use super::plan::LaidOut;
+use crate::engine::explain::Explanation;
 use crate::engine::job::{Job, Progress};
 use crate::engine::plan as engine;
-use crate::engine::sink::FileSink;
+use crate::engine::plan::{Plan, Route, SinkKind};
+use crate::engine::sink::{FileSink, Take};
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
+use crate::format::interface::TextOptions;
+use crate::format::packed::Packer;
 use crate::format::table::Format;
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
+use crate::item::tensor::Tensor;
+use crate::layout::shape::bytes_of;
+use crate::layout::window::ItemRuns;
+use crate::memory;
 use crate::ops::cast::CastRule;
 use crate::ops::fill::{Fill, Limits, Patch, Region};
 use crate::ops::reshape::reshaped;
@@ -266,4 +275,65 @@ fn edit_chunks(
     written.sort_by(|(a, _), (b, _)| a.cmp(b));
     let commit = |(_, commit): (_, Commit)| commit();
     written.into_iter().try_for_each(commit).with_context(|| format!("{label}: a chunk cannot be put in its place"))
+}
+
+/// Reads the output of a job into memory: all of it, or only some `places` of each axis.
+///
+/// # Errors
+/// The operands cannot be read; there is too little memory.
+pub fn items_at(job: &mut Job, places: Option<&[Vec<Range<usize>>]>, label: &str) -> Result<Tensor> {
+    let plan = match places {
+        None => job.plan(SinkKind::Stream),
+        Some(places) => job.plan(SinkKind::Runs(&ItemRuns::new(&job.meta().shape, places))),
+    };
+    job.begin(&plan)?;
+    items_of(job, &plan, job.meta(), label, &|_| {})
+}
+
+/// Reads the output of a job into memory. `meta` has the dtype and shape in the file. `place` is the name of the file
+/// in messages.
+pub(super) fn items_of(job: &Job, plan: &Plan, meta: &Meta, place: &str, progress: Progress<'_>) -> Result<Tensor> {
+    let shape = plan.steps.runs().map_or_else(|| meta.shape.clone(), ItemRuns::shape);
+    let size = bytes_of(&shape, meta.dtype.itemsize()).unwrap_or(usize::MAX);
+    let mut bytes = memory::with_capacity(size).with_context(|| place.to_owned())?;
+    job.stream(plan, progress, &mut |items| {
+        bytes.extend_from_slice(items);
+        Ok(())
+    })?;
+    Tensor::new(meta.dtype.clone(), shape, bytes).with_context(|| place.to_owned())
+}
+
+pub(super) fn pack(job: &Job, plan: &Plan, bits: u32, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
+    let (mut packer, mut bytes) = (Packer::new(bits), Vec::new());
+    job.stream(plan, progress, &mut |window| {
+        bytes.clear();
+        packer.push(window, &mut bytes);
+        put(&bytes)
+    })?;
+    bytes.clear();
+    packer.finish(&mut bytes);
+    put(&bytes)
+}
+
+impl LaidOut {
+    /// Explains how each tensor is made, and returns each explanation with the name of the tensor.
+    pub fn explain(&self, to: OutputKind, text: &TextOptions) -> Vec<(String, Explanation)> {
+        let route = self.route(to);
+        let explained = |n: usize| {
+            let mut explanation = self.with_sink(n, to, text, |sink| self.outputs[n].job.planners().explain(sink));
+            if route == Route::TemporaryFile {
+                explanation.plan.route = Route::TemporaryFile;
+            }
+            (self.outputs[n].name.clone(), explanation)
+        };
+        (0..self.outputs.len()).map(explained).collect()
+    }
+}
+
+/// Explains a change in place.
+///
+/// # Errors
+/// The indices cannot be read.
+pub fn explain_edit(tensor: OutputTensor) -> Result<Explanation> {
+    Job::new(tensor.fill, tensor.limits).planners().explain_edit()
 }
