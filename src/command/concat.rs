@@ -16,7 +16,7 @@ use super::options::{DATA, IndexList, Operand, OperatorOptions, check_stdin, dat
 use super::sources::{OpenMode, OperandReader, check_header_counts, operands_error};
 use crate::error::Subject;
 use crate::format::name_order::by_numbers;
-use crate::format::npy_append::Append;
+use crate::format::npy_file::Append;
 use crate::format::open::Input;
 use crate::format::write::OutputTensor;
 use crate::item::meta::{Meta, Order};

@@ -10,7 +10,7 @@ use clap::{Args, ValueHint};
 use super::parts::PartOptions;
 use super::values::{OptionWord, parse_format, parse_number, parse_path, parse_words, word};
 use crate::WriteOptions;
-use crate::format::chunk_codec::ChunkCodec;
+use crate::format::file_options::ChunkCodec;
 use crate::format::interface::CHANGEABLE;
 use crate::format::located::{Located, Place, path_without_secrets};
 use crate::format::sides::SidesRule;

@@ -1,6 +1,7 @@
-//! The result of a comparison.
+//! The result of a comparison, and the verdict on a tensor of several.
 
 use std::fmt;
+use std::io::{self, Write};
 
 use super::distance::Number;
 use super::metadata::DifferingNames;
@@ -8,7 +9,7 @@ use super::metrics::Metrics;
 use super::options::{Failure, Options};
 use super::places::AxisPlaces;
 use crate::item::dtype::DType;
-use crate::report::Style;
+use crate::report::{Colour, Style, printable};
 
 /// Why two tensors do not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -228,5 +229,139 @@ impl fmt::Display for Difference {
         let mut report = Vec::new();
         self.write_report(&mut report, Style::plain()).expect("memory takes all that is written");
         f.write_str(String::from_utf8(report).expect("a report is text").trim_end())
+    }
+}
+
+/// The verdict on a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TensorVerdict {
+    /// All items are the same.
+    Same,
+    /// Items differ but pass.
+    Within,
+    /// The tensor fails.
+    Different,
+    /// Only the expected side has it.
+    Missing,
+    /// Only the actual side has it.
+    Extra,
+    /// One side cannot be read.
+    Unreadable,
+}
+
+impl TensorVerdict {
+    pub(super) const ALL: [Self; 6] =
+        [Self::Same, Self::Within, Self::Different, Self::Missing, Self::Extra, Self::Unreadable];
+
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        ["same", "within", "different", "missing", "extra", "unreadable"][self as usize]
+    }
+
+    /// Whether models with this verdict can be equal.
+    pub fn passes(self) -> bool {
+        matches!(self, Self::Same | Self::Within)
+    }
+
+    pub(super) fn rank(self) -> usize {
+        let worst_first = [Self::Different, Self::Unreadable, Self::Missing, Self::Extra, Self::Within, Self::Same];
+        worst_first.iter().position(|verdict| *verdict == self).expect("all verdicts are in the list")
+    }
+}
+
+/// A tensor on one side only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoneTensor {
+    /// The dtype and shape.
+    pub outline: Outline,
+    /// A tensor with the same bytes that only the other side has.
+    pub renamed: Option<String>,
+}
+
+/// The result for one tensor name.
+#[derive(Clone, Debug)]
+pub enum NamedResult {
+    /// Both sides have it.
+    Both(Box<Difference>),
+    /// Only the expected side has it.
+    Missing(LoneTensor),
+    /// Only the actual side has it.
+    Extra(LoneTensor),
+    /// Why it cannot be read.
+    Unreadable(String),
+    /// Why the expected tensor cannot be read, if the actual one may replace it.
+    Damaged(String),
+    /// A file or member on both sides that is not read, with the same bytes.
+    SameBytes,
+}
+
+impl NamedResult {
+    /// The verdict.
+    pub fn verdict(&self) -> TensorVerdict {
+        match self {
+            NamedResult::Missing(_) => TensorVerdict::Missing,
+            NamedResult::Extra(_) => TensorVerdict::Extra,
+            NamedResult::Unreadable(_) => TensorVerdict::Unreadable,
+            NamedResult::Damaged(_) => TensorVerdict::Different,
+            NamedResult::Both(found) if !found.equal() => TensorVerdict::Different,
+            NamedResult::Both(found) if found.differing() > Some(0) => TensorVerdict::Within,
+            NamedResult::Both(_) | NamedResult::SameBytes => TensorVerdict::Same,
+        }
+    }
+}
+
+/// The first tensor that fails.
+#[derive(Clone, Debug)]
+pub struct FirstDifferent {
+    /// The name.
+    pub name: String,
+    /// Why it fails.
+    pub found: NamedResult,
+    /// The number of later tensors.
+    pub not_compared: usize,
+}
+
+impl FirstDifferent {
+    pub(super) fn write(
+        &self,
+        out: &mut dyn Write,
+        style: Style,
+        passed: [(TensorVerdict, usize); 2],
+        is_brief: bool,
+    ) -> io::Result<()> {
+        let passed = passed.map(|(verdict, count)| format!("{count} {}", verdict.name())).join(", ");
+        let rest = format!("before it {passed}; after it {} not compared", self.not_compared);
+        let (word, text) = self.text(style, is_brief)?;
+        let name = printable(&self.name);
+        let word = style.paint(Colour::Red, word);
+        match is_brief {
+            true => writeln!(out, "{word}: {name}: {text}; {rest}"),
+            false => writeln!(out, "{word}: {name}: {text}\n\n  {rest}"),
+        }
+    }
+
+    fn text(&self, style: Style, is_brief: bool) -> io::Result<(&'static str, String)> {
+        let lone = |LoneTensor { outline, .. }: &LoneTensor, side: &str| {
+            format!("only {side} has it: {} {:?}", printable(&outline.dtype), outline.shape)
+        };
+        Ok(match &self.found {
+            NamedResult::Damaged(why) => ("different", printable(why).into_owned()),
+            NamedResult::Unreadable(why) => ("unreadable", printable(why).into_owned()),
+            NamedResult::SameBytes => ("same", "both have the same bytes".to_owned()),
+            NamedResult::Missing(one) => ("different", lone(one, "EXPECTED")),
+            NamedResult::Extra(one) => ("different", lone(one, "ACTUAL")),
+            NamedResult::Both(found) => {
+                let whole = if is_brief { found.summary(style) } else { found.verdict() };
+                let behind = whole.split_once(": ").map_or(&*whole, |(_, behind)| behind).to_owned();
+                let mut report = Vec::new();
+                if !is_brief {
+                    found.write_report(&mut report, style)?;
+                }
+                let report = String::from_utf8_lossy(&report);
+                let details = report.trim_end().split_once('\n').map_or("", |(_, details)| details);
+                let details = if details.is_empty() { String::new() } else { format!("\n{details}") };
+                ("different", behind + &details)
+            }
+        })
     }
 }

@@ -9,10 +9,10 @@ use std::marker::PhantomData;
 use num_complex::Complex;
 
 use super::distance::{Distance, Number};
+use super::item::SplitItem;
 use super::item::{BoolItem, ComparedItem, Ends, ItemClass, RealItem, TickItem};
 use super::lanes::{Offsets, Summands};
 use super::rule::PairRule;
-use super::split_item::SplitItem;
 use crate::item::exact::Exact;
 
 /// Little-endian bytes of equally many expected and actual items.

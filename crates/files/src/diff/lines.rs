@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use super::difference::{Difference, Outline, Reason};
+use super::difference::{LoneTensor, NamedResult, TensorVerdict};
 use super::report::{NOT_FINITE, axes_of, mismatch_columns, table};
-use super::verdict::{LoneTensor, NamedResult, TensorVerdict};
 use crate::report::{Colour, Column, Style, printable};
 
 /// The order of report lines. Except for `Name`, the verdict comes first, and tensors that cannot be compared precede

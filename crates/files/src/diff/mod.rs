@@ -28,7 +28,6 @@ mod agreement;
 mod compare;
 mod difference;
 mod distance;
-mod first;
 mod item;
 mod kernel;
 mod lanes;
@@ -48,14 +47,12 @@ mod reading;
 mod report;
 mod rule;
 mod search;
-mod split_item;
 mod steps;
 mod sums;
 mod tally;
 #[cfg(test)]
 mod tests;
 mod transposed;
-mod verdict;
 mod walk;
 
 pub use self::agreement::compare;

@@ -7,12 +7,12 @@ use std::io::{self, Seek, Write};
 
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
-pub use super::first::FirstDifferent;
+pub use super::difference::FirstDifferent;
+pub use super::difference::{LoneTensor, NamedResult, TensorVerdict};
 pub use super::lines::SortKey;
 use super::lines::{self, ReportLine};
 use super::metadata::DifferingNames;
 use super::report::{json_members, json_names};
-pub use super::verdict::{LoneTensor, NamedResult, TensorVerdict};
 use crate::error::{Context, Result};
 use crate::report::json::{self, Escapes};
 use crate::report::junit::{JunitReport, JunitResult};

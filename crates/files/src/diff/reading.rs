@@ -4,10 +4,10 @@
 //! bits. Only complex parts of two dtypes, and 64-bit integers beside complex numbers, are rounded.
 
 use super::item::ItemClass;
+use super::item::SplitItem;
 use super::kernel::{ComparedAs, PairKernel, Rows, count_ones};
 use super::options::Options;
 use super::rule::PairRule;
-use super::split_item::SplitItem;
 use super::steps::StepCounter;
 use crate::item::datetime::CommonTicks;
 use crate::item::dtype::{DType, Kind};

@@ -226,14 +226,6 @@ impl BesideIndex {
     }
 }
 
-pub(super) fn message(beside: &[BesideIndex]) -> Option<String> {
-    const NAMED: usize = 8;
-    let named: Vec<_> = beside.iter().take(NAMED).map(BesideIndex::message).collect();
-    let more = beside.len() - named.len();
-    let more = if more == 0 { String::new() } else { format!("; and {more} more files") };
-    (!named.is_empty()).then(|| named.join("; ") + &more)
-}
-
 impl IndexedFolder {
     pub(super) fn of(index: &FolderFile) -> Self {
         let stem = index.stem.rsplit('/').next().unwrap_or_default().to_owned();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::collection::{Collection, TensorPlace};
 use super::content::{Description, IndexFaults, KnownTensor, MemberFile, UnlistedTensor};
-use super::folder::{BesideIndex, FolderFile, IndexedFolder, message};
+use super::folder::{BesideIndex, FolderFile, IndexedFolder};
 use super::glob::Glob;
 use super::interface::Reader;
 use super::name_filter::{InFolder, NameFilter};
@@ -155,7 +155,11 @@ impl Collection {
 
     /// Returns a line about the containers beside indices.
     pub fn beside_message(&self) -> Option<String> {
-        message(&self.beside)
+        const NAMED: usize = 8;
+        let named: Vec<_> = self.beside.iter().take(NAMED).map(BesideIndex::message).collect();
+        let more = self.beside.len() - named.len();
+        let more = if more == 0 { String::new() } else { format!("; and {more} more files") };
+        (!named.is_empty()).then(|| named.join("; ") + &more)
     }
 
     /// Returns the faults of indices in the opened shards.

@@ -7,7 +7,6 @@
 //! - [`open`], [`write`], [`files`], [`collection`] and [`rewrite`] use the table.
 
 mod beside;
-pub mod chunk_codec;
 pub mod collection;
 pub mod content;
 mod csv;
@@ -28,14 +27,12 @@ pub mod kept;
 mod lazy_content;
 pub mod located;
 mod member_list;
-mod model_facts;
 pub mod name_filter;
 pub mod name_order;
 mod narrow_bytes;
 mod narrow_view;
 pub mod npy;
-pub mod npy_append;
-mod npy_file;
+pub mod npy_file;
 pub mod npy_header;
 mod npy_literal;
 pub mod npz;
@@ -61,7 +58,6 @@ pub mod stored_dtype;
 mod table;
 pub mod text;
 mod torch;
-pub mod typed_pair;
 mod units;
 pub mod values;
 pub mod write;

@@ -209,7 +209,7 @@ pub fn write_header(meta: &Meta) -> Vec<u8> {
     out
 }
 
-/// The last padding character during an append: see [`npy_append`](super::npy_append).
+/// The last padding character during an append: see [`Append`](super::npy_file::Append).
 pub(super) const GROWING: u8 = b'\t';
 
 pub(super) fn is_growing(header: &[u8]) -> bool {

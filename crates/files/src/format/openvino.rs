@@ -13,7 +13,7 @@ use super::beside::FileBeside;
 use super::content::{Content, Description, KnownTensor};
 use super::interface::{Confidence, Reader};
 use super::member_list::MemberList;
-use super::model_facts::ModelFacts;
+use super::member_list::ModelFacts;
 use super::narrow_view;
 use super::packed::bytes_of_items;
 use super::python_json::one_line;

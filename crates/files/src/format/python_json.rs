@@ -130,6 +130,9 @@ pub(super) trait FromObject<'de>: Sized {
     fn read<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
 }
 
+/// An object that is read key by key, to detect duplicate keys and keep their order.
+///
+/// A derived `Deserialize` would also accept a list of fields, and maps keep the last of two equal keys.
 pub(super) struct JsonObject<T>(pub T);
 
 impl<'de, T: FromObject<'de>> Deserialize<'de> for JsonObject<T> {

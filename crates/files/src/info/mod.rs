@@ -14,17 +14,13 @@
 //! # Ok::<(), tensorop_files::Error>(())
 //! ```
 
-mod by_axis;
 mod bytes;
 mod close;
 mod figures;
 mod group_stats;
-mod hash;
 mod histogram;
 mod items;
 mod part;
-mod planned;
-mod shared;
 mod stats;
 mod tree;
 
@@ -35,13 +31,13 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-pub use self::by_axis::by_axis;
+pub use self::bytes::{hash, hash_bytes};
 pub use self::figures::{AxisStats, write_figures};
-pub use self::hash::{hash, hash_bytes};
+pub use self::group_stats::by_axis;
 pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
-pub use self::planned::explain_stats;
-pub use self::shared::{Shared, mark_shared};
+pub use self::part::explain_stats;
 pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats, stats_without_quantiles};
+pub use self::tree::{Shared, mark_shared};
 pub use self::tree::{write_tree, write_tree_json};
 use crate::format::Format;
 use crate::format::content::{ChunkDescription, Description, KnownTensor};

@@ -4,14 +4,13 @@
 //! serde_json checks the syntax; one pass then converts the numbers of `data`, without recursion or a tree.
 
 mod body;
-mod file;
 mod read;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub(super) use self::file::{open_file, open_text};
 pub use self::read::open;
 pub(super) use self::read::sure;
+pub(super) use self::read::{open_file, open_text};
 pub(super) use self::write::JsonWriter;
 pub use self::write::{check, write};

@@ -6,15 +6,18 @@ use std::collections::{BTreeMap, HashMap};
 use serde::de::{Error as _, IgnoredAny, MapAccess};
 use serde_json::value::RawValue;
 
+use super::body::BodyReader;
 use crate::error::{Advice, Error, Result, Subject};
+use crate::format::content::{Content, ContentSource};
 use crate::format::foreign;
-use crate::format::interface::{Confidence, TextReader};
+use crate::format::interface::{Confidence, Reader, TextReader};
 use crate::format::python_json::{FromObject, JsonObject};
 use crate::format::values::lists::{Lists, describe_syntax};
 use crate::format::values::{Unparsed, Values, short, shorten, string};
 use crate::item::dtype::{DType, Kind};
 use crate::layout::shape::MAX_RANK;
 use crate::parallel::Threads;
+use crate::storage::read_at::{Identity, MemoryBytes, ReadAt};
 
 /// From this size on, the syntax of plain data is checked while items are read, on a second thread if available.
 const LONG: usize = 1 << 20;
@@ -193,5 +196,27 @@ impl TextReader for JsonReader {
     fn is_other(&self) -> bool {
         let keys = serde_json::from_slice::<HashMap<Cow<'_, str>, IgnoredAny>>(&self.text);
         keys.is_ok_and(|keys| !keys.contains_key("data"))
+    }
+}
+
+pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> {
+    let threads = content.threads;
+    let file = match &content.opened {
+        ContentSource::Bytes { bytes, .. } => Some(bytes.identity()?),
+        ContentSource::Folder(_) | ContentSource::Stream(_) => None,
+    };
+    of_text(content.read()?, file, threads)
+}
+
+pub(in crate::format) fn open_text(text: Vec<u8>, threads: Threads) -> Result<Box<dyn Reader>> {
+    of_text(text, None, threads)
+}
+
+fn of_text(text: Vec<u8>, file: Option<Identity>, threads: Threads) -> Result<Box<dyn Reader>> {
+    let in_memory = || MemoryBytes::new(Vec::new()).identity();
+    let file = file.map_or_else(in_memory, Ok)?;
+    match BodyReader::read(&text, file, threads)? {
+        Some(body) => Ok(Box::new(body)),
+        None => Ok(Box::new(JsonReader { text, threads })),
     }
 }

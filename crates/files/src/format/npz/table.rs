@@ -1,4 +1,4 @@
-//! `.npz` in the table of formats.
+//! `.npz` in the table of formats, and its records.
 
 use std::fs::File;
 use std::io::{self, Read};

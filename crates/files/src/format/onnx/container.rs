@@ -1,21 +1,25 @@
-//! ONNX models in the table of formats: a ModelProto as a container.
+//! ONNX models in the table of formats: a ModelProto as a container, with the values of its
+//! Constant nodes.
 
 use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::constant;
+use prost::encoding::{WireType, encode_key, encode_varint, uint64};
+
 use super::external::ExternalFiles;
 use super::members::{Member, MemberKind, ModelWalk};
-use super::model_fields::field::model;
+use super::message::MAX_MESSAGE;
+use super::model::field::{attribute, model};
 use super::proto::Proto;
-use super::wire::WireField;
-use crate::error::{Error, ErrorKind, Result};
+use super::types::STRING;
+use super::window::FileWindow;
+use super::wire::{Fields, WireField, field, last_of};
+use crate::error::{Context, Error, ErrorKind, Result, ensure};
 use crate::format::content::{Content, Description};
 use crate::format::interface::{Confidence, Reader};
-use crate::storage::read_at::{ReadAt, Section};
+use crate::storage::read_at::{MemoryBytes, ReadAt, Section};
 use crate::storage::source::{Container, Source};
-use prost::encoding::WireType;
 
 /// Only fields of a ModelProto occur, including a graph or opsets.
 pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
@@ -62,7 +66,7 @@ impl ModelReader {
         let Member { kind, message, .. } = &self.members[n];
         match kind {
             MemberKind::Tensor => Proto::read_at(&*self.file, message.clone()),
-            MemberKind::Value => constant::read(&*self.file, message.clone()),
+            MemberKind::Value => read_constant(&*self.file, message.clone()),
             MemberKind::Sparse => Err(Error::from_kind(ErrorKind::Unsupported, "a sparse tensor")),
         }
     }
@@ -105,4 +109,56 @@ impl Reader for ModelReader {
     fn lock(&self, n: usize, _: bool) -> Result<()> {
         self.tensor(n)?.elsewhere().map_or(Ok(()), |elsewhere| self.external.lock(elsewhere, self.container.file))
     }
+}
+
+/// Attributes with the field of their values, the data type of a tensor of them, and its typed field.
+const VALUES: &[(&str, u32, i32, u32)] = &[
+    ("value_float", attribute::FLOAT, 1, field::FLOAT_DATA),
+    ("value_floats", attribute::FLOATS, 1, field::FLOAT_DATA),
+    ("value_int", attribute::INT, 7, field::INT64_DATA),
+    ("value_ints", attribute::INTS, 7, field::INT64_DATA),
+    ("value_string", attribute::TEXT, STRING, field::STRING_DATA),
+    ("value_strings", attribute::TEXTS, STRING, field::STRING_DATA),
+];
+
+/// Reads the AttributeProto at `place` as a TensorProto of its values.
+fn read_constant(file: &dyn ReadAt, place: Range<u64>) -> Result<Proto> {
+    let bytes = FileWindow::new(file, place.end).bytes(&place, MAX_MESSAGE)?;
+    let name = last_of(&bytes, attribute::NAME);
+    let name = name.map_or("", |(_, value)| std::str::from_utf8(value).unwrap_or_default());
+    let Some(&(name, number, data_type, typed)) = VALUES.iter().find(|(known, ..)| *known == name) else {
+        let message = format!("a Constant of the attribute {name}, which is not known");
+        return Err(Error::from_kind(ErrorKind::Unsupported, message));
+    };
+    let is_list = name.ends_with('s');
+    let (mut values, mut count, mut end) = (Vec::new(), 0, 0);
+    let mut fields = Fields(&bytes);
+    while let Some((found, value)) = fields.next() {
+        if found.number != number {
+            continue;
+        }
+        if !is_list {
+            // the last of repeated fields counts
+            (values, count) = (Vec::new(), 0);
+        }
+        let renamed = WireField { number: typed, ..found };
+        ensure!(renamed.fits() == Some(true), "{name} has a value of another type");
+        count += renamed.items(value).context(name)?;
+        encode_key(typed, found.wire, &mut values);
+        if found.wire == WireType::LengthDelimited {
+            encode_varint(value.len() as u64, &mut values);
+        }
+        values.extend_from_slice(value);
+        end = place.end - fields.0.len() as u64;
+    }
+    ensure!(is_list || count == 1, "{name} has {count} values, expected 1");
+    let mut message = Vec::new();
+    if is_list {
+        uint64::encode(field::DIMS, &(count as u64), &mut message);
+    }
+    uint64::encode(field::DATA_TYPE, &(data_type as u64), &mut message);
+    message.append(&mut values);
+    let length = message.len() as u64;
+    // items that are not copied are a single field, which ends the message
+    Ok(Proto::read(&MemoryBytes::new(message))?.moved(length, end))
 }

@@ -6,12 +6,12 @@ use std::ops::Range;
 use sha2::{Digest, Sha256};
 
 use super::members::{MAX_TEXT, ModelWalk};
-use super::model_fields::field;
+use super::model::field;
 use super::types::{DataType, STRING};
 use super::window::PlacedField;
 use super::wire::{Fields, last_of};
 use crate::error::Result;
-use crate::format::model_facts::ModelFacts;
+use crate::format::member_list::ModelFacts;
 use crate::item::dtype::DType;
 
 /// Keys that an entry of metadata_props does not take.

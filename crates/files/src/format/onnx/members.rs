@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-use super::model_fields::field::{self, attribute, function, graph, model, training};
+use super::model::field::{self, attribute, function, graph, model, training};
 use super::window::FileWindow;
 use super::wire::field::EXTERNAL_DATA;
 use crate::error::{Context, Result, ensure};

@@ -3,7 +3,6 @@
 //! `raw_data` is only located. Other values are decoded from wire format on demand. `container` and the files that it
 //! uses read ModelProtos, `.onnx`, as containers; [`model`] reads the models of tests.
 
-mod constant;
 pub(super) mod container;
 #[cfg(test)]
 mod container_tests;
@@ -13,7 +12,6 @@ mod look;
 mod members;
 mod message;
 pub mod model;
-mod model_fields;
 pub mod model_write;
 mod proto;
 mod table;

@@ -4,7 +4,6 @@
 mod assemble;
 mod config;
 mod matrix;
-mod modules;
 mod parts;
 mod rules;
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::MAX_PICKLE;
-use super::dtypes::dtype_of_storage;
+use super::objects::dtype_of_storage;
 use super::pickle::{Id, Node, Pickle};
 use super::walk::Found;
 use crate::error::{Context, Error, Result, ensure};

@@ -2,11 +2,9 @@
 //! of pickles and storages (`torch/serialization.py`).
 
 mod arrays;
-mod dtypes;
 mod legacy;
 mod objects;
 mod pickle;
-mod strided;
 mod tensors;
 #[cfg(test)]
 mod tests;
@@ -17,7 +15,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use self::objects::{StridedTensor, unsupported};
-use self::strided::StridedItems;
+use self::tensors::StridedItems;
 use self::walk::Found;
 use super::content::{Content, Description, StoredRange};
 use super::foreign::DISTRIBUTED;

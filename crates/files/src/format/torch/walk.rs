@@ -10,7 +10,7 @@ use super::pickle::{Call, Id, Node, Pickle};
 use super::tensors::makes_tensor;
 use crate::error::{Result, ensure};
 use crate::format::member_list::MemberList;
-use crate::format::model_facts::ModelFacts;
+use crate::format::member_list::ModelFacts;
 use crate::format::units::needs_swap;
 use crate::memory;
 use crate::storage::read_at::MemoryBytes;

@@ -6,9 +6,9 @@ use std::io::Read;
 use csv::{Position, ReaderBuilder, StringRecord};
 
 use super::delimiter::{Delimiter, single_blanks};
+use super::leaf::short;
 use super::leaf::{Leaf, Nested};
 use super::lists;
-use super::strings::short;
 use crate::error::{Advice, Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::parse::{self, Misfit};

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::leaf::Leaf;
+use super::leaf::{points, short, string};
 use super::lists::holds;
-use super::strings::{points, short, string};
 use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;
 use crate::item::dtype::{DType, Kind};

@@ -2,8 +2,8 @@
 
 use serde_json::value::RawValue;
 
+use super::leaf::short;
 use super::leaf::{Leaf, Nested, position, positioned};
-use super::strings::short;
 use crate::item::dtype::{DType, Kind};
 use crate::parallel::{Threads, beside};
 

@@ -5,8 +5,8 @@ use std::fmt;
 use super::cells::{self, Cells, Reading};
 use super::item::{cannot_hold, most_padded, part_of, put_string, read_leaf, widen};
 use super::leaf::{Leaf, Nested, positioned};
+use super::leaf::{points, short, width};
 use super::lists::{self, Lists};
-use super::strings::{points, short, width};
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
@@ -23,7 +23,7 @@ use crate::memory;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Values<'a> {
-    pub(in crate::format) subject: Subject,
+    pub subject: Subject,
     pub(in crate::format) dtype: Option<DType>,
     /// The text states a width of 0.
     pub(in crate::format) no_width: bool,

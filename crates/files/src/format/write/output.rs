@@ -1,4 +1,4 @@
-//! A tensor of an output before it is laid out, and changes of a tensor in place.
+//! A tensor of an output before it is laid out, its items, and changes of a tensor in place.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,5 @@
-//! The preparation of every output: [`Output::prepare`] names and checks its tensors, and lays them out.
+//! The preparation of every output: [`Output::prepare`] names and checks its tensors, and lays them out. [`Move`] is the
+//! cost of new chunks.
 
 use std::sync::Arc;
 

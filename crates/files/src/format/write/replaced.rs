@@ -1,4 +1,4 @@
-//! Checks of the file or index that an output replaces.
+//! Checks of the file, index or store that an output replaces, and errors about content that would be lost.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;

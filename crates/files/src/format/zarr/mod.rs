@@ -4,7 +4,6 @@
 mod attachments;
 mod blosc;
 mod codecs;
-mod describe;
 mod dtypes;
 mod extension;
 mod known;

@@ -9,7 +9,7 @@ use super::dtypes::{fill_text, has_order, is_held, to_v3};
 use super::metadata::{ArrayMetadata, CONSOLIDATED, Keys, Object, V3};
 use super::sharding::{SHARDING, ShardWriter};
 use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure};
-use crate::format::chunk_codec::ChunkCodec;
+use crate::format::file_options::ChunkCodec;
 use crate::format::file_options::{FileOptions, LayoutRequest, NamedCopy, ResolvedChunks};
 use crate::format::interface::{Layout, WriteChunks, Writer};
 use crate::format::python_json;
