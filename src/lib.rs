@@ -102,7 +102,7 @@
 #[doc(hidden)]
 pub mod command;
 #[cfg(feature = "cli")]
-mod picture;
+pub(crate) mod picture;
 
 pub use tensorop_files::{
     Format, Opened, TensorInfo, WriteOptions, describe, diff, open, open_bytes, patch, read, read_all, read_bytes,

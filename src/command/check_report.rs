@@ -1,21 +1,22 @@
-//! The report of the sub-command `check`: lines, counts and a table, JSON, and JUnit XML.
+//! The report of the sub-command `check`: lines, counts and a table, JSON, and JUnit XML; and the list of known failures.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{BufWriter, Seek, Write};
+use std::path::Path;
 
 use tempfile::{SpooledTempFile, spooled_tempfile};
+use tensorop_conformance::case::KnownTest;
+use tensorop_conformance::judge::{CaseFailure, TestVerdict, VerdictKind};
 
-use super::check_known::KnownFailures;
 use super::io::Io;
+use super::lists::listed_names;
 use super::messages::unless_closed;
 use crate::diff::Difference;
-use crate::error::{Context, Result};
+use crate::error::{Context, Result, malformed};
 use crate::report::json::{self, Escapes};
 use crate::report::junit::{JunitReport, JunitResult};
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
-use tensorop_conformance::case::KnownTest;
-use tensorop_conformance::judge::{CaseFailure, TestVerdict, VerdictKind};
 
 pub(super) struct Judged<'a> {
     pub id: &'a str,
@@ -299,4 +300,35 @@ fn object(id: &str, about: Option<&KnownTest>, verdict: &TestVerdict, is_known: 
         ("known", is_known.to_string()),
         ("diff", json::or_null(difference, of_difference)),
     ])
+}
+
+pub(super) struct KnownFailures {
+    file: String,
+    ids: BTreeSet<String>,
+}
+
+impl KnownFailures {
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let file = path.display().to_string();
+        let place = || format!("--expect {file}");
+        let text = String::from_utf8(std::fs::read(path).with_context(place)?);
+        let text = text.map_err(|error| malformed!("not UTF-8: {error}")).with_context(place)?;
+        Ok(Self { ids: listed_names(&text).map(str::to_owned).collect(), file: file.clone() })
+    }
+
+    pub(super) fn file(&self) -> &str {
+        &self.file
+    }
+
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.ids.contains(id)
+    }
+
+    pub(super) fn without_tests<'a>(
+        &'a self,
+        tests: &'a HashSet<String>,
+    ) -> impl Iterator<Item = (&'a str, String)> + 'a {
+        let unknown = self.ids.iter().filter(|id| !tests.contains(*id));
+        unknown.map(|id| (id.as_str(), format!("{} lists this id, and no test has it", self.file)))
+    }
 }

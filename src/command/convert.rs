@@ -17,7 +17,7 @@ use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::meant;
 use super::options::{DTypeParser, IN, InputOptions, MemberOptions, Operand, OperatorOptions, OptionWord};
 use super::options::{check_stdin, data_help, dtype_help, parse_size, parse_words, word};
-use super::overflowed::CastTallies;
+use super::output_set::CastTallies;
 use super::sources::{OpenMode, OperandReader};
 use crate::DType;
 use crate::format::located::Place;

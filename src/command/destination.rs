@@ -20,7 +20,7 @@ use super::meter::Meter;
 use super::options::OutputOptions;
 use super::output_files::{NUMBER, NumberedFiles, ShardIndex, new_target};
 use super::output_set::OutputSet;
-use super::read_back::ReadBack;
+use super::output_set::ReadBack;
 use crate::engine::job::Progress;
 use crate::error::Context;
 use crate::format::interface::TextOptions;

@@ -11,7 +11,7 @@ use clap::{Args, ValueHint};
 use super::accept::{Changes, one};
 use super::acceptance::{AcceptOptions, is_damaged, is_file};
 use super::asked::{AskedDTypes, Reinterpret};
-use super::diff_maps::{draw, map_lines};
+use super::diff_plans::{draw, map_lines};
 use super::diff_plans::{explain_many, explain_two};
 use super::found_side::{FoundSide, find};
 use super::io::{Io, Outcome, Run, RunSettings, complain, note};

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::asked::AskedDTypes;
 use super::diff::{Diff, print};
 use super::io::{Outcome, Run, complain};
-use super::listed_names::listed_names;
+use super::lists::listed_names;
 use super::meter::Meter;
 use super::options::MemberOptions;
 use super::options::members::meant;

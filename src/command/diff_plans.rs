@@ -1,4 +1,5 @@
-//! `diff --explain`: prints the plan of a comparison without reading items.
+//! `diff --explain` prints the plan of a comparison without reading items; `--map` and `--heatmap` show where tensors
+//! differ.
 
 use std::num::NonZero;
 
@@ -8,13 +9,17 @@ use super::asked::AskedDTypes;
 use super::dry_run::Report;
 use super::io::{Io, Outcome, Run, complain};
 use super::messages::{counted, message, option_error};
+use super::show::write_png;
 use super::sides::{NamedPairs, SMALL};
+use crate::diff::maps::{self, Density};
 use crate::diff::{Options, PlannedComparison, explain_sources};
 use crate::engine::explain::Explanation;
 use crate::info::size;
 use crate::ops::fill::Limits;
 use crate::parallel::Threads;
+use crate::picture::Picture;
 use crate::storage::source::Source;
+use crate::storage::target::Target;
 
 /// For each pair a plan, or the reason why nothing is read.
 type PairPlans<'a> = Vec<(&'a str, Result<Box<Explanation>, String>)>;
@@ -91,4 +96,20 @@ fn print(io: &Io, mut report: Report, plans: &PairPlans<'_>, as_json: bool) -> R
     let plans = plans.iter().map(|(name, plan)| (*name, plan.as_deref().map_err(String::as_str)));
     report.plans_or_reasons(plans, as_json);
     report.print(io)
+}
+
+/// The largest map, which fits 80 columns with its frame. It does not depend on the terminal, so that a comparison
+/// prints the same map everywhere.
+const MAP_LINES: usize = 32;
+const MAP_COLUMNS: usize = 74;
+
+pub(super) fn map_lines(sources: [&mut Source; 2], options: &Options, limits: Limits) -> Result<Vec<String>> {
+    let map = maps::density(sources, options, [MAP_LINES, MAP_COLUMNS], limits, &|_| ())?;
+    Ok(map.as_ref().map_or_else(Vec::new, Density::lines))
+}
+
+pub(super) fn draw(sources: [Source; 2], options: &Options, target: &Target, limits: Limits) -> Result<Option<String>> {
+    let picture = Picture::from_numbers(maps::error_plane(sources, options)?, limits)?;
+    let scale = picture.scale(None, &|_| ())?;
+    write_png(&picture, scale.as_ref(), target, &|_| ())
 }

@@ -13,7 +13,7 @@ use super::messages::{argument_error, counted};
 use super::meter::Meter;
 use super::options::OutputOptions;
 use super::output_set::OutputSet;
-use super::read_back::ReadBack;
+use super::output_set::ReadBack;
 use crate::error::{Context, ErrorKind};
 use crate::format::interface::TextOptions;
 use crate::format::name_order::list;

@@ -1,16 +1,32 @@
-//! The tensors of an output, and the content that comes with them from the files of the operands.
+//! The tensors of an output, the content that comes with them from the files of the operands, and notes on what changes:
+//! items that a cast cannot hold, and tensors that are read back as others. CSV has no axis of length 1 and no dtypes, and
+//! strings of ONNX have no width.
 
-use anyhow::{Result, anyhow};
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow};
 
 use super::asked::DTypeOption;
 use super::dry_run::Report;
-use super::io::note;
+use super::io::{Run, note};
 use super::member::Member;
-use super::messages::message;
+use super::messages::{advised, message};
 use super::options::members::UnreadableMembers;
+use crate::DType;
+use crate::error::{Error, ErrorKind};
 use crate::format::file_options::NamedCopy;
-use crate::format::write::OutputTensor;
+use crate::format::interface::ReadsBack;
+use crate::format::located::Located;
+use crate::format::open::OpenOptions;
+use crate::format::write::{LaidOut, OutputTensor};
 use crate::format::{Format, Inherited};
+use crate::item::cast::overflow_name;
+use crate::item::dtype::Kind;
+use crate::item::meta::{Meta, Order};
+use crate::ops::cast::{OverflowTally, OverflowedItems};
+use crate::report::printable;
 use crate::storage::source::Source;
 use crate::storage::stream::OutputStream;
 use crate::storage::unread::UnreadArray;
@@ -88,5 +104,94 @@ impl<'a> OutputSet<'a> {
     pub(super) fn check_readable(&mut self, stderr: &OutputStream) -> Result<()> {
         std::mem::take(&mut self.unreadable).finish()?;
         self.passed_over.iter().try_for_each(|why| note(stderr, &format!("{why}: not read, left out")))
+    }
+}
+
+pub(super) struct ReadBack {
+    format: Format,
+    others: Vec<(Option<String>, Meta, ReadsBack)>,
+}
+
+impl ReadBack {
+    pub(super) fn of(plan: &LaidOut) -> Self {
+        let other = |(name, meta, _): (&str, &Meta, u64)| {
+            let back = plan.format().writer().reads_back(meta);
+            let name = Some(name.to_owned()).filter(|_| plan.format().is_container());
+            (back != ReadsBack::Same).then(|| (name, meta.clone(), back))
+        };
+        Self { format: plan.format(), others: plan.tensors().filter_map(other).collect() }
+    }
+
+    /// Prints a note if a tensor changes.
+    pub(super) fn tell(self, run: Run<'_>, label: &str, path: &Path) -> Result<()> {
+        if run.quiet {
+            return Ok(());
+        }
+        let others = self.others.into_iter().filter_map(|(name, meta, back)| {
+            let back = match back {
+                ReadsBack::Same => return None,
+                ReadsBack::As(back) => Ok(back),
+                ReadsBack::ByItems => described(path, self.format),
+            };
+            Some((name, difference(&meta, back)?))
+        });
+        let others: Vec<_> = others.collect();
+        let Some((name, back)) = others.first() else { return Ok(()) };
+        let name = name.as_ref().map_or_else(String::new, |name| format!(":{name}"));
+        let more =
+            if others.len() > 1 { format!(", and {} more tensors as others", others.len() - 1) } else { String::new() };
+        let line = format!("{label}{name}: {back}{more}");
+        note(&run.io.stderr, &line)
+    }
+}
+
+/// Commands ask for the dtype of void items, whose bits are the same.
+fn difference(meta: &Meta, back: Result<Meta, Error>) -> Option<String> {
+    let is_text = |meta: &Meta| matches!(meta.dtype.kind(), Kind::Str(_));
+    match back {
+        Ok(back) if back.dtype.is_ambiguous() || back.dtype.native() == meta.dtype.native() => {
+            (back.shape != meta.shape).then(|| format!("reads back as {:?}", back.shape))
+        }
+        Ok(back) => {
+            let advice = if is_text(meta) && !is_text(&back) { "; --dtype str reads strings" } else { "" };
+            Some(format!("reads back as {} {:?}{advice}", back.dtype.name(), back.shape))
+        }
+        Err(error) => (error.kind() == ErrorKind::Malformed)
+            .then(|| format!("does not read back: {}", advised(error.message().to_owned(), error.advice()))),
+    }
+}
+
+fn described(path: &Path, format: Format) -> Result<Meta, Error> {
+    let options = OpenOptions { format: Some(format), ..OpenOptions::default() };
+    Ok(options.open(&Located::from_path(path))?.describe(0)?.meta)
+}
+
+#[derive(Default)]
+pub(super) struct CastTallies(Vec<CastTally>);
+
+struct CastTally {
+    name: String,
+    dtype: DType,
+    tally: Arc<OverflowTally>,
+}
+
+impl CastTallies {
+    pub(super) fn add(&mut self, name: String, dtype: &DType) -> Arc<OverflowTally> {
+        let tally = Arc::new(OverflowTally::default());
+        self.0.push(CastTally { name, dtype: dtype.clone(), tally: Arc::clone(&tally) });
+        tally
+    }
+
+    /// Call after the output has been written.
+    pub(super) fn tell(&self, run: Run<'_>, order: Order) -> Result<()> {
+        let mut out = run.io.stderr.clone();
+        for CastTally { name, dtype, tally } in self.0.iter().filter(|_| !run.quiet) {
+            if let Some(OverflowedItems { items, of, first }) = tally.found(order) {
+                let (name, became) = (printable(name), overflow_name(dtype));
+                writeln!(out, "{name}: {items} of {of} items became {became}, the first at {first:?}")
+                    .context("standard error")?;
+            }
+        }
+        Ok(())
     }
 }

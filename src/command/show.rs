@@ -28,7 +28,7 @@ use crate::ops::fill::Limits;
 use crate::ops::reshape::NewShape;
 use crate::ops::selection::Selection;
 use crate::picture::blocks::Terminal;
-use crate::picture::{Drawn, Picture, Scale, Size, SpecialNumbers, file};
+use crate::picture::{self, Drawn, Picture, Scale, Size, SpecialNumbers};
 use crate::report::{full_name, printable};
 use crate::storage::source::Source;
 use crate::storage::target::{OpenOutput, Target};
@@ -284,7 +284,7 @@ pub(super) fn write_png(
     target: &Target,
     progress: Progress<'_>,
 ) -> Result<Option<String>> {
-    let size = file::size(picture);
+    let size = picture::file_size(picture);
     let drawn = averaged(picture, size);
     let mut sink = target.create()?;
     ensure!(!sink.is_terminal(), "standard output: is a terminal, and a PNG is binary: use -o OUT.png, or no -o");
@@ -292,7 +292,7 @@ pub(super) fn write_png(
     let all = SpecialNumbers { nan: true, infinity: true, minus_infinity: true };
     let notes = |seen| colours(scale, seen).into_iter().chain(drawn.clone());
     let description = notes(all).collect::<Vec<_>>().join("; ");
-    let seen = file::write(picture, scale, &mut out, target.label(), description, progress)?;
+    let seen = picture::write_file(picture, scale, &mut out, target.label(), description, progress)?;
     out.flush().with_context(|| format!("{}: cannot be written", target.label()))?;
     drop(out);
     let to_stdout = matches!(sink, OpenOutput::Stdout(_));

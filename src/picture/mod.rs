@@ -1,20 +1,21 @@
 //! Tensors as pictures. A [`Picture`] reads a plane of a tensor window by window. All threads determine its [`Scale`];
-//! then its rows are averaged down and passed to a terminal ([`blocks`]) or a file ([`file`]). Memory holds only a
+//! then its rows are averaged down and passed to a terminal ([`blocks`]) or a file ([`write_file`]). Memory holds only a
 //! window and a row.
 
 pub(crate) mod blocks;
-pub(crate) mod file;
-mod numbers;
 mod raster;
 mod scale;
 pub(crate) mod viridis;
 
+use std::io::Write;
+
+use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
+
 pub(crate) use self::raster::Size;
 pub(crate) use self::scale::{Scale, SpecialNumbers};
-
 use crate::engine::job::{Job, Progress};
 use crate::engine::plan::SinkKind;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Context, Error, ErrorKind, Result};
 use crate::item::dtype::{DType, Kind};
 use crate::item::load::Load;
 use crate::ops::basic_index::ResolvedIndex;
@@ -87,7 +88,7 @@ impl Picture {
             }
             _ => (Paint::Heat, 2),
         };
-        let Some(read) = numbers::reader(&dtype) else {
+        let Some(read) = scale::reader(&dtype) else {
             let why = format!("dtype {} cannot be drawn", dtype.name());
             return Err(dtype.advise(Error::from_kind(ErrorKind::Unsupported, why)).within(label));
         };
@@ -120,7 +121,7 @@ impl Picture {
     /// Draws numbers with one or two axes.
     pub(crate) fn from_numbers(fill: Box<dyn Fill>, limits: Limits) -> Result<Self> {
         let dtype = fill.meta().dtype.clone();
-        let read = numbers::reader(&dtype).ok_or_else(|| Error::from_kind(ErrorKind::Unsupported, "no numbers"))?;
+        let read = scale::reader(&dtype).ok_or_else(|| Error::from_kind(ErrorKind::Unsupported, "no numbers"))?;
         let dim = |back: usize| fill.meta().shape.iter().rev().nth(back - 1).copied().unwrap_or(1);
         let size = Size { width: dim(1), height: dim(2) };
         let mut job = Job::new(fill, limits);
@@ -205,4 +206,41 @@ impl Picture {
 
 fn is_float(kind: &Kind) -> bool {
     matches!(kind, Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64)
+}
+
+/// Pixels. Longer sides are averaged down, because few viewers open larger pictures.
+pub(crate) const MAX_SIDE: usize = 4096;
+
+pub(crate) fn file_size(picture: &Picture) -> Size {
+    picture.size().at_most(MAX_SIDE)
+}
+
+pub(crate) fn write_file(
+    picture: &Picture,
+    scale: Option<&Scale>,
+    out: &mut (dyn Write + Send),
+    label: &str,
+    description: String,
+    progress: Progress<'_>,
+) -> Result<SpecialNumbers> {
+    let failed = |error: EncodingError| Error::from(std::io::Error::from(error)).within(failed_label(label));
+    let size = file_size(picture);
+    let side = |pixels: usize| u32::try_from(pixels).unwrap_or(u32::MAX);
+    let mut encoder = Encoder::new(out, side(size.width), side(size.height));
+    encoder.set_color(if picture.channels() == 4 { ColorType::Rgba } else { ColorType::Rgb });
+    encoder.set_depth(BitDepth::Eight);
+    // The default compression takes most of the time.
+    encoder.set_compression(Compression::Fast);
+    encoder.add_itxt_chunk("Description".to_owned(), description).map_err(failed)?;
+    let mut writer = encoder.write_header().map_err(failed)?;
+    let mut stream = writer.stream_writer().map_err(failed)?;
+    let seen =
+        picture.draw(scale, size, progress, &mut |row| stream.write_all(row).with_context(|| failed_label(label)))?;
+    stream.finish().map_err(failed)?;
+    writer.finish().map_err(failed)?;
+    Ok(seen)
+}
+
+fn failed_label(label: &str) -> String {
+    format!("{label}: cannot be written")
 }

@@ -7,18 +7,19 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use flate2::read::ZlibDecoder;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::case::{Case, CaseInput, CaseOutput, CaseText, Class, Expected, KnownTest, Specification, Tolerances};
-use super::operators::version_of;
-use super::{specified, vectors};
+use crate::case::{Case, CaseInput, CaseOutput, CaseText, Class, Expected, KnownTest, Specification, Tolerances};
 use crate::error::{Context, Error, ErrorKind, Result, bail, counted, ensure, malformed};
 use crate::format::files::read;
 use crate::format::onnx::model::{GraphOutput, Model, NodeInput, sequence_tensors};
 use crate::format::opened::read_proto;
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
+use crate::operators::version_of;
+use crate::specified;
 
 const MAX_BYTES: u64 = 1 << 24;
 
@@ -83,7 +84,7 @@ pub enum Tests {
 
 impl Tests {
     pub fn own() -> Result<Self> {
-        Ok(Self::Texts { texts: vectors::texts()?, id: String::new(), folder: PathBuf::new() })
+        Ok(Self::Texts { texts: packed_cases()?, id: String::new(), folder: PathBuf::new() })
     }
 
     pub fn of(path: &Path) -> Result<Self> {
@@ -357,4 +358,17 @@ pub fn check_id(id: &str) -> Result<()> {
     let is_plain = |part: &str| !["", ".", ".."].contains(&part) && !part.contains(['\0', '\\', ':']);
     ensure!(id.split('/').all(is_plain), "the id {id:?} cannot be the path of a folder");
     Ok(())
+}
+
+/// Each file is preceded by a NUL.
+static PACKED: &[u8] = include_bytes!("../vectors.zlib");
+
+/// Returns the cases that are built in.
+///
+/// # Errors
+/// There is not enough memory.
+pub fn packed_cases() -> Result<Vec<String>> {
+    let mut all = String::new();
+    ZlibDecoder::new(PACKED).read_to_string(&mut all).context("vectors")?;
+    Ok(all.split('\0').filter(|text| !text.is_empty()).map(str::to_owned).collect())
 }

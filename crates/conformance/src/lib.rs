@@ -1,6 +1,6 @@
 //! Tests of operators as data: cases with inputs and expected outputs.
 //!
-//! A [`Case`](case::Case) is read by [`find`] or comes from the program's own [`vectors`]. `operators` links it, by
+//! A [`Case`](case::Case) is read by [`find`] or comes from the program's own vectors. `operators` links it, by
 //! one call (`movement`) or several (`compositions`, `blocks`); `specified` lists all operators of ONNX and
 //! OpenVINO by version; [`judge`] compares outputs, also those of another runtime ([`results`]); [`export`] writes cases.
 
@@ -20,7 +20,6 @@ mod movement;
 mod operators;
 pub mod results;
 mod specified;
-pub mod vectors;
 
 use tensorop_files::{diff, engine, format, report, storage};
 use tensorop_kernels::{error, item, layout, memory, ops};

@@ -157,6 +157,6 @@ pub mod kernel {
 
 /// The parts of a [`DType`]: item kinds, fields of structured dtypes, time units.
 pub mod dtype {
+    pub use crate::item::datetime::{TimeBase, TimeUnit};
     pub use crate::item::dtype::{Field, Kind, Narrow, Struct};
-    pub use crate::item::time_unit::{TimeBase, TimeUnit};
 }

@@ -1,8 +1,5 @@
 //! Fallible allocation.
 
-#[cfg_attr(not(all(target_os = "linux", feature = "system")), path = "memory/no_huge_pages.rs")]
-mod huge_pages;
-
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
@@ -72,6 +69,19 @@ pub fn zeros(bytes: usize) -> Result<Vec<u8>, OutOfMemory> {
     Ok(vec)
 }
 
+/// Returns zeros in huge pages, which the standard library cannot ask for, if the system has any.
+#[cfg(all(target_os = "linux", feature = "system"))]
+fn huge_zeros(bytes: usize) -> Result<Option<Memory>, OutOfMemory> {
+    let pages = memmap2::MmapMut::map_anon(bytes).map_err(|_| OutOfMemory(bytes))?;
+    let _ = pages.advise(memmap2::Advice::HugePage);
+    Ok(Some(Box::new(pages)))
+}
+
+#[cfg(not(all(target_os = "linux", feature = "system")))]
+fn huge_zeros(_: usize) -> Result<Option<Memory>, OutOfMemory> {
+    Ok(None)
+}
+
 /// The bytes of a cache line. System copies from the page cache to unaligned memory took 1.25 times as long.
 const LINE: usize = 64;
 
@@ -93,7 +103,7 @@ impl Buffer {
         /// Below this size the last huge page may be half of the buffer.
         const LARGE: usize = 1 << 22;
         if bytes >= LARGE
-            && let Some(pages) = huge_pages::zeros(bytes)?
+            && let Some(pages) = huge_zeros(bytes)?
         {
             return Ok(Self { memory: pages, start: 0, len: bytes });
         }

@@ -13,7 +13,6 @@ mod client;
 mod credentials;
 mod object;
 mod reading;
-mod settings;
 mod store;
 
 #[doc(hidden)]

@@ -8,7 +8,6 @@ pub mod moves;
 pub mod plan;
 pub mod planner;
 pub mod quantiles;
-mod regions;
 pub mod scan;
 pub mod scan_plan;
 mod select;

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::gather::LONG_PIECE;
 use crate::layout::shape::product;
-use crate::layout::tile::tiles;
+use crate::layout::walk::tiles;
 use crate::layout::window::{Window, Windows};
 use crate::memory;
 use crate::ops::access::{Access, Feeds, Holding, Pattern};

@@ -4,14 +4,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::job::Progress;
+use super::job::{RegionMaker, Regions};
 use super::plan::Plan;
-use super::regions::{RegionMaker, Regions};
 use super::scan_plan::{Resident, ScannedPart, ShownAs, best_scan, plan_scan};
 use crate::error::Result;
 use crate::layout::view::View;
 use crate::layout::window::Window;
 use crate::memory::Buffer;
-use crate::ops::copy::must_be_seekable;
+use crate::ops::converted::must_be_seekable;
 use crate::ops::fill::{Limits, Region, Scratch};
 use crate::storage::conversion::Conversion;
 use crate::storage::source::{Hold, Source};

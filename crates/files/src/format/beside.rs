@@ -6,9 +6,9 @@ use std::{fs::File, path::PathBuf};
 
 use crate::error::{Context, Result, ensure};
 use crate::parallel::made_once;
-use crate::storage::links::refuse_hashed;
 use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::requests::{RequestOptions, as_address};
+use crate::storage::target::refuse_hashed;
 
 pub(super) fn is_plain_name(location: &str) -> bool {
     let mut parts = Path::new(location).components();

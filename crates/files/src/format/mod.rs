@@ -37,7 +37,6 @@ pub mod npy_header;
 mod npy_literal;
 pub mod npz;
 mod numbered;
-#[cfg_attr(not(feature = "remote"), path = "no_objects.rs")]
 mod objects;
 pub mod onnx;
 pub mod open;

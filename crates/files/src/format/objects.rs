@@ -1,23 +1,37 @@
-//! Objects on servers that another file names.
+//! Objects on servers that another file names. In a build without the feature `remote` there are none.
 
-use std::io;
 use std::sync::Arc;
 
+#[cfg(feature = "remote")]
 use tensorop_remote::{Address, Client, RemoteObject};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::storage::read_at::{Part, ReadAt};
+use crate::storage::read_at::ReadAt;
 use crate::storage::requests::RequestOptions;
 
 /// Most headers fit in the first request.
+#[cfg(feature = "remote")]
 pub(super) const FIRST_BYTES: u64 = 1 << 16;
 
+#[cfg(feature = "remote")]
 pub(super) fn object(address: &str, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
+    use crate::storage::read_at::Part;
     let client = Client::shared(requests)?;
     let found = RemoteObject::open(&client, Address::parse(address)?, Part::First(FIRST_BYTES))?;
     found.map(|object| Arc::new(object) as Arc<dyn ReadAt>).ok_or_else(not_found)
 }
 
+#[cfg(feature = "remote")]
 pub(super) fn not_found() -> Error {
-    Error::from_kind(ErrorKind::Io(io::ErrorKind::NotFound), "404 Not Found")
+    Error::from_kind(ErrorKind::Io(std::io::ErrorKind::NotFound), "404 Not Found")
+}
+
+#[cfg(not(feature = "remote"))]
+pub(super) fn object(_: &str, _: RequestOptions) -> Result<Arc<dyn ReadAt>> {
+    Err(no_network())
+}
+
+#[cfg(not(feature = "remote"))]
+pub(super) fn no_network() -> Error {
+    Error::from_kind(ErrorKind::Unsupported, "this build has no network: the feature remote is off")
 }

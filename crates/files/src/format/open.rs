@@ -19,11 +19,11 @@ use super::values::delimiter::Delimiter;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, malformed};
 use crate::format::name_filter::InFolder;
 use crate::parallel::Threads;
-use crate::storage::links::refuse_hashed;
 use crate::storage::platform::same_file;
 use crate::storage::read_at::ReadAt;
 use crate::storage::requests::{RequestOptions, may_be_meant_as_address};
 use crate::storage::source::Source;
+use crate::storage::target::refuse_hashed;
 use crate::storage::unread::UnreadArray;
 
 /// How to open an input.

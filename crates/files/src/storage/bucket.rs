@@ -15,12 +15,12 @@ use tensorop_remote::{Address, Client, ListedNames, PutCondition, RemoteStore, d
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
 use crate::memory;
 use crate::parallel::{locked, on_threads};
+use crate::storage::draft::StoreDraft;
 use crate::storage::key_store::WritableStore;
 use crate::storage::parts::{Ledger, Parts, PartsPlace};
 use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::record::Record;
 use crate::storage::stage::{Stage, hash_of};
-use crate::storage::store_draft::StoreDraft;
 
 /// The key of the record if one process makes the output.
 const WHOLE: &str = "whole";

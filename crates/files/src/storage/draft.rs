@@ -1,13 +1,15 @@
-//! A file that is written beside its target until it is complete.
+//! Drafts: a file that is written beside its target until it is complete, the folders that it needs, and the values of
+//! a store.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::fmt::Debug;
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::named_target::NamedTarget;
 use super::platform::{copy_mode, is_open_as, link, open_folder, unnamed};
+use super::read_at::{ReadAt, Section};
 use super::signals;
-use super::stage::{fnv1a, folder_of};
+use super::stage::{Stage, fnv1a, folder_of, remove_file};
 use crate::error::Result;
 
 /// A file in the folder of its target. On Linux it has no name, so nothing remains even after SIGKILL. Elsewhere it has
@@ -117,4 +119,166 @@ fn fresh<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T
     }
     let made = tempfile::Builder::new().prefix(".tensorop-").make_in(folder_of(path), make)?;
     made.keep().map_err(|refused| refused.error)
+}
+
+#[derive(Debug)]
+pub struct NamedTarget {
+    pub label: String,
+    /// With symbolic links resolved.
+    pub path: PathBuf,
+    /// The metadata of the file that will be replaced.
+    pub existing: Option<Box<Metadata>>,
+    /// Whether a file that appears during the run must stay.
+    pub(super) no_clobber: bool,
+    /// Files whose presence lets a folder be replaced.
+    pub(super) marks: &'static [&'static str],
+    /// The missing folders on the way to the target.
+    pub(super) missing: Vec<PathBuf>,
+}
+
+impl NamedTarget {
+    /// Returns whether a folder that appeared since the start may be replaced.
+    pub(super) fn may_replace_new(&self) -> bool {
+        !self.no_clobber && has_mark(&self.path, self.marks)
+    }
+
+    pub(super) fn failed(&self) -> String {
+        format!("{}: cannot be put in place", self.label)
+    }
+}
+
+pub(super) fn has_mark(folder: &Path, marks: &[&str]) -> bool {
+    marks.iter().any(|mark| folder.join(mark).is_file())
+}
+
+/// The folders that an output found missing. Empty ones are removed on drop, unless they are kept. Of several outputs
+/// that share a folder, only the last to fail finds it empty, so each removes all that it found missing.
+#[derive(Debug)]
+pub struct MadeFolders {
+    /// Outer folders first.
+    missing: Vec<PathBuf>,
+}
+
+/// Returns the missing ancestors of `folder` and itself, outer ones first.
+pub(super) fn missing_folders(folder: &Path) -> Vec<PathBuf> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && fs::symlink_metadata(folder).is_err();
+    let mut missing: Vec<_> = folder.ancestors().take_while(is_missing).map(Path::to_owned).collect();
+    missing.reverse();
+    missing
+}
+
+impl MadeFolders {
+    pub(super) fn make(missing: &[PathBuf]) -> io::Result<Self> {
+        let made = Self { missing: missing.to_vec() };
+        made.missing.last().map_or(Ok(()), fs::create_dir_all)?;
+        Ok(made)
+    }
+
+    /// The removal runs after callbacks that were registered earlier.
+    pub(super) fn remove_when_ended(&self) {
+        if !self.missing.is_empty() {
+            let missing = self.missing.clone();
+            signals::call_when_ended(move || remove(&missing));
+        }
+    }
+
+    /// Keeps the folders, which hold a complete output.
+    pub fn keep(&mut self) {
+        self.missing.clear();
+    }
+}
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        remove(&self.missing);
+    }
+}
+
+fn remove(folders: &[PathBuf]) {
+    folders.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
+}
+
+/// A store in the making. Its [seals](Self::seal), which come last, let readers recognize it.
+pub trait StoreDraft: Debug + Send + Sync {
+    /// Sets the value of a key, whole or not at all.
+    fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()>;
+
+    /// Copies a value of `bytes` bytes, in the kernel where possible. `from` must be newly opened.
+    fn put_from(&self, key: &str, from: &dyn ReadAt, bytes: usize) -> io::Result<()>;
+
+    fn size(&self, key: &str) -> io::Result<Option<u64>>;
+
+    fn remove(&self, key: &str) -> io::Result<()>;
+
+    /// Sets a value that lets readers recognize the store, unless it has that size. Stores may delay seals, and write
+    /// the first one last.
+    fn seal(&self, key: &str, bytes: &[u8]) -> io::Result<()>;
+
+    /// Returns whether a key has or will get a [seal](Self::seal) of `bytes` bytes.
+    fn is_sealed(&self, key: &str, bytes: u64) -> io::Result<bool>;
+
+    /// Begins a folder for intermediate files.
+    fn between(&self) -> io::Result<Stage>;
+}
+
+impl StoreDraft for Stage {
+    fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
+        self.put_with(key, |file| file.write_all(bytes))
+    }
+
+    fn put_from(&self, key: &str, from: &dyn ReadAt, bytes: usize) -> io::Result<()> {
+        self.put_with(key, |file| {
+            let bytes = bytes as u64;
+            let copied = match from.as_file() {
+                // The file has no other reader, so its cursor is at the beginning.
+                Some(from) => io::copy(&mut from.take(bytes), file)?,
+                None => io::copy(&mut Section::new(from, 0, bytes), file)?,
+            };
+            if copied == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+        })
+    }
+
+    fn size(&self, key: &str) -> io::Result<Option<u64>> {
+        Ok(self.size_of(key))
+    }
+
+    fn remove(&self, key: &str) -> io::Result<()> {
+        remove_file(&self.store().join(key))
+    }
+
+    // The folder gets its name as a whole, so its files may appear in any order.
+    fn seal(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
+        if self.is_sealed(key, bytes.len() as u64)? { Ok(()) } else { self.put(key, bytes) }
+    }
+
+    fn is_sealed(&self, key: &str, bytes: u64) -> io::Result<bool> {
+        Ok(self.size_of(key) == Some(bytes))
+    }
+
+    fn between(&self) -> io::Result<Stage> {
+        self.within_itself()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_missing_and_is_empty_goes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let deep = folder.path().join("a/b/c");
+        let missing = missing_folders(&deep);
+        assert_eq!(missing, ["a", "a/b", "a/b/c"].map(|name| folder.path().join(name)));
+        drop(MadeFolders::make(&missing).expect("made"));
+        assert!(folder.path().exists() && !folder.path().join("a").exists());
+        let made = MadeFolders::make(&missing).expect("made");
+        fs::write(folder.path().join("a/file"), "").expect("written");
+        drop(made);
+        assert!(folder.path().join("a/file").exists() && !folder.path().join("a/b").exists());
+        let mut made = MadeFolders::make(&missing).expect("made");
+        made.keep();
+        drop(made);
+        assert!(deep.exists() && missing_folders(&deep).is_empty());
+    }
 }

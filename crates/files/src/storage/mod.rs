@@ -5,19 +5,15 @@ pub use tensorop_kernels::storage::{attachments, chunked, conversion, key_store,
 #[cfg_attr(feature = "remote", path = "bucket.rs")]
 #[cfg_attr(not(feature = "remote"), path = "no_bucket.rs")]
 pub mod bucket;
-mod draft;
-pub mod links;
+pub mod draft;
 pub mod local_store;
-pub mod made_folders;
 pub mod made_units;
 #[cfg(test)]
 pub mod memory_store;
-pub mod named_target;
 pub mod parts;
 pub mod record;
 pub mod signals;
 pub mod stage;
-pub mod store_draft;
 pub mod stream;
 pub mod target;
 pub mod unread;

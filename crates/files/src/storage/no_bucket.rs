@@ -2,10 +2,10 @@
 
 use std::marker::PhantomData;
 
+use super::draft::StoreDraft;
 use super::parts::Parts;
 use super::read_at::Identity;
 use super::record::Record;
-use super::store_draft::StoreDraft;
 use crate::error::Result;
 
 #[derive(Debug)]

@@ -10,10 +10,10 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::io;
 
+use super::draft::StoreDraft;
 use super::key_store::{KeyStore, Lock, WritableStore};
 use super::record::Record;
 use super::stage;
-use super::store_draft::StoreDraft;
 use crate::error::{Context, Result, bail};
 
 const RECORD: &str = "command";

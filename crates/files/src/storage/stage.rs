@@ -11,8 +11,8 @@ use std::time::UNIX_EPOCH;
 
 use tempfile::{NamedTempFile, TempPath};
 
+use super::draft::NamedTarget;
 use super::key_store::{Commit, WritableStore};
-use super::named_target::NamedTarget;
 use super::platform::{copy_mode, exchange, is_open_as, open_any, open_to_lock, same_file, sync_all_of};
 use super::signals;
 use crate::error::{Context, Result, bail};

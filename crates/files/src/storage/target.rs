@@ -1,4 +1,4 @@
-//! The targets of outputs.
+//! The targets of outputs, and the links to them.
 //!
 //! A file gets its name when it is complete: items go to a draft, which is renamed, or linked where nothing may be
 //! replaced. A full disk, an error or a signal leaves the old file intact. The draft is in the target's folder, because
@@ -9,17 +9,16 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use super::bucket::{BucketOutput, BucketTarget};
+use super::draft::StoreDraft;
 use super::draft::{Draft, SHARED_NAMES, shared_name};
-use super::links::{follow, refuse_hashed};
-use super::made_folders::{MadeFolders, missing_folders};
-use super::named_target::{NamedTarget, has_mark};
+use super::draft::{MadeFolders, missing_folders};
+use super::draft::{NamedTarget, has_mark};
 use super::parts::{Parts, local};
 use super::platform::{is_writable, remove_stale, same_file, sync_folder};
 use super::read_at::Identity;
 use super::record::Record;
 use super::signals;
 use super::stage::{Stage, folder_of};
-use super::store_draft::StoreDraft;
 use super::stream::OutputStream;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 
@@ -330,6 +329,59 @@ fn no_folder(path: &Path, label: &str) -> Error {
     Error::from_kind(ErrorKind::Io(io::ErrorKind::NotFound), message).within(label)
 }
 
+/// Resolves links, also to a missing file. Returns `None` for a file descriptor, such as `/dev/stdout`.
+pub(super) fn follow(name: &Path) -> io::Result<Option<PathBuf>> {
+    let mut path = name.to_owned();
+    // Linux reports a loop after 40 links.
+    for _ in 0..40 {
+        if path.starts_with("/proc") {
+            return Ok(None);
+        }
+        match fs::read_link(&path) {
+            Ok(target) => path = folder_of(&path).join(target),
+            Err(_) if folder_of(&path) == Path::new("/dev/fd") => return Ok(None),
+            Err(_) => return Ok(Some(path)),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// Returns the file that a link leads to, if that file is named by its own hash.
+///
+/// Model caches link to files that are named by the hash of their content: `snapshots/REVISION/model.safetensors` to
+/// `blobs/HASH` in that of Hugging Face, and to `SHA256E-s1048576--HASH.npy` in git-annex. Several links may share a
+/// file, so it must not change. Who makes a malicious link can hardly
+/// know the hash of a file of the user.
+pub fn hashed_target(name: &Path) -> Option<PathBuf> {
+    // Opening the file reports links that cannot be resolved.
+    let path = follow(name).ok()??;
+    let is_hashed = path.file_name().and_then(|own| own.to_str()).is_some_and(is_hash);
+    (path != name && is_hashed).then_some(path)
+}
+
+/// Refuses a link to a file that is named by its own hash. The file may still be changed under that name.
+pub fn refuse_hashed(name: &Path) -> Result<()> {
+    let Some(path) = hashed_target(name) else { return Ok(()) };
+    let path = path.display();
+    let message = format!(
+        "is a link to {path}, which is named by its own hash, as in a cache of models: write a copy under another name, or name \
+         that file itself"
+    );
+    Err(Error::from_kind(ErrorKind::Unsupported, message))
+}
+
+/// A hash has 40 or 64 hexadecimal digits, or is a key of git-annex.
+fn is_hash(name: &str) -> bool {
+    let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_key = |(head, rest): (&str, &str)| {
+        let (backend, _) = head.split_once('-').unwrap_or((head, ""));
+        let hash = rest.split('.').next().unwrap_or_default();
+        let is_backend = backend.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+        is_backend && !backend.is_empty() && hash.len() >= 32 && is_hex(hash)
+    };
+    is_hex(name) && matches!(name.len(), 40 | 64) || name.split_once("--").is_some_and(is_key)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -476,5 +528,27 @@ mod tests {
         target.create().and_then(OpenOutput::finish).expect("replaced");
         assert!(link.is_symlink());
         assert_eq!(fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn names_that_are_hashes() {
+        let hex = |count| "0123456789abcdef".repeat(count);
+        let (short, git, long) = (hex(2), format!("{}01234567", hex(2)), hex(4));
+        for name in [git.clone(), long.clone(), format!("SHA256E-s12--{long}.npy"), format!("MD5-s3--{short}")] {
+            assert!(is_hash(&name), "{name}");
+        }
+        let others = [
+            String::new(),
+            short.clone(),
+            format!("{long}.npy"),
+            format!("{git}g"),
+            "model.safetensors".to_owned(),
+            format!("models--{short}"),
+            "SHA256E-s12--abc.npy".to_owned(),
+            format!("--{short}"),
+        ];
+        for name in others {
+            assert!(!is_hash(&name), "{name}");
+        }
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::draft::StoreDraft;
 use super::key_store::{KeyStore, join, keys_below};
 use super::read_at::Stamp;
-use super::store_draft::StoreDraft;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::parallel::{Threads, share};
 

@@ -4,8 +4,8 @@ use super::datetime::NAT;
 use std::sync::Arc;
 
 use crate::error::{Advice, Error, Subject};
+use crate::item::datetime::TimeUnit;
 use crate::item::python;
-use crate::item::time_unit::TimeUnit;
 use crate::layout::shape::bytes_of;
 
 /// A kind of item, without byte order. A match on it may be exhaustive: a new kind comes with a new minor version.

@@ -1,7 +1,6 @@
 //! Items: dtypes, values, texts, casts, and tensors.
 
 pub mod cast;
-mod constants;
 pub mod datetime;
 pub mod dtype;
 pub mod element;
@@ -17,4 +16,3 @@ pub mod parse;
 pub mod print;
 pub mod python;
 pub mod tensor;
-pub mod time_unit;

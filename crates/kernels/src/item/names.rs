@@ -3,10 +3,10 @@
 use std::fmt;
 
 use crate::error::{Error, Subject};
+use crate::item::datetime::TimeUnit;
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::encoding::units;
 use crate::item::python;
-use crate::item::time_unit::TimeUnit;
 use crate::layout::shape::bytes_of;
 
 /// Kind, name in NumPy or ml_dtypes, and letter and bytes of the descr.

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use super::datetime;
+use super::datetime::TimeUnit;
 use super::dtype::{DType, Kind};
 use super::element::{Element, Float, match_kind};
 use super::encoding::{Swap, code_points, unpadded};
-use super::time_unit::TimeUnit;
 use crate::error::{Advice, Error, ErrorKind};
 use crate::memory;
 

@@ -8,7 +8,6 @@ pub mod segments;
 pub mod shape;
 #[cfg(test)]
 mod tests;
-pub mod tile;
 pub mod view;
 pub mod walk;
 pub mod window;

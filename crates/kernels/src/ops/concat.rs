@@ -6,7 +6,7 @@ use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension};
 
 use super::access::{Access, Feeds, Holding, StoredWindow};
 use super::converted::Converted;
-use super::copy::seekable;
+use super::converted::seekable;
 use super::fill::{Fill, Limits, Region, Scratch};
 use super::kernels::{Items, Output, Strided, joined_parts};
 use super::machine::Machine;

@@ -10,7 +10,6 @@ pub mod cast;
 pub mod concat;
 pub mod condition;
 pub mod converted;
-pub mod copy;
 pub mod fill;
 pub mod gather;
 pub mod gather_elements;

@@ -7,21 +7,15 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::mem;
 use std::sync::{Arc, Mutex, OnceLock};
-
-use crate::error::{Context, Result, ensure};
-
-mod container;
-mod copies;
-mod free_width;
-mod readings;
 
 pub use self::container::{Container, ExactValues, FileMetadata, Metadata, merged};
 pub use self::copies::{HeldCopy, Hold, Keep};
-pub use self::readings::ByteReading;
 use super::attachments::Attachments;
 use super::chunked::Chunked;
-use super::read_at::{EncodedBytes, Identity, PackedFile, READ_AHEAD, ReadAt, Stamp};
+use super::read_at::{EncodedBytes, Identity, MemoryBytes, PackedFile, READ_AHEAD, ReadAt, Stamp};
+use crate::error::{Context, Result, ensure};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
@@ -30,7 +24,10 @@ use crate::layout::view::View;
 use crate::layout::walk::{self, copy_bytes};
 use crate::layout::window::{boxes_of_run, fill_each};
 use crate::memory::{self, Buffer};
-use crate::parallel::{Threads, locked};
+use crate::parallel::{Threads, UNPOISONED, locked};
+
+mod container;
+mod copies;
 
 /// The maximum bytes of one read, for copies and for scattered items. Servers have other limits. The limit bounds the
 /// memory of a thread and the needless bytes that it reads. A larger limit would save little, because reading 1 MiB
@@ -461,3 +458,37 @@ pub fn fill_from(reader: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
 
 #[cfg(test)]
 mod tests;
+
+/// Converts each kind of storage while it is read.
+pub trait ByteReading {
+    /// The first item is at `start`; in the result it is at 0.
+    fn convert_bytes(&self, bytes: Arc<dyn ReadAt>, start: u64) -> Arc<dyn ReadAt>;
+
+    fn convert_stream(&self, reader: Box<dyn Read + Send>) -> Box<dyn Read + Send>;
+
+    fn convert_chunks(&self, chunks: Arc<dyn Chunked>) -> Arc<dyn Chunked>;
+}
+
+impl Source {
+    /// Reads the items through `reading`. Must precede the first read.
+    pub fn read_through(&mut self, meta: Meta, reading: &dyn ByteReading) -> Result<()> {
+        let bytes = meta.bytes() as u64;
+        self.store = match mem::replace(&mut self.store, Storage::Item(Vec::new())) {
+            Storage::Bytes { bytes, start, stamp } => {
+                Storage::Bytes { bytes: reading.convert_bytes(bytes, start), start: 0, stamp }
+            }
+            Storage::Stream(stream) => {
+                let reader = reading.convert_stream(stream.into_inner().expect(UNPOISONED).reader);
+                Storage::Stream(Mutex::new(Stream { reader, at: 0, bytes }))
+            }
+            Storage::Chunks(chunks) => Storage::Chunks(reading.convert_chunks(chunks)),
+            Storage::Memory(items) => {
+                Storage::stored(reading.convert_bytes(Arc::new(MemoryBytes::shared(items)), 0), 0)?
+            }
+            Storage::Item(_) => unreachable!("a fill value comes from an option, and has its dtype"),
+        };
+        self.near = OnceLock::new();
+        self.meta = meta;
+        Ok(())
+    }
+}

@@ -13,11 +13,11 @@ use crate::format::content::StoredRange;
 use crate::item::meta::Meta;
 use crate::item::python;
 use crate::parallel::locked;
-use crate::storage::links::{hashed_target, refuse_hashed};
 use crate::storage::platform::same_file;
 use crate::storage::read_at::{Identity, ReadAt, ReopenedFile};
 use crate::storage::requests::{RequestOptions, as_address};
 use crate::storage::source::wrong_length;
+use crate::storage::target::{hashed_target, refuse_hashed};
 
 #[derive(Clone, Debug)]
 pub(super) struct Elsewhere {

@@ -7,10 +7,10 @@ use crate::layout::window::{Window, Windows};
 use crate::ops::access::{Access, StoredWindow};
 use crate::ops::fill::Region;
 use crate::storage::chunked::ChunkStyle;
+use crate::storage::draft::StoreDraft;
 use crate::storage::made_units::{MadeUnit, MadeUnits};
 use crate::storage::platform::is_full;
 use crate::storage::read_at::ReadAt;
-use crate::storage::store_draft::StoreDraft;
 
 /// Stores each box of one tensor as one value of a store: a chunk, or a shard of several chunks.
 pub(super) struct ChunkSink<'a> {

@@ -27,10 +27,10 @@ use crate::ops::cast::{CastFill, CastRule};
 use crate::ops::selection::Selection;
 use crate::parallel::Threads;
 use crate::storage::chunked::ChunkStyle;
+use crate::storage::draft::StoreDraft;
 use crate::storage::made_units::MadeUnits;
 use crate::storage::platform::{clone_file, reserve, write_at};
 use crate::storage::stage::{Stage, remove};
-use crate::storage::store_draft::StoreDraft;
 use crate::storage::target::{OpenOutput, Target};
 
 /// A tensor of an output with the job that fills it.

@@ -15,10 +15,10 @@ use crate::format::content::ChunkDescription;
 use crate::format::python_json::{self, compact, quoted};
 use crate::format::values::item::part_of;
 use crate::format::values::parse_item;
+use crate::item::datetime::TimeUnit;
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::{code_points, unpadded};
 use crate::item::print::write_item;
-use crate::item::time_unit::TimeUnit;
 use crate::storage::conversion::Conversion;
 
 /// Padding is optional.

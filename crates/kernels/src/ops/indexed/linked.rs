@@ -1,20 +1,20 @@
 //! A scatter by indices linked to its data and updates, an operator for the engine.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::block_runs::{BlockRuns, UpdateRows, put_in_all, put_in_part};
-use super::latest::Latest;
 use super::resolve::{IndexSpec, TupleResolver};
 use super::runs::{ItemRun, ItemSlab, RunReader};
 use super::scatter::Scatter;
+use super::sweeps::Latest;
 use super::sweeps::{Grouping, Sweeps};
-use super::touched::WindowSet;
 use crate::error::Result;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows, fill_each};
-use crate::memory::Buffer;
+use crate::memory::{self, Buffer};
 use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked, StoredWindow};
 use crate::ops::converted::Converted;
 use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
@@ -451,5 +451,31 @@ impl Patch for LinkedScatter {
             }
         }
         Ok(all)
+    }
+}
+
+const PAGE: usize = 1 << 12;
+
+/// A bit per window, because updates may return to a window any number of times. Pages are allocated on first use: an
+/// edit may change ten of 2^40 chunks.
+#[derive(Default)]
+struct WindowSet(BTreeMap<usize, Box<[u64; PAGE / 64]>>);
+
+impl WindowSet {
+    pub(super) fn add(&mut self, number: usize) {
+        let page = self.0.entry(number / PAGE).or_insert_with(|| Box::new([0; PAGE / 64]));
+        page[number % PAGE / 64] |= 1 << (number % 64);
+    }
+
+    pub(super) fn in_order(&self) -> Result<Vec<usize>> {
+        let mut numbers = Vec::new();
+        for (page, bits) in &self.0 {
+            for (at, &word) in bits.iter().enumerate().filter(|(_, word)| **word != 0) {
+                for bit in (0..64).filter(|bit| word >> bit & 1 == 1) {
+                    memory::push(&mut numbers, page * PAGE + at * 64 + bit)?;
+                }
+            }
+        }
+        Ok(numbers)
     }
 }

@@ -27,7 +27,6 @@ mod blocks;
 mod buckets;
 mod element_boxes;
 mod gathered;
-mod latest;
 mod linked;
 mod places;
 mod read;
@@ -35,7 +34,6 @@ mod resolve;
 mod runs;
 mod scatter;
 mod sweeps;
-mod touched;
 
 pub use self::block_runs::Lasts;
 pub use self::gathered::LinkedGather;

@@ -7,11 +7,10 @@
 //! along the last axis take 23 MiB, where one sweep took 809 MiB and half as long again.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::block_runs::{BlockRuns, Lasts};
 use super::buckets::{BucketGrid, Buckets};
-use super::latest::{KEPT, Latest};
 use super::read::{READ_AT_ONCE, collect};
 use super::resolve::TupleResolver;
 use super::scatter::{Payload, Scatter, ScatterEntries};
@@ -23,6 +22,7 @@ use crate::ops::access::Picked;
 use crate::ops::converted::Converted;
 use crate::ops::fill::Limits;
 use crate::ops::reduction::Repeats;
+use crate::parallel::locked;
 use crate::storage::source::{Hold, Source};
 
 /// The maximum number of counters, which fit the second-level cache.
@@ -278,4 +278,32 @@ fn carries(
         Repeats::Refused => false,
     };
     outer == 1 && fits && suits && updates.in_runs() && grid.bytes(resolver.count(), size) <= most
+}
+
+/// Threads that have finished one value have begun the next.
+pub(super) const KEPT: usize = 2;
+
+#[derive(Debug)]
+pub(super) struct Latest<T>(Mutex<Vec<(usize, Arc<T>)>>);
+
+impl<T> Default for Latest<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Latest<T> {
+    pub(super) fn get(&self, number: usize, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        // Holds the lock during `make`: blocking other threads costs less than making the value twice.
+        let mut kept = locked(&self.0);
+        if let Some((_, found)) = kept.iter().find(|(n, _)| *n == number) {
+            return Ok(Arc::clone(found));
+        }
+        if kept.len() == KEPT {
+            kept.remove(0);
+        }
+        let made = Arc::new(make()?);
+        kept.push((number, Arc::clone(&made)));
+        Ok(made)
+    }
 }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use super::Source;
 use crate::error::Result;
+use crate::item::dtype::Kind;
+use crate::item::tensor::Tensor;
 use crate::storage::attachments::Attachments;
 use crate::storage::read_at::Identity;
 
@@ -68,5 +71,26 @@ pub struct Container {
 impl Container {
     pub fn new(file: Identity, names: Vec<String>) -> Self {
         Self { file, names, metadata: None, index: None, attachments: None, unwritten: None }
+    }
+}
+
+impl Source {
+    /// Takes a tensor in memory whose strings an operator may widen.
+    pub fn with_free_width(tensor: Tensor, label: String) -> Self {
+        let has_free_width = matches!(tensor.dtype().kind(), Kind::Str(_) | Kind::Bytes(_));
+        Self { has_free_width, ..Self::memory(tensor, label) }
+    }
+
+    /// Takes a tensor in memory whose dtype was inferred from the items of a text.
+    pub fn inferred(tensor: Tensor, label: String) -> Self {
+        Self { is_inferred: true, ..Self::with_free_width(tensor, label) }
+    }
+
+    pub fn is_inferred(&self) -> bool {
+        self.is_inferred
+    }
+
+    pub fn has_free_width(&self) -> bool {
+        self.has_free_width
     }
 }
