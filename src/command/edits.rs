@@ -26,6 +26,7 @@ use crate::format::located::{Located, Place};
 use crate::format::name_filter::NameFilter;
 use crate::format::name_order::by_numbers;
 use crate::format::open::OpenOptions;
+use crate::format::values::delimiter::TableOptions;
 
 /// `line` makes the final message from the number of tensors.
 pub(super) fn run_for_each(
@@ -102,7 +103,7 @@ impl OperandReader<'_> {
     /// Returns `None` if the suffix is not a pattern.
     fn find_all_locked(&self, operand: &Operand) -> Result<Option<Vec<(Member, String)>>> {
         let Operand { located, label, .. } = operand;
-        let options = OpenOptions { skip_rows: 0, delimiter: None, missing: None, ..self.open_options(label) };
+        let options = OpenOptions { table: TableOptions::default(), ..self.open_options(label) };
         let input = match &located.place {
             Place::File(_) | Place::Store(..) | Place::Folder(_) => {
                 collection::open(&options, located, NameFilter::default())?

@@ -27,6 +27,7 @@ use crate::format::name_filter::NameFilter;
 use crate::format::open::{Input, OpenOptions};
 use crate::format::packed::unchangeable_items;
 use crate::format::quantized::{AskedLayout, Dequantized};
+use crate::format::values::delimiter::TableOptions;
 use crate::format::{Format, Unchangeable};
 use crate::ops::fill::Limits;
 use crate::ops::slice::SliceArgs;
@@ -178,14 +179,12 @@ impl<'a> OperandReader<'a> {
     /// bytes, which a pipe may not have.
     pub(super) fn open_options(&self, label: &str) -> OpenOptions {
         let InputOptions { from, skip_rows, delimiter, ref missing, .. } = *self.options;
-        let (format, missing) = (from.filter(|_| !self.run.io.arguments.reads_stdin()), missing.clone());
+        let format = from.filter(|_| !self.run.io.arguments.reads_stdin());
         let Run { limits: Limits { threads, .. }, requests, .. } = self.run;
         let (reopens, shapes) = (self.reopens, self.shapes.cloned());
         OpenOptions {
             format,
-            skip_rows,
-            delimiter,
-            missing,
+            table: TableOptions { skip_rows, delimiter, missing: missing.clone() },
             threads,
             requests,
             reopens,
@@ -205,8 +204,7 @@ impl<'a> OperandReader<'a> {
             Place::Object(_) => bail!("{label}: --in-place changes a local file, not one behind an address"),
             Place::File(_) | Place::Pipe(_) | Place::Store(..) | Place::Folder(_) | Place::Absent(_) => {}
         }
-        let options =
-            OpenOptions { locked: true, skip_rows: 0, delimiter: None, missing: None, ..self.open_options(label) };
+        let options = OpenOptions { locked: true, table: TableOptions::default(), ..self.open_options(label) };
         let located = self.in_its_file(operand, &options)?;
         let input = options.open(&located)?;
         let file = match &operand.located.place {

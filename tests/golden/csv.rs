@@ -4,14 +4,18 @@ use std::io::Cursor;
 
 use serde_json::Value;
 use tensorop::error::Subject;
-use tensorop::format::{Format, open::OpenOptions};
+use tensorop::format::{Format, open::OpenOptions, values::delimiter::TableOptions};
 use tensorop::{DType, Tensor};
 
 use crate::common::each;
 
 fn read(text: &str, format: &str, skip: usize, dtype: &DType) -> Result<Tensor, String> {
     let stream = Box::new(Cursor::new(text.as_bytes().to_vec()));
-    let options = OpenOptions { format: Format::named(format), skip_rows: skip, ..OpenOptions::new("FILE") };
+    let options = OpenOptions {
+        format: Format::named(format),
+        table: TableOptions { skip_rows: skip, ..TableOptions::default() },
+        ..OpenOptions::new("FILE")
+    };
     let input = options.open_stream(stream).map_err(|e| e.to_string())?;
     let values = input.reader().text().expect("a text").values(Subject::Data);
     values.and_then(|values| values.read(dtype)).map_err(|e| e.to_string())

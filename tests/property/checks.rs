@@ -11,8 +11,8 @@ use tensorop::{
     engine::scan::scan_in_order,
     error::Subject,
     format::npy::{self, Begun, Header},
-    format::open::OpenOptions,
     format::{json, values},
+    format::{open::OpenOptions, values::delimiter::TableOptions},
     item::meta::Order,
     layout::shape::{MAX_RANK, bytes_of},
     storage::source::Source,
@@ -112,7 +112,8 @@ pub(crate) fn csv(bytes: &[u8]) {
     for format in ["csv", "tsv"].map(tensorop::format::Format::named) {
         let stream = Box::new(Cursor::new(bytes.to_vec()));
         let skip_rows = usize::from(bytes.first() == Some(&b'#'));
-        let input = match (OpenOptions { format, skip_rows, ..OpenOptions::new("FILE") }).open_stream(stream) {
+        let table = TableOptions { skip_rows, ..TableOptions::default() };
+        let input = match (OpenOptions { format, table, ..OpenOptions::new("FILE") }).open_stream(stream) {
             Err(error) => return is_one_line(&error.to_string()),
             Ok(input) => input,
         };

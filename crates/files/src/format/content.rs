@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::name_filter::NameFilter;
-use super::values::delimiter::Delimiter;
+use super::values::delimiter::TableOptions;
 use crate::error::{Context, Error, Result, bail, ensure};
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
@@ -30,12 +30,7 @@ pub struct Content {
     pub threads: Threads,
     /// For further files on a server.
     pub requests: RequestOptions,
-    /// The number of lines to skip in CSV and TSV.
-    pub skip_rows: usize,
-    /// Replaces the comma or tab.
-    pub delimiter: Option<Delimiter>,
-    /// Replaces cells without a value.
-    pub missing: Option<String>,
+    pub table: TableOptions,
     /// The only wanted member of a folder, if it exists.
     pub member: Option<String>,
     /// The path or address of the file, for another file beside it.
@@ -58,9 +53,8 @@ pub enum ContentSource {
 
 impl Content {
     pub(super) fn new(begin: Vec<u8>, opened: ContentSource, threads: Threads) -> Self {
-        let requests = RequestOptions::default();
-        let (delimiter, missing, member, path) = (None, None, None, None);
-        Self { begin, opened, threads, requests, skip_rows: 0, delimiter, missing, member, path }
+        let (requests, table) = (RequestOptions::default(), TableOptions::default());
+        Self { begin, opened, threads, requests, table, member: None, path: None }
     }
 
     pub(super) fn from_folder(folder: &Path, threads: Threads) -> Self {

@@ -15,7 +15,7 @@ use super::located::{Located, Place};
 use super::quantized::{self, AskedLayout, Dequantized, QuantizedCount};
 use super::raw::{self, RawView};
 use super::table::{Format, FormatName};
-use super::values::delimiter::Delimiter;
+use super::values::delimiter::TableOptions;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, malformed};
 use crate::format::name_filter::InFolder;
 use crate::parallel::Threads;
@@ -32,10 +32,7 @@ pub struct OpenOptions {
     pub label: String,
     /// `None` recognises the format by content or name.
     pub format: Option<Format>,
-    pub skip_rows: usize,
-    pub delimiter: Option<Delimiter>,
-    /// The value of missing CSV and TSV cells.
-    pub missing: Option<String>,
+    pub table: TableOptions,
     pub threads: Threads,
     /// Whether to lock the file for writing; [`Input::lock`] locks members of a folder.
     pub locked: bool,
@@ -233,9 +230,7 @@ impl OpenOptions {
         let format = format.with_context(|| label.clone())?;
         let content = if format.is_read_in_order() { content.in_order() } else { content };
         let content = if self.rereads { content.seekable().with_context(|| label.clone())? } else { content };
-        let Self { requests, skip_rows, delimiter, missing, .. } = self;
-        let (requests, skip_rows, delimiter, missing) = (*requests, *skip_rows, *delimiter, missing.clone());
-        let content = Content { requests, skip_rows, delimiter, missing, ..content };
+        let content = Content { requests: self.requests, table: self.table.clone(), ..content };
         Ok(self.input(format, format.open(content).with_context(|| label.clone())?))
     }
 }

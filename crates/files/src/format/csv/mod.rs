@@ -1,6 +1,7 @@
 //! CSV and TSV after RFC 4180: lines are rows, cells are items. The text names no dtype, so cells are [`Values`].
 
 use std::io::{self, Write};
+use std::mem;
 
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 
@@ -9,8 +10,8 @@ use super::file_options::LayoutRequest;
 use super::interface::{
     Confidence, Layout, Reader, ReadsBack, TextOptions, TextReader, WholeTensor, WriteWhole, Writer,
 };
-use super::values::cells::{BYTE_ORDER_MARK, CellReading, Cells, Dialect, holds};
-use super::values::delimiter::Delimiter;
+use super::values::cells::{BYTE_ORDER_MARK, Cells, Dialect, holds};
+use super::values::delimiter::TableOptions;
 use super::values::{Unparsed, Values, cannot_hold};
 use crate::error::{Advice, Error, ErrorKind, Result, Subject, bail};
 use crate::item::dtype::{DType, Kind};
@@ -25,32 +26,23 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
 }
 
 pub(super) fn open(mut content: Content, dialect: Dialect) -> Result<Box<dyn Reader>> {
-    let Content { skip_rows, delimiter, .. } = content;
-    let missing = content.missing.take();
-    Ok(Box::new(CsvReader { text: content.read()?, dialect, delimiter, skip_rows, missing }))
+    let table = mem::take(&mut content.table);
+    Ok(Box::new(CsvReader { text: content.read()?, dialect, table }))
 }
 
 #[derive(Debug)]
 struct CsvReader {
     text: Vec<u8>,
     dialect: Dialect,
-    /// Overrides the dialect's delimiter.
-    delimiter: Option<Delimiter>,
-    skip_rows: usize,
-    missing: Option<String>,
+    table: TableOptions,
 }
 
 impl TextReader for CsvReader {
     fn values(&self, subject: Subject) -> Result<Values<'_>> {
-        let Self { dialect, delimiter, skip_rows, .. } = *self;
-        let how = CellReading { dialect, delimiter, skip_rows, missing: self.missing.as_deref() };
-        let cells = Cells::read(&self.text, how, subject)?;
+        let cells = Cells::read(&self.text, self.dialect, &self.table, subject)?;
         Ok(Values::of(subject, Unparsed::Cells(cells)))
     }
 }
-
-#[cfg(test)]
-mod tests;
 
 #[derive(Debug)]
 pub(in crate::format) struct CsvWriter(pub Dialect);
@@ -165,3 +157,6 @@ fn push_string(points: impl Iterator<Item = u32>, out: &mut Vec<u8>) -> Result<(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,11 @@ use crate::item::meta::Meta;
 use crate::{DType, Tensor};
 
 fn read(text: &[u8], dtype: Option<&str>, skip_rows: usize) -> Result<Tensor> {
-    let reader = CsvReader { text: text.to_vec(), dialect: Dialect::CSV, delimiter: None, skip_rows, missing: None };
+    let reader = CsvReader {
+        text: text.to_vec(),
+        dialect: Dialect::CSV,
+        table: TableOptions { skip_rows, ..TableOptions::default() },
+    };
     let values = reader.values(Subject::Data)?;
     dtype.map_or_else(|| values.infer(), |dtype| values.read(&DType::parse(dtype)?))
 }
@@ -122,13 +126,8 @@ fn what_is_written_reads_back() {
             let values = crate::format::json::open(items.as_bytes(), Subject::Data, Default::default()).expect("JSON");
             let tensor = values.read(&dtype).expect("a tensor");
             let csv = written(&tensor, Dialect::CSV).expect("CSV");
-            let reader = CsvReader {
-                text: csv.clone().into_bytes(),
-                dialect: Dialect::CSV,
-                delimiter: None,
-                skip_rows: 0,
-                missing: None,
-            };
+            let reader =
+                CsvReader { text: csv.clone().into_bytes(), dialect: Dialect::CSV, table: TableOptions::default() };
             let back = reader.values(Subject::Data).and_then(|values| values.read(tensor.dtype()));
             if csv != *expected || back.as_ref() != Ok(&tensor) {
                 failures.push(format!("{items} as {dtype}: {csv:?}, read as {back:?}"));

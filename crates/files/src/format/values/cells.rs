@@ -5,7 +5,7 @@ use std::io::Read;
 
 use csv::{Position, ReaderBuilder, StringRecord};
 
-use super::delimiter::{Delimiter, single_blanks};
+use super::delimiter::{Delimiter, TableOptions, single_blanks};
 use super::leaf::short;
 use super::leaf::{Leaf, Nested};
 use super::lists;
@@ -46,16 +46,6 @@ pub(in crate::format) enum Reading {
     Dates,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(in crate::format) struct CellReading<'a> {
-    pub(in crate::format) dialect: Dialect,
-    /// Overrides the dialect's delimiter.
-    pub(in crate::format) delimiter: Option<Delimiter>,
-    pub(in crate::format) skip_rows: usize,
-    /// For cells [without a value](is_missing).
-    pub(in crate::format) missing: Option<&'a str>,
-}
-
 /// At least one cell, in rows of equal length.
 #[derive(Clone, Debug)]
 pub(in crate::format) struct Cells {
@@ -72,9 +62,14 @@ pub(in crate::format) struct Cells {
 
 impl Cells {
     /// Errors name the line.
-    pub(in crate::format) fn read(text: &[u8], how: CellReading<'_>, subject: Subject) -> Result<Self> {
-        let CellReading { dialect, delimiter, skip_rows, missing } = how;
-        let delimiter = delimiter.unwrap_or(Delimiter::One(dialect.delimiter));
+    pub(in crate::format) fn read(
+        text: &[u8],
+        dialect: Dialect,
+        table: &TableOptions,
+        subject: Subject,
+    ) -> Result<Self> {
+        let (skip_rows, missing) = (table.skip_rows, table.missing.as_deref());
+        let delimiter = table.delimiter.unwrap_or(Delimiter::One(dialect.delimiter));
         let error = |message: String| Error::new(subject, message);
         let bytes = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let refuse = |at: usize, what: &str| error(format!("{what} in line {}", 1 + line_ends(&bytes[..at])));

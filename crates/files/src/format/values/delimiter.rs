@@ -11,6 +11,17 @@ pub enum Delimiter {
     Blanks,
 }
 
+/// How CSV and TSV are read.
+#[derive(Clone, Debug, Default)]
+pub struct TableOptions {
+    /// The number of lines to skip.
+    pub skip_rows: usize,
+    /// Replaces the comma or tab.
+    pub delimiter: Option<Delimiter>,
+    /// Replaces cells without a value.
+    pub missing: Option<String>,
+}
+
 impl Delimiter {
     /// Candidates for advice.
     pub(super) const USUAL: [Self; 5] =
