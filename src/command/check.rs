@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use clap::{ArgGroup, Args, ValueHint};
 
-use super::check_report::KnownFailures;
-use super::check_report::{CheckReport, Judged};
+use super::check_report::{CheckReport, Judged, KnownFailures};
 use super::io::{Io, Outcome, complain};
 use super::messages::counted;
 use super::options::{

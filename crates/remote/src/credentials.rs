@@ -1,9 +1,8 @@
 //! Credentials from the variables and files of other programs.
 
 use std::collections::HashMap;
-use std::env;
-use std::fs;
 use std::path::PathBuf;
+use std::{env, fs};
 
 use rusty_s3::Credentials;
 use url::Url;

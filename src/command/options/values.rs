@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 
-use crate::DType;
-use crate::asked_names;
 use crate::format::Format;
 use crate::format::glob::Glob;
 use crate::format::stored_dtype::StoredDType;
+use crate::{DType, asked_names};
 
 pub(crate) fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "expected a whole number, 0 or more".to_owned())

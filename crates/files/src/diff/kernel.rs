@@ -9,8 +9,7 @@ use std::marker::PhantomData;
 use num_complex::Complex;
 
 use super::distance::{Distance, Number};
-use super::item::SplitItem;
-use super::item::{BoolItem, ComparedItem, Ends, ItemClass, RealItem, TickItem};
+use super::item::{BoolItem, ComparedItem, Ends, ItemClass, RealItem, SplitItem, TickItem};
 use super::lanes::{Offsets, Summands};
 use super::rule::PairRule;
 use crate::item::exact::Exact;

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
-use super::difference::{Difference, Outline, Reason};
-use super::difference::{LoneTensor, NamedResult, TensorVerdict};
+use super::difference::{Difference, LoneTensor, NamedResult, Outline, Reason, TensorVerdict};
 use super::report::{NOT_FINITE, axes_of, mismatch_columns, table};
 use crate::report::{Colour, Column, Style, printable};
 

@@ -7,8 +7,7 @@ use std::io::{self, Seek, Write};
 
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
-pub use super::difference::FirstDifferent;
-pub use super::difference::{LoneTensor, NamedResult, TensorVerdict};
+pub use super::difference::{FirstDifferent, LoneTensor, NamedResult, TensorVerdict};
 pub use super::lines::SortKey;
 use super::lines::{self, ReportLine};
 use super::metadata::DifferingNames;

@@ -3,8 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::job::Progress;
-use super::job::{RegionMaker, Regions};
+use super::job::{Progress, RegionMaker, Regions};
 use super::plan::Plan;
 use super::scan_plan::{Resident, ScannedPart, ShownAs, best_scan, plan_scan};
 use crate::error::Result;

@@ -8,15 +8,13 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
-use super::dumps;
 pub use super::folder::MAX_FILES;
-use super::folder::{BesideIndex, IndexedFolder};
-use super::folder::{FileNotRead, Folder, FolderFile, FolderFiles};
+use super::folder::{BesideIndex, FileNotRead, Folder, FolderFile, FolderFiles, IndexedFolder};
 use super::located::{Located, Place};
-use super::numbered;
 use super::open::{Input, OpenOptions};
 use super::raw::RawView;
 use super::table::Format;
+use super::{dumps, numbered};
 use crate::error::{Context, Error, Result, bail, malformed};
 use crate::format::glob::Glob;
 use crate::format::name_filter::{ModelFile, NameFilter};

@@ -2,16 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::collection::{Collection, Listed, TensorPlace};
 use super::dump_views::{DumpShapes, may_be_dump};
-use super::dumps;
 use super::folder::FileNotRead;
-use super::foreign;
 use super::open::Input;
+use super::{dumps, foreign};
 use crate::error::{Advice, Error, ErrorKind, Result, malformed};
 use crate::format::name_filter::{InFolder, ModelFile, NameFilter};
 

@@ -7,8 +7,7 @@ use std::io::{Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::content::IndexFaults;
-use super::content::{Description, FileFacts, KnownTensor, MemberFile};
+use super::content::{Description, FileFacts, IndexFaults, KnownTensor, MemberFile};
 use super::file_options::{LayoutRequest, NamedCopy};
 use super::packed;
 use super::values::{self, Values};

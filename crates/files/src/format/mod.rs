@@ -65,5 +65,4 @@ mod zarr;
 
 pub use self::file_options::{FileOptions, Inherited};
 pub use self::interface::Unchangeable;
-pub use self::table::Format;
-pub use self::table::containers;
+pub use self::table::{Format, containers};

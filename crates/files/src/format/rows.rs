@@ -1,18 +1,10 @@
 //! The table of formats. A new format is a file, with a [`Reader`] and a [`Writer`], and a row.
 
 use super::content::Content;
-use super::csv;
 use super::file_options::Capabilities;
-use super::gguf;
 use super::interface::{Confidence, Reader, Unchangeable, Writer};
-use super::npy;
-use super::npy_file;
-use super::npz;
-use super::onnx;
-use super::openvino;
 use super::values::cells::Dialect;
-use super::{index, safetensors};
-use super::{json, raw, text, torch};
+use super::{csv, gguf, index, json, npy, npy_file, npz, onnx, openvino, raw, safetensors, text, torch};
 use crate::error::{Result, malformed};
 
 /// Listed and recognised in this order.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::sync::Arc;
 
-use crate::error::{Context, Result, bail, ensure, malformed};
+use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure, malformed};
 use safetensors::Dtype;
 use safetensors::tensor::{self, TensorInfo};
 
@@ -16,7 +16,6 @@ use super::packed::{self, bits, bytes_of_items};
 use super::python_json::one_line;
 pub use super::safetensors_entries::MAX_MEMBERS;
 use super::safetensors_entries::{Entries, Entry, METADATA, read_entries};
-use crate::error::{Advice, Error, Subject};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::Meta;
 use crate::item::python;

@@ -7,8 +7,7 @@ use std::fmt;
 
 use super::bytes::ByteCounts;
 use super::items::{BLOCK, ByteItems, CountedAs, CountedItem, ItemCodec, ItemSums, KeyCodec};
-use super::part::to_read;
-use super::part::{ItemPasses, StoredPart};
+use super::part::{ItemPasses, StoredPart, to_read};
 use crate::engine::job::Progress;
 use crate::engine::quantiles::{Fraction, PassCounts, Search};
 use crate::error::Result;

@@ -5,10 +5,9 @@
 //! another. The next output of that name continues or removes objects that have a record and no seal.
 
 use std::collections::HashMap;
-use std::env;
-use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::{env, io};
 
 use tensorop_remote::{Address, Client, ListedNames, PutCondition, RemoteStore, digest};
 

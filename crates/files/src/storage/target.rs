@@ -9,10 +9,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use super::bucket::{BucketOutput, BucketTarget};
-use super::draft::StoreDraft;
-use super::draft::{Draft, SHARED_NAMES, shared_name};
-use super::draft::{MadeFolders, missing_folders};
-use super::draft::{NamedTarget, has_mark};
+use super::draft::{Draft, MadeFolders, NamedTarget, SHARED_NAMES, StoreDraft, has_mark, missing_folders, shared_name};
 use super::parts::{Parts, local};
 use super::platform::{is_writable, remove_stale, same_file, sync_folder};
 use super::read_at::Identity;

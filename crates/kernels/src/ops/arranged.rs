@@ -4,8 +4,7 @@ use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::access::{Access, Feeds, Holding, Pattern, StoredWindow};
 use super::arrays::check_shape;
-use super::converted::Converted;
-use super::converted::seekable;
+use super::converted::{Converted, seekable};
 use super::fill::{Fill, Limits, Region, Scratch};
 use super::kernels::{Items, Output, Strided};
 use crate::error::{Error, Result, Subject};

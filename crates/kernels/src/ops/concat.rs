@@ -5,8 +5,7 @@
 use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension};
 
 use super::access::{Access, Feeds, Holding, StoredWindow};
-use super::converted::Converted;
-use super::converted::seekable;
+use super::converted::{Converted, seekable};
 use super::fill::{Fill, Limits, Region, Scratch};
 use super::kernels::{Items, Output, Strided, joined_parts};
 use super::machine::Machine;

@@ -8,8 +8,7 @@ use ndarray::{Array, ArrayBase, Data, Dimension};
 
 use super::access::{Access, Feeds, Holding, Pattern, Picked, StoredWindow};
 use super::arrays::check_updates;
-use super::converted::Converted;
-use super::converted::seekable;
+use super::converted::{Converted, seekable};
 use super::fill::{Fill, Limits, Patch, Region, Scratch};
 use super::kernels::{copied, put_slice};
 use super::replace::Replacement;

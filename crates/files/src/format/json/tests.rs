@@ -10,8 +10,7 @@ use crate::error::{Advice, Subject};
 use crate::format::values::{Unparsed, infer, parse_item};
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::Swap;
-use crate::parallel::Threads;
-use crate::parallel::threads_started_by;
+use crate::parallel::{Threads, threads_started_by};
 
 /// dtype, shape and JSON of the items, or the error message.
 fn outcome(text: &str, dtype: Option<&str>) -> String {

@@ -1,7 +1,7 @@
 //! Models that are built field by field.
 
 use std::io;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::container;
 use super::members::MAX_DEPTH;
@@ -12,7 +12,6 @@ use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::read_at::{Identity, MemoryBytes, ReadAt, Stamp};
 use crate::storage::source::Hold;
-use std::sync::Arc;
 
 fn varint(number: u32, value: u64) -> Vec<u8> {
     let mut out = Vec::new();

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use prost::encoding::{self, WireType, encode_key, encode_varint};
 
-use super::model::AttributeValue;
-use super::model::{AttributeKind, OF_TENSORS, field};
+use super::model::{AttributeKind, AttributeValue, OF_TENSORS, field};
 use super::types::data_type;
 use crate::error::{Result, malformed};
 use crate::item::dtype::DType;

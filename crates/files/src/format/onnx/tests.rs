@@ -5,9 +5,8 @@ use std::sync::Arc;
 use crate::error::Result;
 use prost::encoding::{self, WireType, encode_key, encode_varint};
 
-use super::message;
 use super::wire::{Varints, field};
-use super::{Proto, check, looks_like_onnx, write_header, write_strings};
+use super::{Proto, check, looks_like_onnx, message, write_header, write_strings};
 use crate::parallel::Threads;
 use crate::storage::read_at::{MemoryBytes, ReadAt};
 use crate::storage::source::{Hold, Source};

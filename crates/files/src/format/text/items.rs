@@ -9,14 +9,13 @@ use crate::error::{Error, Result};
 use crate::format::file_options::LayoutRequest;
 use crate::format::interface::{Layout, TextOptions, WholeTensor, WriteWhole, Writer};
 use crate::format::values::check_text;
-use crate::item::datetime;
 use crate::item::datetime::TimeUnit;
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::element::{Element, Float, match_kind};
 use crate::item::encoding::{code_points, unpadded};
 use crate::item::meta::Meta;
-use crate::item::python;
 use crate::item::tensor::Tensor;
+use crate::item::{datetime, python};
 use crate::memory;
 
 /// The file sets the length of items, so memory for longer ones is reserved fallibly. Shorter ones fit the page.

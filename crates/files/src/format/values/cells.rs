@@ -6,8 +6,7 @@ use std::io::Read;
 use csv::{Position, ReaderBuilder, StringRecord};
 
 use super::delimiter::{Delimiter, TableOptions, single_blanks};
-use super::leaf::short;
-use super::leaf::{Leaf, Nested};
+use super::leaf::{Leaf, Nested, short};
 use super::lists;
 use crate::error::{Advice, Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::leaf::Leaf;
-use super::leaf::{points, short, string};
+use super::leaf::{Leaf, points, short, string};
 use super::lists::holds;
 use crate::error::{Advice, Error, Subject};
 use crate::item::datetime;

@@ -2,8 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::leaf::short;
-use super::leaf::{Leaf, Nested, position, positioned};
+use super::leaf::{Leaf, Nested, position, positioned, short};
 use crate::item::dtype::{DType, Kind};
 use crate::parallel::{Threads, beside};
 

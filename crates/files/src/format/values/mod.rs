@@ -8,8 +8,7 @@ pub(super) mod lists;
 mod read;
 mod untyped;
 
-pub(super) use self::item::most_padded;
-pub(super) use self::item::{cannot_hold, check_text};
+pub(super) use self::item::{cannot_hold, check_text, most_padded};
 pub use self::item::{dtype_of_string, parse_item};
 pub(super) use self::leaf::{short, shorten, string};
 pub(super) use self::read::Unparsed;

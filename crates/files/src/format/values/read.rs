@@ -4,8 +4,7 @@ use std::fmt;
 
 use super::cells::{self, Cells, Reading};
 use super::item::{cannot_hold, most_padded, part_of, put_string, read_leaf, widen};
-use super::leaf::{Leaf, Nested, positioned};
-use super::leaf::{points, short, width};
+use super::leaf::{Leaf, Nested, points, positioned, short, width};
 use super::lists::{self, Lists};
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};

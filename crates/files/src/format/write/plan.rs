@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::asked_sides::{self, RuledTensor};
 use super::chunks::{ChunkSink, MadeBoxes};
-use super::output::{OutputKind, OutputTensor, style_along};
-use super::output::{items_of, pack};
+use super::output::{OutputKind, OutputTensor, items_of, pack, style_along};
 use crate::engine::job::{Job, Progress};
 use crate::engine::plan::{self as engine, Before, Route, SinkKind};
 use crate::engine::sink::{FileSink, Take, Written};

@@ -6,8 +6,7 @@ use std::io;
 
 use super::{DONE, LOCK, Ledger, Parts, PartsPlace};
 use crate::error::{Context, Result};
-use crate::storage::draft::NamedTarget;
-use crate::storage::draft::StoreDraft;
+use crate::storage::draft::{NamedTarget, StoreDraft};
 use crate::storage::key_store::{KeyStore, WritableStore};
 use crate::storage::local_store::LocalStore;
 use crate::storage::platform::{copy_mode, mark, marked, marked_with, open_folder, sync_folder};
