@@ -29,7 +29,7 @@ use super::unlisted;
 use crate::diff::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
 use crate::diff::{self, Effort, OptionNames, Options, Reason, Style, maps};
 use crate::format::collection::TensorPlace;
-use crate::format::kept::{self, KeptFiles};
+use crate::format::rewrite::{self, KeptFiles};
 use crate::ops::fill::Limits;
 use crate::report::printable;
 use crate::storage::source::{Hold, Source};
@@ -234,7 +234,7 @@ impl Diff {
     /// Where a golden check leaves the actual tensors that do not pass.
     pub(super) fn kept(&self, io: &Io) -> Option<KeptFiles> {
         let folder = io.environment.keep_actual.as_deref().filter(|_| self.accepting.golden && !self.explain);
-        kept::files(folder, &self.expected.located)
+        rewrite::files(folder, &self.expected.located)
     }
 
     /// Whether EXPECTED may be replaced, by this run or another one.

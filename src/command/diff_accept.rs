@@ -13,8 +13,8 @@ use super::options::{EXPECTED, write_junit};
 use super::sources::OperandReader;
 use crate::diff;
 use crate::diff::models::{NamedResult, add_to_junit};
-use crate::format::kept::{self, remove};
 use crate::format::rewrite::NamedSource;
+use crate::format::rewrite::{self, remove};
 
 /// Opens the tensors of a check that failed.
 pub(super) type Failed<'a> = &'a dyn Fn() -> Result<Vec<NamedSource>>;
@@ -77,7 +77,7 @@ impl Diff {
         match self.kept(run.io) {
             Some(kept) if is_equal => remove(&kept),
             Some(kept) => {
-                let written = actual().and_then(|tensors| Ok(kept::write(&kept, tensors, run.limits)?));
+                let written = actual().and_then(|tensors| Ok(rewrite::write(&kept, tensors, run.limits)?));
                 // A tensor that cannot be kept must not hide the difference.
                 lines.push(written.unwrap_or_else(|error| format!("ACTUAL is not kept: {}", message(&error))));
             }

@@ -1,8 +1,8 @@
 //! The output of `--explain`: the plan of a run, for people or as JSON.
 
 use crate::engine::cost::{Calls, Cost, OperandReading, OperandReads};
-use crate::engine::cut::Cut;
 use crate::engine::explain::{Explanation, Purpose};
+use crate::engine::plan::Cut;
 use crate::engine::plan::{Before, Plan, Route, Steps};
 use crate::info::size;
 use crate::layout::window::Windows;

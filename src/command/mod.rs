@@ -28,13 +28,11 @@ mod info;
 mod io;
 mod keeping;
 mod lists;
-mod man;
 mod member;
 mod messages;
 mod meter;
 mod operation;
 mod options;
-mod other_words;
 mod output_files;
 mod output_set;
 mod pad;
@@ -179,7 +177,7 @@ sub_commands! {
     }
     "Shells and help" {
         "completions" completions::Completions(grammar())
-        "man" man::Man(grammar(), GROUPS)
+        "man" help::Man(grammar(), GROUPS)
     }
 }
 

@@ -13,7 +13,7 @@ use super::options::{DATA, IndexList, Operand, OperatorOptions, data_help};
 use super::sources::{OpenMode, OperandReader, check_header_counts, explained};
 use crate::engine::cost::Calls;
 use crate::error::{Error, Subject};
-use crate::format::npy_header::HeaderEdit;
+use crate::format::npy_file::HeaderEdit;
 use crate::format::write::{self, OutputTensor};
 use crate::ops::call::{Call, Resolved};
 use crate::ops::reshape::{NewShape, order_without_moving};

@@ -14,7 +14,7 @@ use super::messages::{counted, message, option_error, refusal};
 use super::meter::Meter;
 use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{InputOptions, Operand};
-use super::other_words;
+use super::usage;
 use crate::error::{Error, Subject};
 use crate::format::dump_views::DumpShapes;
 use crate::format::glob::Glob;
@@ -248,7 +248,7 @@ pub(super) fn check_header_counts(operand: &Operand, data: &Source) -> Result<()
 
 /// Suggests JSON for a list of numbers that was taken for the name of a file.
 fn or_list(located: &Located, error: anyhow::Error) -> anyhow::Error {
-    let is_list = |text: &&str| text.contains(',') && other_words::is_list(text);
+    let is_list = |text: &&str| text.contains(',') && usage::is_list(text);
     match located.typed().to_str().filter(|_| located.is_absent()).filter(is_list) {
         Some(list) => anyhow!("{}; write a list as '[{list}]'", message(&error)),
         None => error,

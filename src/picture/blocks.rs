@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::raster::Size;
-use super::viridis::{Rgb, viridis};
+use super::scale::{Rgb, viridis};
 use super::{Picture, Scale, SpecialNumbers};
 use crate::engine::job::Progress;
 use crate::error::{Context, Result};

@@ -4,8 +4,7 @@
 
 pub(crate) mod blocks;
 mod raster;
-mod scale;
-pub(crate) mod viridis;
+pub(crate) mod scale;
 
 use std::io::Write;
 

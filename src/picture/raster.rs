@@ -1,7 +1,7 @@
 //! Averages items to rows of pixels.
 
 use super::scale::{Colours, Scale, SpecialNumbers};
-use super::viridis::{INFINITY, MINUS_INFINITY, NAN, Rgb, nearest};
+use super::scale::{INFINITY, MINUS_INFINITY, NAN, Rgb, nearest};
 use crate::error::Result;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,8 +227,8 @@ fn own(special: SpecialNumbers) -> Option<Rgb> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::viridis::viridis;
     use super::*;
+    use crate::picture::scale::viridis;
 
     fn rows(
         from: Size,

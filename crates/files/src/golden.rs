@@ -62,12 +62,12 @@ use predicates_core::reflection::{Case, PredicateReflection, Product};
 
 use crate::diff::{self, Difference, Effort, Options};
 use crate::error::{Error, ErrorKind, Result, Subject, malformed};
-use crate::format::kept;
-pub use crate::format::kept::KEEP_ACTUAL;
 use crate::format::located::Located;
 use crate::format::open::{Input, OpenOptions};
+use crate::format::rewrite;
+pub use crate::format::rewrite::KEEP_ACTUAL;
 pub use crate::format::rewrite::UPDATE_GOLDEN as UPDATE;
-use crate::format::rewrite::{self, NamedSource, Rewrite};
+use crate::format::rewrite::{NamedSource, Rewrite};
 use crate::format::values::{self, Values};
 use crate::item::dtype::DType;
 use crate::item::element::Element;
@@ -191,11 +191,11 @@ impl<T: ?Sized> TensorEq<T> {
             Err(error) => Some(error.to_string()),
         };
         let folder = std::env::var_os(KEEP_ACTUAL).filter(|_| is_asserted);
-        let Some(kept) = kept::files(folder.as_deref(), &Located::from_path(&self.golden)) else { return why };
+        let Some(kept) = rewrite::files(folder.as_deref(), &Located::from_path(&self.golden)) else { return why };
         if why.is_none() {
-            kept::remove(&kept);
+            rewrite::remove(&kept);
         }
-        let write = |source| kept::write(&kept, vec![NamedSource { name: None, source }], Limits::default());
+        let write = |source| rewrite::write(&kept, vec![NamedSource { name: None, source }], Limits::default());
         let keep = || actual.source().and_then(write).unwrap_or_else(|error| format!("ACTUAL is not kept: {error}"));
         why.map(|why| format!("{}\n{}", why.trim_end(), keep()))
     }

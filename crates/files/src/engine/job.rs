@@ -288,7 +288,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::engine::cut::Cut;
+    use crate::engine::plan::Cut;
     use crate::error::malformed;
     use crate::item::dtype::DType;
     use crate::item::meta::Order;

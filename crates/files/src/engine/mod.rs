@@ -1,7 +1,6 @@
 //! The window loop and other passes over tensors: scans, quantiles.
 
 pub mod cost;
-pub mod cut;
 pub mod explain;
 pub mod job;
 pub mod moves;

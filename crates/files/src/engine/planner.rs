@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::ptr;
 
-use super::cut::{Cut, FileBlocks};
 use super::plan::{Before, Plan, Route, Steps};
+use super::plan::{Cut, FileBlocks};
 use super::slabs::{DIRECT, SlabSides, readings, sides_of_slabs, strips};
 use crate::error::Result;
 use crate::item::meta::Meta;

@@ -4,7 +4,7 @@
 //! scan, windows, boxes and a copy in memory compete by cost.
 
 use super::cost::{Calls, Cost, OperandReading, OperandReads, reads_of};
-use super::cut::Cut;
+use super::plan::Cut;
 use super::plan::{Before, Plan, Route, Steps};
 use super::slabs::readings;
 use crate::layout::gather::{Gaps, GatherRule, LONG_PIECE, calls};

@@ -1,21 +1,21 @@
-//! Opens `.npy` files, and appends rows to them. Several calls of `numpy.save` on one file make a container with members `0`, `1` and so on.
+//! Opens `.npy` files, changes their dims and appends rows to them. Several calls of `numpy.save` on one file make a container with members `0`, `1` and so on.
 
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use super::content::{BEGIN, Content, ContentSource, Description, FileFacts};
 use super::interface::Reader;
-use super::npy::{GROWING, Header, MAGIC, check_len, is_growing, read_on};
-use super::npy_header::HeaderEdit;
+use super::npy::{GROWING, Header, MAGIC, check_len, header_in_place, is_growing, read_on};
 use crate::engine::cost::Calls;
 use crate::engine::explain::Explanation;
 use crate::engine::job::{Job, Progress};
 use crate::engine::plan::{Plan, SinkKind};
 use crate::engine::sink::{FileSink, failed};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
-use crate::item::meta::Meta;
+use crate::item::meta::{Meta, Order};
 use crate::ops::fill::{Fill, Limits};
 use crate::parallel::locked;
 use crate::storage::platform::{read_at, write_at};
@@ -201,7 +201,7 @@ impl Reader for PlainReader {
 /// Checked rows for the end of a `.npy`, which are appended in place, without moving an item.
 ///
 /// A killed process leaves the old or the new content: a tab replaces a blank of the header's padding, the rows are
-/// written and synced, the dims change in one synced write (see [`npy_header`](super::npy_header)), and a blank replaces
+/// written and synced, the dims change in one synced write (see [`HeaderEdit`]), and a blank replaces
 /// the tab.
 ///
 /// The tab marks an unfinished append, whose bytes the next append drops; without it, extra bytes are refused as
@@ -288,4 +288,92 @@ impl<'a> Append<'a> {
 
 fn sink(end: u64) -> SinkKind<'static> {
     SinkKind::File { base: Some(end), is_alone: false }
+}
+
+/// The smallest page of any system.
+const PAGE: usize = 1 << 12;
+
+/// A checked, unwritten change of the dims in a header, in place, within its padding: `numpy.save` keeps some 20 blanks
+/// for a growing dim.
+///
+/// A killed process must not leave half a header. One call writes only the bytes that differ, within one page, since
+/// systems kill a process only between the pages of a write. After a loss of power a disk sector (512 bytes or more,
+/// where nearly all headers end) is old or new. A reader without the lock may see a mixture.
+#[derive(Debug)]
+pub struct HeaderEdit<'a> {
+    file: &'a File,
+    label: &'a str,
+    at: Range<usize>,
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl<'a> HeaderEdit<'a> {
+    /// Prepares another shape and order for an open and locked `.npy`.
+    ///
+    /// # Errors
+    /// The file is not a local `.npy`, or its dims have no room or span pages ([`ErrorKind::Unsupported`]).
+    pub fn prepare(source: &'a Source, shape: &[usize], order: Order) -> Result<Self> {
+        Self::of(source, shape, order, false)
+    }
+
+    /// Prepares the same during an append.
+    ///
+    /// # Errors
+    /// The header cannot change, or reading fails.
+    pub fn prepare_growing(source: &'a Source, shape: &[usize], order: Order) -> Result<Self> {
+        Self::of(source, shape, order, true)
+    }
+
+    fn of(source: &'a Source, shape: &[usize], order: Order, growing: bool) -> Result<Self> {
+        let label = source.label();
+        let refuse = |message: String| Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
+        if source.container().is_some() {
+            return refuse(
+                "is one of several arrays in its file, and only the header of a single one is changed".to_owned(),
+            );
+        }
+        let Some((file, start)) = source.as_local_file() else {
+            return refuse("only the header of a local file can be changed".to_owned());
+        };
+        let mut old = vec![0; usize::try_from(start)?];
+        read_at(file, &mut old, 0).context(label)?;
+        if growing && let [.., last, _] = &mut old[..] {
+            *last = GROWING;
+        }
+        let Some(new) = header_in_place(&old, shape, order).context(label)? else {
+            return refuse(format!("its header of {} bytes has no room for shape {shape:?}", old.len()));
+        };
+        let differs = |(old, new): (&u8, &u8)| old != new;
+        let at = match old.iter().zip(&new).position(differs) {
+            None => 0..0,
+            Some(first) => first..old.iter().zip(&new).rposition(differs).map_or(first, |last| last + 1),
+        };
+        if at.start / PAGE != at.end.saturating_sub(1) / PAGE {
+            return refuse("the dims are on two pages of the file, which cannot be changed at once".to_owned());
+        }
+        Ok(Self { file, label, bytes: new[at.clone()].to_vec(), at, len: old.len() })
+    }
+
+    /// Returns the length of the header.
+    pub fn header_bytes(&self) -> usize {
+        self.len
+    }
+
+    /// Returns how many bytes change.
+    pub fn changed_bytes(&self) -> usize {
+        self.at.len()
+    }
+
+    /// Writes the header without a sync.
+    ///
+    /// # Errors
+    /// Writing fails; the old header stays.
+    pub fn write(&self) -> Result<()> {
+        if self.bytes.is_empty() {
+            return Ok(());
+        }
+        write_at(self.file, &self.bytes, self.at.start as u64)
+            .with_context(|| format!("{}: cannot be written", self.label))
+    }
 }

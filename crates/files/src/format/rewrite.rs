@@ -1,7 +1,8 @@
-//! Rewrites a file with other tensors in the same format.
+//! Rewrites a file with other tensors in the same format, and keeps the actual tensors of failed golden checks.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
+use std::fs;
 use std::io::ErrorKind::NotFound;
 use std::io::Write as _;
 use std::mem::discriminant;
@@ -430,4 +431,36 @@ pub fn existing(path: &Path, label: &str, whole: bool) -> Result<Option<Input>> 
         Ok(input) if whole && input.names().is_none() && input.source(0).is_err() => Ok(None),
         opened => opened.map(Some),
     }
+}
+
+/// The environment variable with the folder for actual tensors.
+pub const KEEP_ACTUAL: &str = "TENSOROP_KEEP_ACTUAL";
+
+/// `NAME.actual.npy` for a tensor, and `NAME.actual.npz` for tensors with names, of a golden file NAME.
+pub type KeptFiles = [PathBuf; 2];
+
+/// `folder` is the value of [`KEEP_ACTUAL`]; an empty one keeps nothing.
+pub fn files(folder: Option<&OsStr>, golden: &Located) -> Option<KeptFiles> {
+    let folder = Path::new(folder.filter(|folder| !folder.is_empty())?);
+    let (path, member) = golden.output();
+    let member = member.map_or_else(String::new, |member| format!(".{member}"));
+    let name = path.file_stem().unwrap_or_default().to_string_lossy() + &*member;
+    let name = name.replace(['/', '\\', ':'], ".");
+    Some(["npy", "npz"].map(|ending| folder.join(format!("{name}.actual.{ending}"))))
+}
+
+/// Writes the tensors, and returns a line that says where they are.
+///
+/// # Errors
+/// A tensor cannot be read, or the file written.
+pub fn write([one, several]: &KeptFiles, tensors: Vec<NamedSource>, limits: Limits) -> Result<String> {
+    let path = if tensors.iter().any(|tensor| tensor.name.is_some()) { several } else { one };
+    let label = path.display().to_string();
+    Rewrite::new(path, &label, None, tensors, true, limits)?.write()?;
+    Ok(format!("ACTUAL is in {label}"))
+}
+
+/// Removes what an earlier check left.
+pub fn remove(kept: &KeptFiles) {
+    kept.iter().for_each(|path| drop(fs::remove_file(path)));
 }

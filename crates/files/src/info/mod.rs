@@ -15,7 +15,6 @@
 //! ```
 
 mod bytes;
-mod close;
 mod figures;
 mod group_stats;
 mod histogram;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::colour::{Colour, Style};
+use super::{Colour, Style};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Column {

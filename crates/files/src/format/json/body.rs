@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::read::open;
+use super::open;
 use crate::error::{Result, Subject, bail, ensure, malformed};
 use crate::format::interface::Reader;
 use crate::format::python_json::{FromObject, JsonObject};

@@ -13,7 +13,7 @@ use super::message::MAX_MESSAGE;
 use super::model::field::{attribute, model};
 use super::proto::Proto;
 use super::types::STRING;
-use super::window::FileWindow;
+use super::wire::FileWindow;
 use super::wire::{Fields, WireField, field, last_of};
 use crate::error::{Context, Error, ErrorKind, Result, ensure};
 use crate::format::content::{Content, Description};

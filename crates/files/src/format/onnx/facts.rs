@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::members::{MAX_TEXT, ModelWalk};
 use super::model::field;
 use super::types::{DataType, STRING};
-use super::window::PlacedField;
+use super::wire::PlacedField;
 use super::wire::{Fields, last_of};
 use crate::error::Result;
 use crate::format::member_list::ModelFacts;

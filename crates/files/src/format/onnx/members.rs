@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use super::model::field::{self, attribute, function, graph, model, training};
-use super::window::FileWindow;
+use super::wire::FileWindow;
 use super::wire::field::EXTERNAL_DATA;
 use crate::error::{Context, Result, ensure};
 use crate::format::member_list::MemberList;

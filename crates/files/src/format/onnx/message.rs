@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::window::FileWindow;
+use super::wire::FileWindow;
 use super::wire::{Fields, WireField, field};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::memory;

@@ -17,9 +17,7 @@ mod proto;
 mod table;
 #[cfg(test)]
 mod tests;
-mod typed;
 mod types;
-mod window;
 mod wire;
 mod write;
 

@@ -16,7 +16,7 @@
 use super::cells::Reading;
 use super::item::{describe, widen};
 use super::leaf::{Leaf, Nested, short};
-use super::read::{Unparsed, Values};
+use super::{Unparsed, Values};
 use crate::error::{Advice, Error, ErrorKind, Result};
 use crate::item::dtype::{DType, Kind};
 use crate::item::parse::{self, Misfit};

@@ -4,7 +4,6 @@
 //! lays them out; [`LaidOut`] then writes them, whole or in [shares](LaidOut::shares). [`edit`] changes a tensor in place.
 
 mod asked_sides;
-mod chunks;
 mod output;
 mod plan;
 mod prepare;

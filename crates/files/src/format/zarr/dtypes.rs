@@ -6,8 +6,8 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::{Value, json};
 
 use super::codecs::swapped;
-use super::extension::{Extension, shortened};
 use super::metadata::{ArrayMetadata, V2_ARRAY};
+use super::metadata::{Extension, shortened};
 use super::sharding::SHARDING;
 use crate::asked_names;
 use crate::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};

@@ -5,7 +5,6 @@ mod attachments;
 mod blosc;
 mod codecs;
 mod dtypes;
-mod extension;
 mod known;
 mod members;
 mod metadata;

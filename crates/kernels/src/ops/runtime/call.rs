@@ -3,7 +3,7 @@
 use std::num::NonZero;
 
 use super::bytes::{self, Operands};
-use super::tensors::{TensorMut, TensorRef};
+use super::{TensorMut, TensorRef};
 use crate::error::{Error, ErrorKind, Result, Subject, counted};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};

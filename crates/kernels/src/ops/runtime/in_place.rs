@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ndarray::{ArrayBase, ArrayViewMut, Data, Dimension};
 
-use super::tensors::TensorMut;
+use super::TensorMut;
 use crate::error::{Error, Result, Subject};
 use crate::layout::view::View;
 use crate::ops::condition::Condition;
