@@ -85,7 +85,9 @@ impl Arguments {
             let operands = operands.map(|Operand { name, located, .. }| ArgumentValue::Operand { name, located });
             let lists = values::<IndexList>(matches, id).into_iter().map(|list| match list {
                 IndexList::File(path) => ArgumentValue::Operand { name: None, located: Located::from_path(path) },
-                IndexList::List(numbers) => ArgumentValue::Text(with_commas(&numbers)),
+                IndexList::List(numbers) => {
+                    ArgumentValue::Text(numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
+                }
             });
             let sides = values::<SidesRule>(matches, id).into_iter();
             let sides = sides.map(|sides| ArgumentValue::Text(sides.to_string()));
@@ -199,10 +201,6 @@ fn key_of(arg: &Arg) -> String {
 /// Different paths never give the same text.
 fn text_of(path: &Path) -> String {
     path.to_str().map_or_else(|| format!("{path:?}"), str::to_owned)
-}
-
-fn with_commas(numbers: &[i64]) -> String {
-    numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
 }
 
 fn without_blanks(json: &str) -> String {

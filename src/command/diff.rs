@@ -234,7 +234,7 @@ impl Diff {
     /// Where a golden check leaves the actual tensors that do not pass.
     pub(super) fn kept(&self, io: &Io) -> Option<KeptFiles> {
         let folder = io.environment.keep_actual.as_deref().filter(|_| self.accepting.golden && !self.explain);
-        rewrite::files(folder, &self.expected.located)
+        rewrite::files_to_keep(folder, &self.expected.located)
     }
 
     /// Whether EXPECTED may be replaced, by this run or another one.

@@ -14,7 +14,7 @@ use super::sources::OperandReader;
 use crate::diff;
 use crate::diff::models::{NamedResult, add_to_junit};
 use crate::format::rewrite::NamedSource;
-use crate::format::rewrite::{self, remove};
+use crate::format::rewrite::{self, remove_kept};
 
 /// Opens the tensors of a check that failed.
 pub(super) type Failed<'a> = &'a dyn Fn() -> Result<Vec<NamedSource>>;
@@ -65,7 +65,7 @@ impl Diff {
         let reading = OperandReader::new(run.io, &self.input, &self.threads)?.open_options(EXPECTED.name);
         let accepting = Accepting { limits, reading, says_dtype: !self.input.dtype.is_empty(), is_written, open };
         let lines = changes.write(run, &accepting)?;
-        self.kept(run.io).filter(|_| is_written).inspect(remove);
+        self.kept(run.io).filter(|_| is_written).inspect(remove_kept);
         self.tell(run.io, &lines)
     }
 
@@ -75,9 +75,9 @@ impl Diff {
             lines.extend(self.accepting.hint(&self.expected.located));
         }
         match self.kept(run.io) {
-            Some(kept) if is_equal => remove(&kept),
+            Some(kept) if is_equal => remove_kept(&kept),
             Some(kept) => {
-                let written = actual().and_then(|tensors| Ok(rewrite::write(&kept, tensors, run.limits)?));
+                let written = actual().and_then(|tensors| Ok(rewrite::keep(&kept, tensors, run.limits)?));
                 // A tensor that cannot be kept must not hide the difference.
                 lines.push(written.unwrap_or_else(|error| format!("ACTUAL is not kept: {}", message(&error))));
             }

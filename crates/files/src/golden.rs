@@ -191,11 +191,13 @@ impl<T: ?Sized> TensorEq<T> {
             Err(error) => Some(error.to_string()),
         };
         let folder = std::env::var_os(KEEP_ACTUAL).filter(|_| is_asserted);
-        let Some(kept) = rewrite::files(folder.as_deref(), &Located::from_path(&self.golden)) else { return why };
+        let Some(kept) = rewrite::files_to_keep(folder.as_deref(), &Located::from_path(&self.golden)) else {
+            return why;
+        };
         if why.is_none() {
-            rewrite::remove(&kept);
+            rewrite::remove_kept(&kept);
         }
-        let write = |source| rewrite::write(&kept, vec![NamedSource { name: None, source }], Limits::default());
+        let write = |source| rewrite::keep(&kept, vec![NamedSource { name: None, source }], Limits::default());
         let keep = || actual.source().and_then(write).unwrap_or_else(|error| format!("ACTUAL is not kept: {error}"));
         why.map(|why| format!("{}\n{}", why.trim_end(), keep()))
     }

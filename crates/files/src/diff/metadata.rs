@@ -132,7 +132,7 @@ impl DifferingNames {
         [("metadata", &self.metadata), ("content", &self.content)]
             .into_iter()
             .filter(|(_, names)| !names.is_empty())
-            .map(|(noun, names)| (noun, names_text(names)))
+            .map(|(noun, names)| (noun, printable(&names.join(", ")).into_owned()))
     }
 
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
@@ -238,10 +238,6 @@ impl FilePairs {
         self.last = Some([one, other]);
         names
     }
-}
-
-fn names_text(names: &[String]) -> String {
-    printable(&names.join(", ")).into_owned()
 }
 
 #[cfg(test)]

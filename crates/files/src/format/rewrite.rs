@@ -440,7 +440,7 @@ pub const KEEP_ACTUAL: &str = "TENSOROP_KEEP_ACTUAL";
 pub type KeptFiles = [PathBuf; 2];
 
 /// `folder` is the value of [`KEEP_ACTUAL`]; an empty one keeps nothing.
-pub fn files(folder: Option<&OsStr>, golden: &Located) -> Option<KeptFiles> {
+pub fn files_to_keep(folder: Option<&OsStr>, golden: &Located) -> Option<KeptFiles> {
     let folder = Path::new(folder.filter(|folder| !folder.is_empty())?);
     let (path, member) = golden.output();
     let member = member.map_or_else(String::new, |member| format!(".{member}"));
@@ -453,7 +453,7 @@ pub fn files(folder: Option<&OsStr>, golden: &Located) -> Option<KeptFiles> {
 ///
 /// # Errors
 /// A tensor cannot be read, or the file written.
-pub fn write([one, several]: &KeptFiles, tensors: Vec<NamedSource>, limits: Limits) -> Result<String> {
+pub fn keep([one, several]: &KeptFiles, tensors: Vec<NamedSource>, limits: Limits) -> Result<String> {
     let path = if tensors.iter().any(|tensor| tensor.name.is_some()) { several } else { one };
     let label = path.display().to_string();
     Rewrite::new(path, &label, None, tensors, true, limits)?.write()?;
@@ -461,6 +461,6 @@ pub fn write([one, several]: &KeptFiles, tensors: Vec<NamedSource>, limits: Limi
 }
 
 /// Removes what an earlier check left.
-pub fn remove(kept: &KeptFiles) {
+pub fn remove_kept(kept: &KeptFiles) {
     kept.iter().for_each(|path| drop(fs::remove_file(path)));
 }

@@ -141,10 +141,6 @@ impl Format {
         self.0.holds == Holds::Files
     }
 
-    fn is_told_by_name(self) -> bool {
-        self.0.reads.as_ref().is_some_and(|reads| reads.name_in_messages.is_none())
-    }
-
     /// Returns the name that `info` prints.
     pub fn name(self) -> &'static str {
         self.0.name
@@ -268,8 +264,8 @@ impl Format {
         if let Some(format) = named.asked {
             return explained_by(format);
         }
-        if let Some(format) = named.by_name.filter(|format| format.is_told_by_name() && sure(*format) > Confidence::No)
-        {
+        let is_told = |format: &Self| format.0.reads.as_ref().is_some_and(|reads| reads.name_in_messages.is_none());
+        if let Some(format) = named.by_name.filter(|format| is_told(format) && sure(*format) > Confidence::No) {
             return Ok(format);
         }
         let by_content =

@@ -100,7 +100,7 @@ impl Archive {
         ensure!(found == told, "the directory of the ZIP archive has {found} members, expected {told}");
         // otherwise an archive nested in a truncated one would be read in its place
         ensure!(first == 0, "the first member of the ZIP archive is at byte {first}, expected 0");
-        zip.get_mut().end_at(end);
+        zip.get_mut().len = end;
         Ok(Archive { members: Vec::new(), others: unrepeated(entries), begun: Vec::new(), zip })
     }
 
@@ -368,10 +368,6 @@ struct FileFront {
 impl FileFront {
     fn new(file: Arc<dyn ReadAt>, len: u64) -> Self {
         Self { file, len, ahead: Arc::default() }
-    }
-
-    fn end_at(&mut self, len: u64) {
-        self.len = len;
     }
 
     fn file(&self) -> &Arc<dyn ReadAt> {

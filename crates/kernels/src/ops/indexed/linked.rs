@@ -149,10 +149,6 @@ impl LinkedScatter {
         self.base.meta().dtype.itemsize()
     }
 
-    fn block_bytes(&self) -> usize {
-        self.block * self.itemsize()
-    }
-
     fn is_together(&self) -> bool {
         self.updates.bytes() / self.outer.max(1) <= self.limits.machine.slab
     }
@@ -349,7 +345,7 @@ impl Fill for LinkedScatter {
         }
         let (bytes, windows) = (self.updates.bytes() as u64, windows.max(1) as u64);
         let at_once = self.limits.machine.slab as u64;
-        let runs = bytes / self.block_bytes().max(1) as u64;
+        let runs = bytes / (self.block * self.itemsize()).max(1) as u64;
         let swept = Picked { reads: windows * bytes.div_ceil(at_once), bytes: windows * bytes };
         match way {
             SWEPT => swept,
