@@ -28,6 +28,7 @@ mod info;
 mod io;
 mod keeping;
 mod lists;
+mod man;
 mod member;
 mod messages;
 mod meter;
@@ -177,7 +178,7 @@ sub_commands! {
     }
     "Shells and help" {
         "completions" completions::Completions(grammar())
-        "man" help::Man(grammar(), GROUPS)
+        "man" man::Man(grammar(), GROUPS)
     }
 }
 

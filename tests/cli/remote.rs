@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tensorop::command::{Environment, Io};
-use tensorop::storage::unread::{InputStream, OutputStream};
+use tensorop::storage::stream::{InputStream, OutputStream};
 
 use crate::common::server::{BODY_CHUNK, Behaviour, Fault, Object, Seen, Server};
 use crate::common::{Folder, each, has, tensor, words};
