@@ -1,6 +1,6 @@
-//! The tensors of an output, the content that comes with them from the files of the operands, and notes on what changes:
-//! items that a cast cannot hold, and tensors that are read back as others. CSV has no axis of length 1 and no dtypes, and
-//! strings of ONNX have no width.
+//! The tensors of an output, the content that comes with them from the files of the operands, and two notes: on items that
+//! overflow in a cast, and on tensors that change when the output is read back. CSV has no axis of length 1 and no dtypes,
+//! and strings of ONNX have no width.
 
 use std::io::Write as _;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Objects on servers that another file names. In a build without the feature `remote` there are none.
+//! Objects on servers that another file names. A build without the feature `remote` refuses them.
 
 use std::sync::Arc;
 

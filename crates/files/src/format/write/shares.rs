@@ -1,4 +1,5 @@
-//! An output that several processes make in shares: its units, and which of them exist; and the sink of chunks.
+//! An output that several processes make in shares: its units, the present ones, and the sink that stores
+//! them as chunks or shards.
 
 use std::io;
 use std::ops::Range;
