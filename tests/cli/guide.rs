@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::common::binary;
+use crate::common::{FEATURES, binary};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/golden-files");
 
@@ -50,9 +50,8 @@ fn copy(from: &Path, to: &Path) {
 fn the_example_passes_its_tests_and_finds_differences() {
     // Built together with this package, whose tests switch on more features of the dependencies, the example uses the library
     // that is there already. `_by_` is in the names of all tests of the example, and of no golden test of this package.
-    let test =
-        ["test", "--offline", "--locked", "--package", "softmax", "--package", "tensorop", "--test", "golden", "_by_"];
-    let output = run(env!("CARGO"), &test, &[], Path::new(FOLDER));
+    let test = ["test", "--offline", "--locked", "--package", "softmax", "--package", "tensorop", "--test", "golden"];
+    let output = run(env!("CARGO"), &[&test, FEATURES, &["_by_"]].concat(), &[], Path::new(FOLDER));
     assert!(said(&output).contains("3 passed"), "{}", said(&output));
     assert!(output.status.success(), "{}", said(&output));
 

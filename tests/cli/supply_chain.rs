@@ -6,13 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use crate::common::each;
+use crate::common::{FEATURES, each};
 
 /// The most packages that the program, without its tests, is made of; and the kernels alone, without files and program.
 const MAX_PACKAGES: [(&[&str], usize); 2] = [(&[], 125), (&["--package", "tensorop-kernels"], 20)];
-
-/// The features of these tests beside the default ones. Packages that only others need were perhaps never fetched.
-const FEATURES: &[&str] = if cfg!(feature = "remote") { &["--features", "remote"] } else { &[] };
 
 struct Rules(String);
 

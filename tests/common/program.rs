@@ -57,6 +57,10 @@ impl Run {
     }
 }
 
+/// The features of these tests beside the default ones, for cargo: it would build the program without them, in place of the one
+/// that is tested, and packages that only other features need were perhaps never fetched.
+pub(crate) const FEATURES: &[&str] = if cfg!(feature = "remote") { &["--features", "remote"] } else { &[] };
+
 /// The program that is tested: what was built beside the tests, or what `TENSOROP_TEST_PROGRAM` names, which may be a script
 /// that starts a program for another system, or one that is installed.
 pub(crate) fn binary() -> PathBuf {
