@@ -358,7 +358,7 @@ fn readme_is_short_and_says_how_to_build_and_test() {
     let readme = Page::read("README.md".into()).text;
     let lines = readme.lines().count();
     assert!(lines <= README_LINES, "README.md: {lines} lines, expected at most {README_LINES}");
-    for command in [CARGO_RUN, "cargo test --locked", "cargo install --locked --path ."] {
+    for command in [CARGO_RUN, "cargo test --locked --features remote", "cargo install --locked --path ."] {
         assert!(readme.lines().any(|line| line.trim_start_matches("$ ").starts_with(command)), "lacks `{command}`");
     }
 }

@@ -22,8 +22,18 @@ pub(crate) use program::*;
 pub(crate) use tensors::*;
 
 use std::panic::Location;
+use std::sync::LazyLock;
 
 use tensorop::diff;
+
+/// Returns how many random rounds a test makes: `few`, as many times as the environment says.
+pub(crate) fn rounds(few: usize) -> usize {
+    static TIMES: LazyLock<usize> = LazyLock::new(|| match std::env::var("TENSOROP_TEST_ROUNDS") {
+        Ok(times) => times.parse().expect("TENSOROP_TEST_ROUNDS: expected a whole number"),
+        Err(_) => 1,
+    });
+    few * *TIMES
+}
 
 /// Returns how two files differ: as `tensorop diff` lists items, if both are tensors that it tells apart, otherwise by their
 /// bytes.

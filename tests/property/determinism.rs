@@ -38,6 +38,10 @@ fn whatever_the_surroundings() {
     bad_wide[20_001] = 100;
     bad_wide[29_999] = 101;
     folder.put("wide.npy", npy("|u1", &[100, 300], &wide)).put("bad-wide.npy", npy("|u1", &[100, 300], &bad_wide));
+    // each window reads all indices
+    let few: Vec<u8> = (0..3000_u32).map(|n| (n * n % 10) as u8).collect();
+    folder.put("few.npy", npy("<f4", &[10, 300], &floats[..12_000])).put("few-wide.npy", npy("|u1", &[10, 300], &few));
+    folder.put("few-others.npy", npy("<f4", &[10, 300], &others[..12_000]));
     folder.put("dates.json", br#"{"dtype": "<M8[s]", "data": ["2026-03-29T02:30:00", "1999-12-31T23:59:60"]}"#);
     folder.put("date.json", br#"{"dtype": "<M8[s]", "data": ["2026-03-29T02:30:00", "1969-12-31T23:59:59"]}"#);
     let rows = [
@@ -54,10 +58,10 @@ fn whatever_the_surroundings() {
         "scatter-nd table.npy bad.npy updates.npy --reduction add --to npy",
         "scatter-nd table.npy indices.npy updates.npy --on-duplicate error",
         "scatter-nd table.npy indices.npy updates.npy --dry-run",
-        "scatter-elements floats.npy wide.npy --fill 2.5 --to npy",
-        "scatter-elements floats.npy wide.npy others.npy --axis 0 --reduction add --to npy",
-        "scatter-elements floats.npy wide.npy others.npy --axis 1 --reduction mean --no-initial --to npy",
-        "scatter-elements floats.npy wide.npy others.npy --axis 0 --on-duplicate error",
+        "scatter-elements few.npy few-wide.npy --fill 2.5 --to npy",
+        "scatter-elements few.npy few-wide.npy few-others.npy --axis 0 --reduction add --to npy",
+        "scatter-elements few.npy few-wide.npy few-others.npy --axis 1 --reduction mean --no-initial --to npy",
+        "scatter-elements few.npy few-wide.npy few-others.npy --axis 0 --on-duplicate error",
         "scatter-elements floats.npy bad-wide.npy others.npy --axis 0",
         "gather table.npy flat.npy --to npy",
         "gather floats.npy [299,-1,7,0] --axis 1",

@@ -1,7 +1,7 @@
 //! Operands in every form that the program takes, results in every form that it prints, and windows that end anywhere: all
 //! of it must say the same as `.npy` files do with the program's own windows, which `random.rs` checks against plain loops.
 
-use crate::common::{self, DIVISIONS, Division, Folder, Item, Member, difference, words};
+use crate::common::{self, DIVISIONS, Division, Folder, Item, Member, difference, rounds, words};
 use crate::random::Random;
 
 /// The forms of an operand.
@@ -213,7 +213,7 @@ impl<T: Item> Case<T> {
 #[test]
 fn any_form_of_operands_and_results() {
     let (folder, mut random) = (Folder::new(), Random(31));
-    for _ in 0..22 {
+    for _ in 0..rounds(8) {
         Case::new(&mut random, |random| random.within(0..200) as u8).check(&mut random, &folder);
         Case::new(&mut random, |random| random.next() as i32).check(&mut random, &folder);
         Case::new(&mut random, |random| random.within(-9..9) as f32 / 4.0).check(&mut random, &folder);

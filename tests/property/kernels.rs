@@ -551,7 +551,7 @@ macro_rules! tests {
     ($($name:ident)+) => {$(
         #[test]
         fn $name() {
-            holds(1000, prop::collection::vec(any::<u8>(), 20..200), |bytes| {
+            holds(400, prop::collection::vec(any::<u8>(), 20..200), |bytes| {
                 let mut numbers = Numbers(&bytes);
                 with_items!(numbers, items => super::$name(&mut numbers, &items));
             });
@@ -572,7 +572,7 @@ mod computed {
     use super::*;
 
     fn each(check: impl Fn(&mut Numbers<'_>)) {
-        holds(1000, prop::collection::vec(any::<u8>(), 20..200), |bytes| check(&mut Numbers(&bytes)));
+        holds(400, prop::collection::vec(any::<u8>(), 20..200), |bytes| check(&mut Numbers(&bytes)));
     }
 
     const FLOATS: Items<f32> =

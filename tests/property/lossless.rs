@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{Folder, deflated, header, npy_with_header, stored, words, zip};
+use crate::common::{Folder, deflated, header, npy_with_header, rounds, stored, words, zip};
 use crate::random::Random;
 
 /// What a container holds: bytes by name.
@@ -431,10 +431,9 @@ fn run(random: &mut Random, kind: &Kind) -> Result<bool, String> {
     }
 }
 
-/// Runs many commands: `TENSOROP_CASES` of them where it is set.
 #[test]
 fn nothing_is_gone_that_was_not_named() {
-    let cases = std::env::var("TENSOROP_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(240);
+    let cases = rounds(120);
     let (mut done, mut refused, mut failed) = (0, 0, Vec::new());
     for case in 0..cases {
         let mut random = Random(case as u64);

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tensorop::DType;
 use tensorop::item::dtype::Kind;
 
-use crate::common::{DIVISIONS, Folder, header, npy_with_header, to_fortran};
+use crate::common::{DIVISIONS, Folder, header, npy_with_header, rounds, to_fortran};
 use crate::random::Random;
 
 /// How a dtype is stored: the descr of its file, what `--dtype` says of it, the bytes of an item, and of the units that a
@@ -389,7 +389,7 @@ fn what_diff_says_as_a_whole() {
     let mut random = Random(20);
     let folder = Folder::new();
     let mut failures = Vec::new();
-    for case in 0..160 {
+    for case in 0..rounds(60) {
         let pair = Pair::new(&mut random);
         folder.put("e.npy", pair.file(0, random.chance(30), random.chance(30)));
         folder.put("a.npy", pair.file(1, random.chance(30), random.chance(30)));

@@ -1,7 +1,9 @@
 //! Random tensors of items that share bytes, through `convert` to another format and back, bit for bit.
 
 use super::random::Random;
-use crate::common::{DIVISIONS, Folder, header, member, npy, npy_with_header, npz, safetensors, to_fortran, words};
+use crate::common::{
+    DIVISIONS, Folder, header, member, npy, npy_with_header, npz, rounds, safetensors, to_fortran, words,
+};
 
 /// Dtypes of which several items share a byte: name, dtype of the items, how many they are.
 const PACKED: [(&str, &str, usize); 5] = [
@@ -16,7 +18,7 @@ const PACKED: [(&str, &str, usize); 5] = [
 fn packed_tensors_there_and_back() {
     let mut random = Random(11);
     let folder = Folder::new();
-    for case in 0..1000 {
+    for case in 0..rounds(300) {
         let (name, dtype, each) = *random.of(&PACKED);
         let rank = 1 + random.below(3);
         let mut shape: Vec<usize> = (0..rank).map(|_| random.below(6)).collect();

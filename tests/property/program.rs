@@ -84,7 +84,7 @@ fn mutants_of_files() {
     let folder = Folder::new();
     folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
     let kinds = (any::<bool>(), 0..15_usize, mutants::changes(), 0..ROLES.len());
-    holds(400, kinds, |(is_npy, seed, changes, role)| {
+    holds(150, kinds, |(is_npy, seed, changes, role)| {
         let seeds = mutants::npy();
         let file = match is_npy {
             true => mutants::npy_mutant(&seeds[seed % seeds.len()], &changes),
@@ -167,7 +167,7 @@ fn mutants_of_arguments() {
         &["split", "data.npy", "--to", "npz", "--lengths"],
         &["split", "data.npy", "--to", "npz", "--parts", "2", "--axis"],
     ];
-    holds(400, (0..options.len(), 0..TEXTS.len(), mutants::changes()), |(option, seed, changes)| {
+    holds(150, (0..options.len(), 0..TEXTS.len(), mutants::changes()), |(option, seed, changes)| {
         let text = mutants::mutant(TEXTS[seed].as_bytes(), &changes, TOKENS);
         let text = String::from_utf8_lossy(&text).replace('\0', "");
         // what lies below the root is the machine's, and to look for tensors in all of it takes minutes
@@ -235,7 +235,7 @@ fn any_options() {
     ];
     let folder = Folder::new();
     folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
-    holds(400, prop::collection::vec(0..WORDS.len(), 0..9), |words| {
+    holds(150, prop::collection::vec(0..WORDS.len(), 0..9), |words| {
         let args: Vec<&str> = words.into_iter().map(|word| WORDS[word]).collect();
         check(&folder, &args);
     });

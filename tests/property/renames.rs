@@ -1,6 +1,6 @@
 //! Random lists of rules for `--rename` against a model, in `convert` and in `diff`.
 
-use crate::common::{Folder, npy, npz};
+use crate::common::{Folder, npy, npz, rounds};
 use crate::random::Random;
 
 /// Returns what each `*` of a pattern stands for, the first for as little as leads to a match.
@@ -30,7 +30,7 @@ fn rules_are_applied_in_turn() {
     let mut random = Random(49);
     let folder = Folder::new();
     let (mut done, mut unused, mut twice) = (0, 0, 0);
-    while done + unused + twice < 1000 {
+    while done + unused + twice < rounds(300) {
         let text = |random: &mut Random, letters: &[&str], most| {
             (0..=random.below(most)).map(|_| *random.of(letters)).collect::<String>()
         };

@@ -5,7 +5,7 @@ use ndarray::{ArrayD, IxDyn};
 use tensorop::{Condition, SliceArgs, replace_where};
 
 use super::random::Random;
-use crate::common::{DIVISIONS, Folder, header, indices, items_replaced, npy, npy_with_header, to_fortran};
+use crate::common::{DIVISIONS, Folder, header, indices, items_replaced, npy, npy_with_header, rounds, to_fortran};
 
 /// The numbers that items are, few of them so that conditions often hold.
 const NUMBERS: [f32; 9] = [0.0, -0.0, 1.0, -1.0, 2.5, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-45];
@@ -29,7 +29,7 @@ const CONDITIONS: [Named; 9] = [
 fn items_are_replaced_where_a_condition_holds() {
     let mut random = Random(7);
     let folder = Folder::new();
-    for case in 0..150 {
+    for case in 0..rounds(60) {
         let rank = 1 + random.below(3);
         let shape: Vec<usize> = (0..rank).map(|_| 1 + random.below(6)).collect();
         let items: Vec<f32> = (0..shape.iter().product()).map(|_| *random.of(&NUMBERS)).collect();

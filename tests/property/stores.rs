@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{Folder, difference, npy, offset, words};
+use crate::common::{Folder, difference, npy, offset, rounds, words};
 use crate::random::Random;
 
 /// NumPy's descr, and the bytes of an item. Those of the second list take numbers as `--fill`.
@@ -181,7 +181,7 @@ impl Case {
 fn what_goes_into_a_store_comes_out() {
     let mut random = Random(11);
     let all = [&OTHERS[..], &NUMBERS].concat();
-    for _ in 0..40 {
+    for _ in 0..rounds(16) {
         let case = Case::new(&mut random, &all, 0);
         case.run("convert d.zarr -o back.npy");
         case.is_same("back.npy", "d.npy", "convert");
@@ -191,7 +191,7 @@ fn what_goes_into_a_store_comes_out() {
 #[test]
 fn operators_do_the_same_from_and_to_stores() {
     let mut random = Random(12);
-    for _ in 0..64 {
+    for _ in 0..rounds(25) {
         let case = Case::new(&mut random, &NUMBERS, 1);
         let (command, _) = case.command(&mut random);
         case.run(&format!("{} -o expected.npy", command.replace(" D ", " d.npy ")));
@@ -209,7 +209,7 @@ fn operators_do_the_same_from_and_to_stores() {
 #[test]
 fn what_is_split_is_joined() {
     let mut random = Random(15);
-    for _ in 0..24 {
+    for _ in 0..rounds(10) {
         let case = Case::new(&mut random, &NUMBERS, 1);
         let (axis, parts) = (random.below(case.shape.len()), 1 + random.below(6));
         let (data, ending) = (random.of(&["d.zarr", "d.npy"]), random.of(&["zarr", "npy"]));
@@ -228,7 +228,7 @@ fn what_is_split_is_joined() {
 #[test]
 fn edits_touch_the_chunks_that_they_concern() {
     let mut random = Random(13);
-    for _ in 0..40 {
+    for _ in 0..rounds(16) {
         let case = Case::new(&mut random, &NUMBERS, 1);
         let (command, changes) = case.command(&mut random);
         if !changes {
@@ -255,7 +255,7 @@ fn edits_touch_the_chunks_that_they_concern() {
 #[test]
 fn parts_in_any_order_make_the_whole() {
     let mut random = Random(14);
-    for _ in 0..26 {
+    for _ in 0..rounds(10) {
         let case = Case::new(&mut random, &NUMBERS, 1);
         let (command, changes) = case.command(&mut random);
         let (command, output) = match random.below(4) {
