@@ -110,5 +110,5 @@ fn rules_are_applied_in_turn() {
         }
         assert!(!folder.path("new.npz").exists(), "{shown}");
     }
-    assert!(done > 500 && unused > 100 && twice > 50, "{done} {unused} {twice}");
+    assert!(done > rounds(150) && unused > rounds(30) && twice > rounds(15), "{done} {unused} {twice}");
 }
