@@ -119,12 +119,25 @@ impl<'a> Planners<'a> {
 
     /// Returns the best plan.
     pub fn plan(&self, sink: SinkKind<'_>) -> Plan {
-        self.ways(sink).swap_remove(0).0
+        let mut plans = self.plans(sink);
+        if plans.len() > 1 { self.weighed(plans).swap_remove(0).0 } else { plans.swap_remove(0) }
     }
 
     /// Returns all plans with costs, the best first: those within 1/16 of the minimum by memory, the others by cost.
     pub fn ways(&self, sink: SinkKind<'_>) -> Vec<(Plan, Cost)> {
-        let mut ways: Vec<_> = self.0.iter().flat_map(|planner| planner.plans(sink)).collect();
+        self.weighed(self.plans(sink))
+    }
+
+    fn plans(&self, sink: SinkKind<'_>) -> Vec<Plan> {
+        self.0.iter().flat_map(|planner| planner.plans(sink)).collect()
+    }
+
+    fn weighed(&self, plans: Vec<Plan>) -> Vec<(Plan, Cost)> {
+        let with_cost = |plan: Plan| {
+            let cost = self.planner(plan.way).cost(&plan);
+            (plan, cost)
+        };
+        let mut ways: Vec<_> = plans.into_iter().map(with_cost).collect();
         ways.sort_by_key(|(_, cost)| cost.total);
         let least = ways.first().map_or(0, |(_, cost)| cost.total);
         let alike = ways.partition_point(|(_, cost)| cost.total <= least.saturating_add(least / ALIKE));
@@ -154,7 +167,7 @@ impl<'a> Planners<'a> {
 }
 
 impl Planner<'_> {
-    fn plans(&self, sink: SinkKind<'_>) -> Vec<(Plan, Cost)> {
+    fn plans(&self, sink: SinkKind<'_>) -> Vec<Plan> {
         let mut between = None;
         let (route, steps) = match sink {
             SinkKind::File { base, .. } => (Route::File, self.steps_of_file(base)),
@@ -174,13 +187,14 @@ impl Planner<'_> {
             self.held_or_not(boxes).into_iter().map(move |steps| (Route::Between(grid.clone()), steps))
         });
         let before = self.before(sink);
-        let way = |(route, steps): (Route, Steps)| {
-            let plan =
-                Plan { way: self.way, before: before.clone(), threads: self.threads_of(&route, &steps), route, steps };
-            let cost = self.cost(&plan);
-            (plan, cost)
+        let plan = |(route, steps): (Route, Steps)| Plan {
+            way: self.way,
+            before: before.clone(),
+            threads: self.threads_of(&route, &steps),
+            route,
+            steps,
         };
-        steps.chain(by_store).map(way).collect()
+        steps.chain(by_store).map(plan).collect()
     }
 
     /// An operand is not downloaded for a part of the output.

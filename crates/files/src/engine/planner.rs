@@ -90,9 +90,14 @@ impl<'a> Planner<'a> {
         if let Some(boxes) = boxed {
             return vec![each(boxes)];
         }
+        let windows = self.windows_of(self.items_of_file_window());
+        // thousands of small tensors have nothing to choose from
+        if windows.count() <= 1 && self.meta.bytes() <= self.limits.machine.window {
+            return vec![each(windows)];
+        }
         let blocks = self.blocks_of_file(base).map(|blocks| Steps::Each(Cut::Blocks(blocks)));
         let strips = self.strips().map(|[slab, window]| self.held_in(&slab, Windows::boxes(&self.meta.shape, &window)));
-        let windows = self.held_or_not(self.windows_of(self.items_of_file_window()));
+        let windows = self.held_or_not(windows);
         blocks.into_iter().chain(strips).chain(windows).chain(self.boxes().into_iter().map(each)).collect()
     }
 

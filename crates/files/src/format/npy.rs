@@ -268,7 +268,7 @@ pub(super) struct NpyWriter;
 /// NumPy saves dtypes that it has no name for as void; a comparison restores a dtype if only one has the item size.
 pub(super) fn reads_back(meta: &Meta) -> ReadsBack {
     match dtype(&Literal::Text(meta.dtype.descr().trim_matches('\'').to_owned())) {
-        Ok(found) if DType::names_of_size(found.itemsize()).count() > 1 => {
+        Ok(found) if found != meta.dtype && DType::names_of_size(found.itemsize()).count() > 1 => {
             ReadsBack::of(meta, Meta::new(found, meta.shape.clone()))
         }
         Ok(_) | Err(_) => ReadsBack::Same,
