@@ -3,9 +3,10 @@
 //! Small pairs are compared several at a time, one thread each; large pairs one at a time, by all threads.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::iter;
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::Mutex;
@@ -101,43 +102,41 @@ pub(super) fn pair_up(
 }
 
 /// The partner of a tensor may be in an unreadable file, so it does not count as missing.
-fn unite_broken(named: &mut HashMap<String, [Option<TensorPlace>; 2]>, sides: &[Collection; 2]) {
-    let mut united = Vec::new();
+fn unite_broken(named: &mut Vec<(String, [Option<TensorPlace>; 2])>, sides: &[Collection; 2]) {
+    let mut united = HashSet::new();
     for (n, side) in sides.iter().enumerate() {
         for (name, places) in named.iter_mut().filter(|(_, places)| places[n].is_none()) {
             if let Some((stem, place)) = side.broken(name) {
                 places[n] = Some(place);
-                united.push(stem);
+                united.insert(stem);
             }
         }
     }
-    for stem in united {
-        if named.get(stem).is_some_and(|places| places.iter().flatten().count() == 1) {
-            named.remove(stem);
-        }
-    }
+    named.retain(|(name, places)| places.iter().all(Option::is_some) || !united.contains(&**name));
 }
 
 impl NamedPairs {
     fn new(sides: [Collection; 2], members: &MemberOptions, labels: [&str; 2]) -> Result<Self> {
         let filter = members.taken.filter();
-        let mut named: HashMap<String, [Option<TensorPlace>; 2]> = HashMap::new();
         let [expected, actual] = sides.each_ref().map(Collection::tensors);
         members.check_renames_of_expected(&names(&expected), &names(&actual))?;
-        for (old, place) in &expected {
-            let name = members.renamed(old);
-            if named.entry(name.clone()).or_default()[0].replace(*place).is_some() {
-                let other = expected.iter().map(|(other, _)| *other).find(|other| members.renamed(other) == name);
-                let other = other.expect("a tensor before this one got the name");
-                bail!("{}: two tensors are called {name:?} after --rename: {other:?} and {old:?}", labels[0]);
-            }
+        let mut expected: Vec<_> =
+            expected.into_iter().map(|(old, place)| (members.renamed(old), old, place)).collect();
+        expected.sort_by(|(a, ..), (b, ..)| by_numbers(a, b));
+        if let Some(twice) = expected.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            let [(name, other, _), (_, old, _)] = [&twice[0], &twice[1]];
+            bail!("{}: two tensors are called {name:?} after --rename: {other:?} and {old:?}", labels[0]);
         }
-        for (name, place) in actual {
-            named.entry(name.to_owned()).or_default()[1] = Some(place);
+        let mut actual = actual.into_iter().peekable();
+        let mut named = Vec::with_capacity(expected.len().max(actual.len()));
+        let alone = |(name, place): (&str, TensorPlace)| (name.to_owned(), [None, Some(place)]);
+        for (name, _, place) in expected {
+            named.extend(iter::from_fn(|| actual.next_if(|(other, _)| by_numbers(other, &name).is_lt())).map(alone));
+            let partner = actual.next_if(|(other, _)| *other == name);
+            named.push((name, [Some(place), partner.map(|(_, place)| place)]));
         }
+        named.extend(actual.map(alone));
         unite_broken(&mut named, &sides);
-        let mut named: Vec<_> = named.into_iter().collect();
-        named.sort_by(|(a, _), (b, _)| by_numbers(a, b));
         let models: Vec<_> = sides.iter().filter_map(Collection::model).collect();
         if !members.taken.is_empty() {
             let names: Vec<_> = named.iter().map(|(name, _)| name).collect();
