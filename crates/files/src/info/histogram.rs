@@ -1,5 +1,7 @@
 //! Histograms of the finite items of a tensor.
 
+use std::io::{self, Write};
+
 use super::bytes::ByteCounts;
 use super::items::{BLOCK, ByteItems, CountedAs, ItemCodec};
 use super::part::{ItemPasses, StoredPart};
@@ -7,9 +9,13 @@ use super::stats::Stats;
 use crate::engine::job::Progress;
 use crate::error::Result;
 use crate::ops::fill::Limits;
+use crate::report::{four_digits, json};
 use crate::storage::source::Source;
 
 const BINS: usize = 10;
+
+/// Characters.
+const BAR: u64 = 40;
 
 /// Finite items in at most ten bins of equal width.
 #[derive(Clone, Debug, PartialEq)]
@@ -162,4 +168,52 @@ fn bytes(passes: ItemPasses<'_>, ends: [&[u8]; 2], items: &ByteItems) -> Result<
         }
     }
     Ok(Histogram::new(&bounds, bound(max), counts.into_iter()))
+}
+
+pub(super) fn write_histogram(out: &mut dyn Write, histogram: Option<&Histogram>) -> io::Result<()> {
+    let Some(histogram) = histogram else { return writeln!(out, "  -") };
+    let most = histogram.bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
+    let last = histogram.bins.len().saturating_sub(1);
+    let labels: Vec<String> = histogram.bins.iter().enumerate().map(|(i, bin)| bin.label(i == last)).collect();
+    let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let digits = most.to_string().len();
+    for (bin, label) in histogram.bins.iter().zip(labels) {
+        // Every nonempty bin has a bar.
+        let bar = (u128::from(bin.count) * u128::from(BAR)).div_ceil(most.into()) as usize;
+        let line = format!("  {label:<width$}  {:>digits$}  {}", bin.count, "#".repeat(bar));
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+impl Histogram {
+    pub(super) fn json(&self) -> String {
+        let bin = |bin: &Bin| {
+            let [from, to] = [bin.from, bin.to].map(|edge| edge.text(json::float));
+            json::object([("from", from), ("to", to), ("count", bin.count.to_string())])
+        };
+        json::array(&self.bins, bin)
+    }
+}
+
+impl Bin {
+    pub(super) fn label(&self, last: bool) -> String {
+        match (self.from, self.to) {
+            (BinEdge::Integer(from), BinEdge::Integer(to)) if from == to => from.to_string(),
+            (BinEdge::Integer(from), BinEdge::Integer(to)) => format!("{from} to {to}"),
+            (from, to) => {
+                let [from, to] = [from, to].map(|edge| edge.text(four_digits));
+                format!("[{from}, {to}{}", if last { "]" } else { ")" })
+            }
+        }
+    }
+}
+
+impl BinEdge {
+    fn text(self, float: fn(f64) -> String) -> String {
+        match self {
+            BinEdge::Integer(value) => value.to_string(),
+            BinEdge::Float(value) => float(value),
+        }
+    }
 }

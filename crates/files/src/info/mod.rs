@@ -33,6 +33,7 @@ use std::sync::Arc;
 pub use self::bytes::{hash, hash_bytes};
 pub use self::figures::{AxisStats, write_figures};
 pub use self::group_stats::by_axis;
+use self::histogram::write_histogram;
 pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
 pub use self::part::explain_stats;
 pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats, stats_without_quantiles};
@@ -43,7 +44,7 @@ use crate::format::name_order::by_numbers;
 use crate::item::dtype::Kind;
 use crate::item::meta::Order;
 use crate::report::json::{self, Escapes, list, or_null};
-use crate::report::{Colour, Column, Heading, Style, Table, four_digits, full_name, printable};
+use crate::report::{Colour, Column, Heading, Style, Table, full_name, printable};
 use crate::storage::source::{Metadata, merged};
 
 /// The description of a tensor and the results computed from its items.
@@ -298,9 +299,6 @@ fn object(info: &Info) -> String {
 
 const WIDEST: usize = 60;
 
-/// Characters.
-const BAR: u64 = 40;
-
 /// Writes a table of tensors, then their statistics, hashes (as `sha256sum` prints them), histograms and statistics by
 /// axis.
 ///
@@ -461,54 +459,6 @@ pub fn size(bytes: u64) -> String {
     }
     let places = usize::from(number < 9.995) + usize::from(number < 99.95);
     format!("{number:.places$} {}", UNITS[unit])
-}
-
-fn write_histogram(out: &mut dyn Write, histogram: Option<&Histogram>) -> io::Result<()> {
-    let Some(histogram) = histogram else { return writeln!(out, "  -") };
-    let most = histogram.bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
-    let last = histogram.bins.len().saturating_sub(1);
-    let labels: Vec<String> = histogram.bins.iter().enumerate().map(|(i, bin)| bin.label(i == last)).collect();
-    let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
-    let digits = most.to_string().len();
-    for (bin, label) in histogram.bins.iter().zip(labels) {
-        // Every nonempty bin has a bar.
-        let bar = (u128::from(bin.count) * u128::from(BAR)).div_ceil(most.into()) as usize;
-        let line = format!("  {label:<width$}  {:>digits$}  {}", bin.count, "#".repeat(bar));
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
-}
-
-impl Histogram {
-    fn json(&self) -> String {
-        let bin = |bin: &Bin| {
-            let [from, to] = [bin.from, bin.to].map(|edge| edge.text(json::float));
-            json::object([("from", from), ("to", to), ("count", bin.count.to_string())])
-        };
-        json::array(&self.bins, bin)
-    }
-}
-
-impl Bin {
-    fn label(&self, last: bool) -> String {
-        match (self.from, self.to) {
-            (BinEdge::Integer(from), BinEdge::Integer(to)) if from == to => from.to_string(),
-            (BinEdge::Integer(from), BinEdge::Integer(to)) => format!("{from} to {to}"),
-            (from, to) => {
-                let [from, to] = [from, to].map(|edge| edge.text(four_digits));
-                format!("[{from}, {to}{}", if last { "]" } else { ")" })
-            }
-        }
-    }
-}
-
-impl BinEdge {
-    fn text(self, float: fn(f64) -> String) -> String {
-        match self {
-            BinEdge::Integer(value) => value.to_string(),
-            BinEdge::Float(value) => float(value),
-        }
-    }
 }
 
 #[cfg(test)]
