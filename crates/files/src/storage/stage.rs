@@ -5,6 +5,7 @@
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::UNIX_EPOCH;
@@ -65,7 +66,12 @@ impl Stage {
         // A signal removes the stage from the moment of its creation on.
         let begun = Arc::new(Mutex::new(None));
         let last = Arc::clone(&begun);
-        signals::call_when_ended(move || locked(&last).iter().for_each(|path: &PathBuf| remove(path)));
+        signals::call_when_ended(move || {
+            let begun = locked(&last);
+            begun.iter().for_each(|path: &PathBuf| remove(path));
+            // It stays locked, so that no stage is made between this and the end.
+            mem::forget(begun);
+        });
         let paths = (0..SHARED_NAMES).map(|number| hidden_name(target, &format!("{number}.tmp")));
         let paths = paths.collect::<io::Result<Vec<_>>>()?;
         // The second pass retries names that another process may have freed.
