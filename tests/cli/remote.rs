@@ -880,7 +880,8 @@ fn plans_count_the_requests_of_a_run() {
     let check = |(args, expected): &(&str, std::ops::Range<u64>)| {
         let args = args.replace('@', &server.url("/"));
         let gets = || server.seen().iter().filter(|seen| seen.method == "GET").count() as u64;
-        for threads in ["1", "3"] {
+        // threads share the limit on gaps, and the last one may come before another or after it
+        for (threads, most) in [(1, 0), (3, 2)] {
             let args = format!("{args} --threads {threads}");
             let said = folder.run(words(&format!("{args} --explain --json"))).printed()?;
             let opening = gets();
@@ -889,7 +890,7 @@ fn plans_count_the_requests_of_a_run() {
             let requests: u64 = of_plans.filter_map(|plan| plan["cost"]["requests"].as_u64()).sum();
             drop(folder.run(words(&args)));
             let made = gets() - opening;
-            if requests != made || !expected.contains(&made) || opening > 4 {
+            if requests.abs_diff(made) > most || !expected.contains(&made) || opening > 4 {
                 return Err(format!("{threads} threads: {requests} requests, made {made} after {opening}: {said}"));
             }
         }
