@@ -98,7 +98,7 @@ pub fn year(ticks: i64, unit: TimeUnit) -> Option<i128> {
 /// "Not a time" is kept. `None` beyond int64, for the generic unit, and for differences between months and seconds.
 ///
 /// ```
-/// use tensorop_kernels::item::{datetime, time_unit::{TimeBase, TimeUnit}};
+/// use tensorop_kernels::item::datetime::{self, TimeBase, TimeUnit};
 /// let unit = |base| TimeUnit { count: 1, base: Some(base) };
 /// let (day, month) = (unit(TimeBase::Day), unit(TimeBase::Month));
 /// assert_eq!(datetime::rescale(32, day, month, true), Some((1, false)));
