@@ -4,6 +4,7 @@
 //! except to locate operands. The grammar lets values begin with `-`.
 
 pub(super) mod cast;
+mod dumps;
 mod junit;
 pub(super) mod members;
 mod operands;
@@ -13,9 +14,9 @@ mod passing;
 mod slices;
 mod values;
 
+pub(super) use self::dumps::DumpOptions;
 pub(super) use self::junit::{JunitOptions, write_junit};
 pub(super) use self::members::MemberOptions;
-pub(super) use self::operands::DumpOptions;
 pub(super) use self::operands::{ACTUAL, DATA, EXPECTED, FILE, IN, INDICES};
 pub(super) use self::operands::{AddressOptions, InputOptions, Operand};
 pub(super) use self::operands::{SHELTER, check_stdin, data_help, parse_timeout, sheltered};

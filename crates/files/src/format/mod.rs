@@ -23,6 +23,7 @@ pub mod glob;
 pub mod index;
 pub mod interface;
 pub mod json;
+mod lazy_content;
 pub mod located;
 mod member_list;
 pub mod name_filter;

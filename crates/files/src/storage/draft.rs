@@ -2,14 +2,14 @@
 //! a store.
 
 use std::fmt::Debug;
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::platform::{copy_mode, is_open_as, link, open_folder, unnamed};
 use super::read_at::{ReadAt, Section};
 use super::signals;
-use super::stage::{Stage, fnv1a, folder_of, remove_file};
+use super::stage::{NamedTarget, Stage, fnv1a, folder_of, remove_file};
 use crate::error::Result;
 
 /// A file in the folder of its target. On Linux it has no name, so nothing remains even after SIGKILL. Elsewhere it has
@@ -119,36 +119,6 @@ fn fresh<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T
     }
     let made = tempfile::Builder::new().prefix(".tensorop-").make_in(folder_of(path), make)?;
     made.keep().map_err(|refused| refused.error)
-}
-
-#[derive(Debug)]
-pub struct NamedTarget {
-    pub label: String,
-    /// With symbolic links resolved.
-    pub path: PathBuf,
-    /// The metadata of the file that will be replaced.
-    pub existing: Option<Box<Metadata>>,
-    /// Whether a file that appears during the run must stay.
-    pub(super) no_clobber: bool,
-    /// Files whose presence lets a folder be replaced.
-    pub(super) marks: &'static [&'static str],
-    /// The missing folders on the way to the target.
-    pub(super) missing: Vec<PathBuf>,
-}
-
-impl NamedTarget {
-    /// Returns whether a folder that appeared since the start may be replaced.
-    pub(super) fn may_replace_new(&self) -> bool {
-        !self.no_clobber && has_mark(&self.path, self.marks)
-    }
-
-    pub(super) fn failed(&self) -> String {
-        format!("{}: cannot be put in place", self.label)
-    }
-}
-
-pub(super) fn has_mark(folder: &Path, marks: &[&str]) -> bool {
-    marks.iter().any(|mark| folder.join(mark).is_file())
 }
 
 /// The folders that an output found missing. Empty ones are removed on drop, unless they are kept. Of several outputs

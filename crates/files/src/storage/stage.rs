@@ -12,7 +12,6 @@ use std::time::UNIX_EPOCH;
 
 use tempfile::{NamedTempFile, TempPath};
 
-use super::draft::NamedTarget;
 use super::key_store::{Commit, WritableStore};
 use super::platform::{copy_mode, exchange, is_open_as, open_any, open_to_lock, same_file, sync_all_of};
 use super::signals;
@@ -29,6 +28,36 @@ const SHARED_NAMES: u32 = 8;
 
 /// The maximum bytes of a target's name in a stage's name.
 const MAX_NAME: usize = 200;
+
+#[derive(Debug)]
+pub struct NamedTarget {
+    pub label: String,
+    /// With symbolic links resolved.
+    pub path: PathBuf,
+    /// The metadata of the file that will be replaced.
+    pub existing: Option<Box<Metadata>>,
+    /// Whether a file that appears during the run must stay.
+    pub(super) no_clobber: bool,
+    /// Files whose presence lets a folder be replaced.
+    pub(super) marks: &'static [&'static str],
+    /// The missing folders on the way to the target.
+    pub(super) missing: Vec<PathBuf>,
+}
+
+impl NamedTarget {
+    /// Returns whether a folder that appeared since the start may be replaced.
+    pub(super) fn may_replace_new(&self) -> bool {
+        !self.no_clobber && has_mark(&self.path, self.marks)
+    }
+
+    pub(super) fn failed(&self) -> String {
+        format!("{}: cannot be put in place", self.label)
+    }
+}
+
+pub(super) fn has_mark(folder: &Path, marks: &[&str]) -> bool {
+    marks.iter().any(|mark| folder.join(mark).is_file())
+}
 
 /// A folder that is being made.
 #[derive(Debug)]

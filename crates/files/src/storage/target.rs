@@ -9,13 +9,13 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use super::bucket::{BucketOutput, BucketTarget};
-use super::draft::{Draft, MadeFolders, NamedTarget, SHARED_NAMES, StoreDraft, has_mark, missing_folders, shared_name};
+use super::draft::{Draft, MadeFolders, SHARED_NAMES, StoreDraft, missing_folders, shared_name};
 use super::parts::{Parts, local};
 use super::platform::{is_writable, remove_stale, same_file, sync_folder};
 use super::read_at::Identity;
 use super::record::Record;
 use super::signals;
-use super::stage::{Stage, folder_of};
+use super::stage::{NamedTarget, Stage, folder_of, has_mark};
 use super::stream::OutputStream;
 use crate::error::{Context, Error, ErrorKind, Result, bail};
 

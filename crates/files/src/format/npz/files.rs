@@ -1,8 +1,7 @@
 //! The files of any ZIP archive, by the rules that `.npz` has for its own: other formats keep their items in one, too.
 
 use std::collections::HashMap;
-use std::io::{self, BufReader, Read};
-use std::mem;
+use std::io::{BufReader, Read};
 use std::sync::Arc;
 
 use flate2::bufread::DeflateDecoder;
@@ -81,39 +80,5 @@ impl ZipPlace {
         self.open(file).read_to_end(&mut bytes)?;
         ensure!(bytes.len() as u64 == size, "inflates to {} bytes, expected {size}", bytes.len());
         Ok(bytes)
-    }
-}
-
-type LazyRead = Box<dyn Read + Send>;
-
-/// Content that is opened at the first read and closed after the last, so that of several only the one being read takes
-/// memory.
-pub(in crate::format) enum LazyContent {
-    Closed(Box<dyn FnOnce() -> Result<LazyRead> + Send>),
-    Open(LazyRead),
-    Ended,
-}
-
-impl LazyContent {
-    pub(in crate::format) fn new(open: impl FnOnce() -> Result<LazyRead> + Send + 'static) -> Self {
-        Self::Closed(Box::new(open))
-    }
-}
-
-impl Read for LazyContent {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if out.is_empty() {
-            return Ok(0);
-        }
-        let mut content = match mem::replace(self, Self::Ended) {
-            Self::Closed(open) => open().map_err(|error| io::Error::other(format!("{error:#}")))?,
-            Self::Open(content) => content,
-            Self::Ended => return Ok(0),
-        };
-        let read = content.read(out);
-        if !matches!(read, Ok(0)) {
-            *self = Self::Open(content);
-        }
-        read
     }
 }

@@ -7,12 +7,12 @@ mod deflate;
 pub(super) mod files;
 mod member;
 mod read;
+mod records;
 pub(super) mod table;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub use self::deflate::WrittenSums;
 pub use self::read::Archive;
-pub use self::table::{MAX_MEMBERS, is_npz};
+pub use self::records::{MAX_MEMBERS, WrittenSums, is_npz};
 pub use self::write::ArchiveWriter;

@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipLocator};
 
 use super::member::{ArchiveMember, MemberContent, same_crc};
-use super::table::{END_BYTES, ENDING, LOCAL_BYTES, MAX_MEMBERS, checksum};
+use super::records::{END_BYTES, ENDING, LOCAL_BYTES, MAX_MEMBERS, checksum};
 use crate::error::{Error, ErrorKind as FileError, Result, bail, ensure, malformed};
 use crate::format::foreign::{EXPORTED, KERAS, PYTORCH, ZIPPED_STORE};
+use crate::format::lazy_content::LazyContent;
 use crate::format::npy::{self, Header};
-use crate::format::npz::files::LazyContent;
 use crate::parallel::{Threads, locked, made_once};
 use crate::storage::read_at::{Identity, ReadAt, Section, Stamp};
 use crate::storage::source::Source;

@@ -1,14 +1,12 @@
-//! `.npz` in the table of formats, and its records.
+//! `.npz` in the table of formats.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::sync::Arc;
 
-use flate2::Crc;
-
 use super::deflate;
-use super::deflate::WrittenSums;
 use super::read::Archive;
+use super::records::WrittenSums;
 use super::write::ArchiveWriter;
 use crate::engine::sink::Written;
 use crate::error::Result;
@@ -19,9 +17,8 @@ use crate::format::interface::{
 };
 use crate::format::npy;
 use crate::item::meta::Meta;
-use crate::parallel::{Threads, on_threads};
+use crate::parallel::Threads;
 use crate::storage::attachments::Attachments;
-use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::{Container, Source};
 
 pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
@@ -137,45 +134,4 @@ impl WriteSequence for ArchiveWriter {
     fn write_sequence(&self, file: &File, items: &mut Items<'_>) -> Result<()> {
         deflate::write(self.clone(), file, items)
     }
-}
-
-/// The directory is held in memory, so a claim of 2^64 members must be refused.
-pub const MAX_MEMBERS: usize = 1 << 18;
-
-pub(super) const ENDING: &str = ".npy";
-
-pub(super) const LOCAL: u32 = 0x0403_4b50;
-pub(super) const END: u32 = 0x0605_4b50;
-
-pub(super) const LOCAL_BYTES: usize = 30;
-pub(super) const END_BYTES: usize = 22;
-
-/// Fits in a core's own cache.
-pub(super) const CHECK_BUFFER: u64 = 1 << 18;
-
-/// Whether a file begins like a ZIP archive.
-pub fn is_npz(begin: &[u8]) -> bool {
-    begin.starts_with(&LOCAL.to_le_bytes()) || begin.starts_with(&END.to_le_bytes())
-}
-
-pub(super) fn checksum(file: &dyn ReadAt, at: u64, len: u64, threads: Threads) -> io::Result<Crc> {
-    let threads = threads.for_bytes(usize::try_from(len).unwrap_or(usize::MAX));
-    let stretch = len.div_ceil(threads as u64);
-    let sums = on_threads(threads, |n| -> io::Result<Crc> {
-        let begin = (stretch * n as u64).min(len);
-        let mut reader = Section::new(file, at + begin, stretch.min(len - begin));
-        let mut buffer = vec![0; stretch.min(CHECK_BUFFER) as usize];
-        let mut crc = Crc::new();
-        loop {
-            match reader.read(&mut buffer)? {
-                0 => return Ok(crc),
-                read => crc.update(&buffer[..read]),
-            }
-        }
-    });
-    let mut crc = Crc::new();
-    for sum in sums {
-        crc.combine(&sum?);
-    }
-    Ok(crc)
 }

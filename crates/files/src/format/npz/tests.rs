@@ -8,8 +8,7 @@ use crate::error::Result;
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 
-use super::deflate::WrittenSums;
-use super::table::{END_BYTES, LOCAL_BYTES};
+use super::records::{END_BYTES, LOCAL_BYTES, WrittenSums};
 use super::write::{CENTRAL_BYTES, END_64_BYTES, LOCATOR_64_BYTES, NewMember};
 use super::{Archive, ArchiveWriter, is_npz};
 use crate::format::npy::{self, Header};

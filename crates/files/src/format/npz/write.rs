@@ -11,8 +11,7 @@ use flate2::Crc;
 use rawzip::CompressionMethod;
 use rawzip::extra_fields::ExtraFieldId;
 
-use super::deflate::WrittenSums;
-use super::table::{END, END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS};
+use super::records::{END, END_BYTES, ENDING, LOCAL, LOCAL_BYTES, MAX_MEMBERS, WrittenSums};
 use crate::memory;
 use crate::storage::platform::write_at;
 

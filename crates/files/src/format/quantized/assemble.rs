@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::matrix::{Encoding, Matrix, Packing};
 use super::parts::{Numbers, Parts, Role};
-use super::rules::FLOAT8;
 use super::weight::{Groups, QuantizedItems, Shared, WholeScale};
 use crate::error::{Context, Result, bail, ensure};
 use crate::item::dtype::{Kind, Narrow};
 use crate::item::meta::{Meta, Order};
 use crate::layout::shape::bytes_of;
 use crate::storage::source::Source;
+
+pub(super) const FLOAT8: &Kind = &Kind::Narrow(Narrow::Float8E4M3FN);
 
 /// A weight of float32s.
 #[derive(Debug)]

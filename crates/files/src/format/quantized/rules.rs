@@ -1,7 +1,9 @@
 //! The layouts: the names of their parts, and the functions that make weights of them. Rules are those of the libraries
 //! that write the files: DeepSeek V3 and V4, NVIDIA modelopt, compressed-tensors, gpt-oss, MLX, GPTQ, AWQ.
 
-use super::assemble::{Weight, awq, float4, float4_blocks, fused_float4, fused_scaled, gptq, mlx, packed, scaled};
+use super::assemble::{
+    FLOAT8, Weight, awq, float4, float4_blocks, fused_float4, fused_scaled, gptq, mlx, packed, scaled,
+};
 use super::parts::{Numbers, PartNames, Parts, Role};
 use super::weight::WholeScale;
 use crate::error::{Result, malformed};
@@ -60,8 +62,6 @@ const fn fused_names(
 }
 
 const FUSED_NVFP4: &[(Role, &str)] = &[(Role::Scales, "_weight_scale"), (Role::Whole, "_weight_scale_2")];
-
-pub(super) const FLOAT8: &Kind = &Kind::Narrow(Narrow::Float8E4M3FN);
 
 const GPTQ_PARTS: &[(Role, &str)] = &[(Role::Scales, ".scales"), (Role::Zeros, ".qzeros")];
 

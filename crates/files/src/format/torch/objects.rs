@@ -372,3 +372,13 @@ pub(super) fn dtype_named(class: &str) -> Option<DType> {
     let is_whole = |dtype: &DType| !matches!(dtype.kind(), Kind::Narrow(narrow) if narrow.bits() < 8);
     DType::parse(name).ok().filter(is_whole)
 }
+
+/// Whether a class makes a tensor or an array, also if nobody knows its arguments.
+pub(super) fn makes_tensor(class: &str) -> bool {
+    let (module, name) = class.rsplit_once('.').unwrap_or_default();
+    let ends = |ends: [&str; 3]| ends.iter().any(|end| name.ends_with(end));
+    module.starts_with("torch._") && name.starts_with("_rebuild_")
+        || module == "torch.nn.parameter"
+        || class.starts_with("torch.") && ends(["Tensor", "Storage", "_from_bytes"])
+        || module.starts_with("numpy.") && ends(["construct", "_frombuffer", "scalar"])
+}

@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::objects::{StridedTensor, unsupported};
+use super::objects::{StridedTensor, makes_tensor, unsupported};
 use super::pickle::{Id, Node, Pickle};
 use super::walk::Found;
 use crate::error::{Context, Error, Result, malformed};
@@ -43,16 +43,6 @@ const CONSTRUCTORS: [(&str, &str, usize); 14] = [
     ("numpy.core.multiarray.scalar", "dtype items", 0),
     ("numpy.core.numeric._frombuffer", "items dtype shape order", 0),
 ];
-
-/// Whether a class makes a tensor or an array, also if it is not one of [`CONSTRUCTORS`].
-pub(super) fn makes_tensor(class: &str) -> bool {
-    let (module, name) = class.rsplit_once('.').unwrap_or_default();
-    let ends = |ends: [&str; 3]| ends.iter().any(|end| name.ends_with(end));
-    module.starts_with("torch._") && name.starts_with("_rebuild_")
-        || module == "torch.nn.parameter"
-        || class.starts_with("torch.") && ends(["Tensor", "Storage", "_from_bytes"])
-        || module.starts_with("numpy.") && ends(["construct", "_frombuffer", "scalar"])
-}
 
 impl Found {
     /// Returns the tensor that a call makes; `None` if it makes another object.

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::objects::{StridedTensor, unsupported};
+use super::objects::{StridedTensor, makes_tensor, unsupported};
 use super::pickle::{Call, Id, Node, Pickle};
-use super::tensors::makes_tensor;
 use crate::error::{Result, ensure};
 use crate::format::member_list::{MemberList, ModelFacts};
 use crate::format::units::needs_swap;

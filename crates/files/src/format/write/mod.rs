@@ -4,6 +4,7 @@
 //! lays them out; [`LaidOut`] then writes them, whole or in [shares](LaidOut::shares). [`edit`] changes a tensor in place.
 
 mod asked_sides;
+mod chunks;
 mod output;
 mod plan;
 mod prepare;
@@ -12,12 +13,8 @@ mod shares;
 #[cfg(test)]
 mod tests;
 
-pub use self::output::explain_edit;
-pub use self::output::items_at;
-pub use self::output::{OutputKind, OutputTensor, Recast, Share, check_edit, edit};
+pub use self::output::{OutputKind, OutputTensor, Recast, Share, check_edit, edit, items_at};
 pub use self::plan::LaidOut;
-pub use self::prepare::Move;
-pub use self::prepare::{Output, Replaced};
-pub use self::replaced::check_attachments;
-pub use self::replaced::check_replaced_index;
+pub use self::prepare::{Move, Output, Replaced, explain_edit};
+pub use self::replaced::{check_attachments, check_replaced_index};
 pub use self::shares::{ShareReport, Shares};

@@ -5,14 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-use super::plan::LaidOut;
-use crate::engine::explain::Explanation;
 use crate::engine::job::{Job, Progress};
 use crate::engine::plan as engine;
-use crate::engine::plan::{Plan, Route, SinkKind};
+use crate::engine::plan::{Plan, SinkKind};
 use crate::engine::sink::{FileSink, Take};
 use crate::error::{Context, Error, ErrorKind, Result, malformed};
-use crate::format::interface::TextOptions;
 use crate::format::packed::Packer;
 use crate::format::table::Format;
 use crate::item::dtype::DType;
@@ -313,27 +310,4 @@ pub(super) fn pack(job: &Job, plan: &Plan, bits: u32, put: &mut Take<'_>, progre
     bytes.clear();
     packer.finish(&mut bytes);
     put(&bytes)
-}
-
-impl LaidOut {
-    /// Explains how each tensor is made, and returns each explanation with the name of the tensor.
-    pub fn explain(&self, to: OutputKind, text: &TextOptions) -> Vec<(String, Explanation)> {
-        let route = self.route(to);
-        let explained = |n: usize| {
-            let mut explanation = self.with_sink(n, to, text, |sink| self.outputs[n].job.planners().explain(sink));
-            if route == Route::TemporaryFile {
-                explanation.plan.route = Route::TemporaryFile;
-            }
-            (self.outputs[n].name.clone(), explanation)
-        };
-        (0..self.outputs.len()).map(explained).collect()
-    }
-}
-
-/// Explains a change in place.
-///
-/// # Errors
-/// The indices cannot be read.
-pub fn explain_edit(tensor: OutputTensor) -> Result<Explanation> {
-    Job::new(tensor.fill, tensor.limits).planners().explain_edit()
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::asked_sides::{self, RuledTensor};
+use super::chunks::{ChunkSink, MadeBoxes};
 use super::output::{OutputKind, OutputTensor, items_of, pack, style_along};
-use super::shares::{ChunkSink, MadeBoxes};
 use crate::engine::job::{Job, Progress};
 use crate::engine::plan::{self as engine, Before, Route, SinkKind};
 use crate::engine::sink::{FileSink, Take, Written};

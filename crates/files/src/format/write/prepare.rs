@@ -1,14 +1,17 @@
 //! The preparation of every output: [`Output::prepare`] names and checks its tensors, and lays them out. [`Move`] is the
-//! cost of new chunks.
+//! cost of new chunks, and explanations say how the tensors are made.
 
 use std::sync::Arc;
 
-use super::output::OutputTensor;
+use super::output::{OutputKind, OutputTensor};
 use super::plan::{LaidOut, TensorJob};
 use super::replaced::{check_replaced, replaces_own_group};
+use crate::engine::explain::Explanation;
+use crate::engine::job::Job;
+use crate::engine::plan::Route;
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
 use crate::format::file_options::{FileOptions, Inherited};
-use crate::format::interface::Layout;
+use crate::format::interface::{Layout, TextOptions};
 use crate::format::table::{Format, containers};
 use crate::layout::window::Window;
 use crate::storage::source::Container;
@@ -141,4 +144,27 @@ impl LaidOut {
         });
         all.collect()
     }
+}
+
+impl LaidOut {
+    /// Explains how each tensor is made, and returns each explanation with the name of the tensor.
+    pub fn explain(&self, to: OutputKind, text: &TextOptions) -> Vec<(String, Explanation)> {
+        let route = self.route(to);
+        let explained = |n: usize| {
+            let mut explanation = self.with_sink(n, to, text, |sink| self.outputs[n].job.planners().explain(sink));
+            if route == Route::TemporaryFile {
+                explanation.plan.route = Route::TemporaryFile;
+            }
+            (self.outputs[n].name.clone(), explanation)
+        };
+        (0..self.outputs.len()).map(explained).collect()
+    }
+}
+
+/// Explains a change in place.
+///
+/// # Errors
+/// The indices cannot be read.
+pub fn explain_edit(tensor: OutputTensor) -> Result<Explanation> {
+    Job::new(tensor.fill, tensor.limits).planners().explain_edit()
 }

@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use super::blosc::{Blosc, Compressor, Shuffle};
-use super::metadata::Extension;
+use super::extension::Extension;
 use super::sharding::{SHARDING, ShardWriter, Shards, without_checksum};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Kind};

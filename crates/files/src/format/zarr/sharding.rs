@@ -1,7 +1,7 @@
 //! Shards: values of several chunks and an index. A shard that is an array's only codec is read chunk by chunk,
 //! through [`Shards`]; others are unpacked whole, by `Sharding` in `codecs`.
 
-use super::metadata::{Extension, sides};
+use super::extension::{Extension, sides};
 use crate::error::{Context, Error, ErrorKind, Result, ensure, malformed};
 use crate::layout::shape::bytes_of;
 use crate::memory;

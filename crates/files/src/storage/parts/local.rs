@@ -6,12 +6,12 @@ use std::io;
 
 use super::{DONE, LOCK, Ledger, Parts, PartsPlace};
 use crate::error::{Context, Result};
-use crate::storage::draft::{NamedTarget, StoreDraft};
+use crate::storage::draft::StoreDraft;
 use crate::storage::key_store::{KeyStore, WritableStore};
 use crate::storage::local_store::LocalStore;
 use crate::storage::platform::{copy_mode, mark, marked, marked_with, open_folder, sync_folder};
 use crate::storage::record::Record;
-use crate::storage::stage::{OwnFolder, Stage, folder_of, hidden_name, remove, sum_of_sizes};
+use crate::storage::stage::{NamedTarget, OwnFolder, Stage, folder_of, hidden_name, remove, sum_of_sizes};
 
 /// The name of an output that is one file.
 const FILE: &str = "file";
