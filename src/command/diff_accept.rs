@@ -13,8 +13,7 @@ use super::options::{EXPECTED, write_junit};
 use super::sources::OperandReader;
 use crate::diff;
 use crate::diff::models::{NamedResult, add_to_junit};
-use crate::format::rewrite::NamedSource;
-use crate::format::rewrite::{self, remove_kept};
+use crate::format::rewrite::{self, NamedSource, remove_kept};
 
 /// Opens the tensors of a check that failed.
 pub(super) type Failed<'a> = &'a dyn Fn() -> Result<Vec<NamedSource>>;

@@ -2,8 +2,7 @@
 
 use crate::engine::cost::{Calls, Cost, OperandReading, OperandReads};
 use crate::engine::explain::{Explanation, Purpose};
-use crate::engine::plan::Cut;
-use crate::engine::plan::{Before, Plan, Route, Steps};
+use crate::engine::plan::{Before, Cut, Plan, Route, Steps};
 use crate::info::size;
 use crate::layout::window::Windows;
 use crate::ops::access::Holding;

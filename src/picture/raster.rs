@@ -1,7 +1,6 @@
 //! Averages items to rows of pixels.
 
-use super::scale::{Colours, Scale, SpecialNumbers};
-use super::scale::{INFINITY, MINUS_INFINITY, NAN, Rgb, nearest};
+use super::scale::{Colours, INFINITY, MINUS_INFINITY, NAN, Rgb, Scale, SpecialNumbers, nearest};
 use crate::error::Result;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,8 +17,7 @@ mod values;
 pub(super) use self::dumps::DumpOptions;
 pub(super) use self::junit::{JunitOptions, write_junit};
 pub(super) use self::members::MemberOptions;
-pub(super) use self::operands::{ACTUAL, DATA, EXPECTED, FILE, IN, INDICES};
-pub(super) use self::operands::{AddressOptions, InputOptions, Operand};
+pub(super) use self::operands::{ACTUAL, AddressOptions, DATA, EXPECTED, FILE, IN, INDICES, InputOptions, Operand};
 pub(super) use self::operands::{SHELTER, check_stdin, data_help, parse_timeout, sheltered};
 pub(super) use self::operator::{
     ChangeOptions, DuplicateOptions, OperatorOptions, RunOptions, SCATTER_HEADING, ThreadOptions,

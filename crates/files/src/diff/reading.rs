@@ -3,8 +3,7 @@
 //! Different items stay different: float64 holds every narrower float and integer of up to 32 bits, and NaN keeps its
 //! bits. Only complex parts of two dtypes, and 64-bit integers beside complex numbers, are rounded.
 
-use super::item::ItemClass;
-use super::item::SplitItem;
+use super::item::{ItemClass, SplitItem};
 use super::kernel::{ComparedAs, PairKernel, Rows, count_ones};
 use super::options::Options;
 use super::rule::PairRule;

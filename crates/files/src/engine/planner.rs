@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::ptr;
 
-use super::plan::{Before, Plan, Route, Steps};
-use super::plan::{Cut, FileBlocks};
+use super::plan::{Before, Cut, FileBlocks, Plan, Route, Steps};
 use super::slabs::{DIRECT, SlabSides, readings, sides_of_slabs, strips};
 use crate::error::Result;
 use crate::item::meta::Meta;

@@ -4,8 +4,7 @@
 //! scan, windows, boxes and a copy in memory compete by cost.
 
 use super::cost::{Calls, Cost, OperandReading, OperandReads, reads_of};
-use super::plan::Cut;
-use super::plan::{Before, Plan, Route, Steps};
+use super::plan::{Before, Cut, Plan, Route, Steps};
 use super::slabs::readings;
 use crate::layout::gather::{Gaps, GatherRule, LONG_PIECE, calls};
 use crate::layout::view::View;

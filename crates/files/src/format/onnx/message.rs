@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::wire::FileWindow;
-use super::wire::{Fields, WireField, field};
+use super::wire::{Fields, FileWindow, WireField, field};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::memory;
 use crate::storage::read_at::ReadAt;

@@ -167,7 +167,7 @@ impl Reader for TorchReader {
     }
 }
 
-/// Files beside the storages, of which one is the first of an archive.
+/// Files beside the storages; one of them is the first of an archive.
 const FILES: [&str; 8] = [
     "data.pkl",
     "constants.pkl",

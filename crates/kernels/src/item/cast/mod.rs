@@ -18,12 +18,11 @@ use self::overflow::SpecialWords;
 pub use self::overflow::{Overflow, Overflowed, is_floats, overflow_name};
 use self::table::ByteTable;
 use crate::error::{Advice, Error, Subject};
-use crate::item::datetime;
 use crate::item::datetime::TimeUnit;
 use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, match_kind, not_numbers};
 use crate::item::encoding::{Swap, code_points, unpadded};
-use crate::item::python;
+use crate::item::{datetime, python};
 
 /// Few enough numbers for the L1 cache (two runs of 8 bytes are 8 KiB, and the items on either side take as much), and
 /// enough to make the cost of the calls negligible.
