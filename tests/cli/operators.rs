@@ -4,412 +4,46 @@
 use tensorop::format::npy::write_header;
 use tensorop::item::meta::Meta;
 
-use crate::common::{Folder, each, header, npy, npy_with_header, tensor, to_fortran, words};
-
-/// An operator that moves items as they are, with what its dry run says.
-struct Spec {
-    operator: &'static str,
-    /// The specifications that a dry run names.
-    title: &'static str,
-    /// The operands with items: how messages call each, and its shape. In rows they are called A, B, C and so on.
-    operands: &'static [(&'static str, &'static [usize])],
-    /// The first row is also tested with every form of its operands and of its output.
-    rows: &'static [Row],
-    /// Whether the first row can change A in place.
-    in_place: bool,
-}
-
-/// What an operator makes of operands.
-struct Row {
-    /// The arguments, with a space between two of them: a letter for an operand with items, a list for INDICES, options.
-    args: &'static str,
-    /// The lines of a dry run between the operands and the output.
-    report: &'static str,
-    /// The dims of the output.
-    dims: &'static [usize],
-    /// The items of the output in C order. The items of A are called 0, 1, 2 and so on, and those of B go on from there.
-    items: &'static [usize],
-}
-
-/// An item of the output whose bytes are zero.
-const ZERO: usize = usize::MAX;
-
-/// An item of the output that has the value of a new item of its dtype: of dates NaT, otherwise bytes that are zero.
-const DEFAULT: usize = usize::MAX - 1;
-
-/// The items of a tensor of 24 in their order.
-const IN_ORDER: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23];
-
-const fn row(args: &'static str, report: &'static str, dims: &'static [usize], items: &'static [usize]) -> Row {
-    Row { args, report, dims, items }
-}
-
-const SLICE: Spec = Spec {
-    operator: "slice",
-    title: "OpenVINO Slice-8",
-    operands: &[("DATA", &[2, 3, 2])],
-    rows: &[
-        row(
-            "A --at ::-1,1:",
-            "axis 0 of 2: 2 from 1 to 0 by -1\n  axis 1 of 3: 2 from 1 to 2 by 1\n  axis 2 of 2: all 2",
-            &[2, 2, 2],
-            &[8, 9, 10, 11, 2, 3, 4, 5],
-        ),
-        row(
-            "A --start 0 --stop 3 --step 2 --axes 1",
-            "axis 0 of 2: all 2\n  axis 1 of 3: 2 from 0 to 2 by 2\n  axis 2 of 2: all 2",
-            &[2, 2, 2],
-            &[0, 1, 4, 5, 6, 7, 10, 11],
-        ),
-        row(
-            "A --at 1:,:,::-1",
-            "axis 0 of 2: 1\n  axis 1 of 3: all 3\n  axis 2 of 2: 2 from 1 to 0 by -1",
-            &[1, 3, 2],
-            &[7, 6, 9, 8, 11, 10],
-        ),
-    ],
-    in_place: false,
+use crate::common::specs::with_operators;
+use crate::common::{
+    DEFAULT, Folder, SPECS, Spec, ZERO, each, header, is_letter, npy, npy_with_header, npz, places_in, tensor,
+    to_fortran, words,
 };
 
-const SLICE_SCATTER: Spec = Spec {
-    operator: "slice-scatter",
-    title: "OpenVINO SliceScatter-15",
-    operands: &[("DATA", &[2, 3, 2]), ("UPDATES", &[1, 2, 2]), ("UPDATES", &[2, 3, 1])],
-    rows: &[
-        row(
-            "A B --at 1:,::-2",
-            "axis 0 of 2: 1\n  axis 1 of 3: 2 from 2 to 0 by -2\n  axis 2 of 2: all 2",
-            &[2, 3, 2],
-            &[0, 1, 2, 3, 4, 5, 14, 15, 8, 9, 12, 13],
-        ),
-        row(
-            "A C --start 0 --stop 1 --axes -1",
-            "axis 0 of 2: all 2\n  axis 1 of 3: all 3\n  axis 2 of 2: 0",
-            &[2, 3, 2],
-            &[16, 1, 17, 3, 18, 5, 19, 7, 20, 9, 21, 11],
-        ),
-    ],
-    in_place: true,
-};
-
-const SCATTER_UPDATE: Spec = Spec {
-    operator: "scatter-update",
-    title: "OpenVINO ScatterUpdate-3",
-    operands: &[("DATA", &[2, 3, 2]), ("UPDATES", &[2, 2, 2]), ("UPDATES", &[2, 3, 2])],
-    rows: &[
-        row("A [2,0] B --axis 1", "axis 1: 2 indices", &[2, 3, 2], &[14, 15, 2, 3, 12, 13, 18, 19, 8, 9, 16, 17]),
-        row("A [1,1] C --axis -3", "axis -3: 2 indices", &[2, 3, 2], &[0, 1, 2, 3, 4, 5, 26, 27, 28, 29, 30, 31]),
-    ],
-    in_place: true,
-};
-
-const SCATTER_ND: Spec = Spec {
-    operator: "scatter-nd",
-    title: "ONNX ScatterND-18",
-    operands: &[("DATA", &[2, 3, 2]), ("UPDATES", &[2, 2]), ("UPDATES", &[3])],
-    rows: &[
-        row(
-            "A [[1,0],[0,-1]] B",
-            "reduction none: 2 index tuples",
-            &[2, 3, 2],
-            &[0, 1, 2, 3, 14, 15, 12, 13, 8, 9, 10, 11],
-        ),
-        row(
-            "A [[1,2,0],[0,0,1],[1,2,0]] C",
-            "reduction none: 3 index tuples",
-            &[2, 3, 2],
-            &[0, 17, 2, 3, 4, 5, 6, 7, 8, 9, 18, 11],
-        ),
-    ],
-    in_place: true,
-};
-
-const SCATTER_ELEMENTS: Spec = Spec {
-    operator: "scatter-elements",
-    title: "ONNX ScatterElements-18, OpenVINO ScatterElementsUpdate-12",
-    operands: &[("DATA", &[2, 3, 2]), ("UPDATES", &[1, 2, 1]), ("UPDATES", &[1, 3, 2])],
-    rows: &[
-        row(
-            "A [[[2],[-3]]] B --axis 1",
-            "axis 1, reduction none: 2 indices",
-            &[2, 3, 2],
-            &[13, 1, 2, 3, 12, 5, 6, 7, 8, 9, 10, 11],
-        ),
-        row(
-            "A [[[1,0],[1,0],[0,1]]] C",
-            "axis 0, reduction none: 6 indices",
-            &[2, 3, 2],
-            &[0, 15, 2, 17, 18, 5, 14, 7, 16, 9, 10, 19],
-        ),
-    ],
-    in_place: true,
-};
-
-const GATHER: Spec = Spec {
-    operator: "gather",
-    title: "OpenVINO Gather-8, ONNX Gather-13",
-    operands: &[("DATA", &[2, 3, 2])],
-    rows: &[
-        row(
-            "A [[2,0],[-1,1]] --axis 1",
-            "axis 1, batch dims 0: 4 indices",
-            &[2, 2, 2, 2],
-            &[4, 5, 0, 1, 4, 5, 2, 3, 10, 11, 6, 7, 10, 11, 8, 9],
-        ),
-        row("A [1,-2]", "axis 0, batch dims 0: 2 indices", &[2, 3, 2], &[6, 7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5]),
-        row(
-            "A [[1],[-2]] --axis 2 --batch-dims 1",
-            "axis 2, batch dims 1: 2 indices",
-            &[2, 3, 1],
-            &[1, 3, 5, 6, 8, 10],
-        ),
-        row(
-            "A [1,3] --axis 1 --out-of-range zero",
-            "axis 1, batch dims 0: 2 indices",
-            &[2, 2, 2],
-            &[2, 3, ZERO, ZERO, 8, 9, ZERO, ZERO],
-        ),
-    ],
-    in_place: false,
-};
-
-const GATHER_ND: Spec = Spec {
-    operator: "gather-nd",
-    title: "ONNX GatherND-13, OpenVINO GatherND-8",
-    operands: &[("DATA", &[2, 3, 2])],
-    rows: &[
-        row("A [[1,-1],[0,0]]", "batch dims 0: 2 index tuples", &[2, 2], &[10, 11, 0, 1]),
-        row(
-            "A [[[1],[-3]],[[0],[2]]] --batch-dims 1",
-            "batch dims 1: 4 index tuples",
-            &[2, 2, 2],
-            &[2, 3, 0, 1, 6, 7, 10, 11],
-        ),
-        row("A [[1,2,0],[0,0,1],[1,2,0]]", "batch dims 0: 3 index tuples", &[3], &[10, 1, 10]),
-    ],
-    in_place: false,
-};
-
-const GATHER_ELEMENTS: Spec = Spec {
-    operator: "gather-elements",
-    title: "ONNX GatherElements-13, OpenVINO GatherElements-6",
-    operands: &[("DATA", &[2, 3, 2])],
-    rows: &[
-        row("A [[[2,-3],[1,1]],[[0,-1],[2,0]]] --axis 1", "axis 1: 8 indices", &[2, 2, 2], &[4, 1, 2, 3, 6, 11, 10, 7]),
-        row("A [[[1,-2],[0,0]]]", "axis 0: 4 indices", &[1, 2, 2], &[6, 1, 2, 3]),
-        row("A [[[1],[0],[1]],[[1],[1],[0]]] --axis -1", "axis -1: 6 indices", &[2, 3, 1], &[1, 2, 5, 7, 9, 10]),
-    ],
-    in_place: false,
-};
-
-const CONCAT: Spec = Spec {
-    operator: "concat",
-    title: "ONNX Concat-13, OpenVINO Concat-1",
-    operands: &[("DATA", &[2, 3, 2]), ("DATA", &[1, 3, 2]), ("DATA", &[2, 1, 2]), ("DATA", &[2, 3, 1])],
-    rows: &[
-        row("A B", "axis 0: 3 places", &[3, 3, 2], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]),
-        row("A C --axis 1", "axis 1: 4 places", &[2, 4, 2], &[0, 1, 2, 3, 4, 5, 18, 19, 6, 7, 8, 9, 10, 11, 20, 21]),
-        row(
-            "A D --axis -1",
-            "axis 2: 3 places",
-            &[2, 3, 3],
-            &[0, 1, 22, 2, 3, 23, 4, 5, 24, 6, 7, 25, 8, 9, 26, 10, 11, 27],
-        ),
-    ],
-    in_place: true,
-};
-
-const TRANSPOSE: Spec = Spec {
-    operator: "transpose",
-    title: "ONNX Transpose, OpenVINO Transpose-1",
-    operands: &[("DATA", &[2, 3, 4])],
-    rows: &[
-        row(
-            "A",
-            "axes [2, 1, 0]",
-            &[4, 3, 2],
-            &[0, 12, 4, 16, 8, 20, 1, 13, 5, 17, 9, 21, 2, 14, 6, 18, 10, 22, 3, 15, 7, 19, 11, 23],
-        ),
-        row(
-            "A --axes 2,0,1",
-            "axes [2, 0, 1]",
-            &[4, 2, 3],
-            &[0, 4, 8, 12, 16, 20, 1, 5, 9, 13, 17, 21, 2, 6, 10, 14, 18, 22, 3, 7, 11, 15, 19, 23],
-        ),
-        row(
-            "A --axes 0,2,1",
-            "axes [0, 2, 1]",
-            &[2, 4, 3],
-            &[0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11, 12, 16, 20, 13, 17, 21, 14, 18, 22, 15, 19, 23],
-        ),
-    ],
-    in_place: false,
-};
-
-const RESHAPE: Spec = Spec {
-    operator: "reshape",
-    title: "ONNX Reshape, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-0, Unsqueeze-0",
-    operands: &[("DATA", &[2, 1, 3, 4])],
-    rows: &[
-        row("A --shape 4,-1", "shape [4, 6]", &[4, 6], IN_ORDER),
-        row("A --shape -1", "shape [24]", &[24], IN_ORDER),
-        row("A --squeeze", "shape [2, 3, 4]", &[2, 3, 4], IN_ORDER),
-        row("A --unsqueeze 0,-1", "shape [1, 2, 1, 3, 4, 1]", &[1, 2, 1, 3, 4, 1], IN_ORDER),
-    ],
-    in_place: true,
-};
-
-const PAD: Spec = Spec {
-    operator: "pad",
-    title: "ONNX Pad, OpenVINO Pad-12",
-    operands: &[("DATA", &[2, 3, 2])],
-    rows: &[
-        row(
-            "A --before 1,0,0 --after 0,1,0",
-            "shape [3, 4, 2]",
-            &[3, 4, 2],
-            &[
-                DEFAULT, DEFAULT, DEFAULT, DEFAULT, DEFAULT, DEFAULT, DEFAULT, DEFAULT, 0, 1, 2, 3, 4, 5, DEFAULT,
-                DEFAULT, 6, 7, 8, 9, 10, 11, DEFAULT, DEFAULT,
-            ],
-        ),
-        row(
-            "A --before 1,-1 --after 1,2 --axes 0,1 --mode reflect",
-            "shape [4, 4, 2]",
-            &[4, 4, 2],
-            &[8, 9, 10, 11, 8, 9, 10, 11, 2, 3, 4, 5, 2, 3, 4, 5, 8, 9, 10, 11, 8, 9, 10, 11, 2, 3, 4, 5, 2, 3, 4, 5],
-        ),
-        row(
-            "A --before 1,0 --after 0,2 --axes -1,0 --mode edge",
-            "shape [4, 3, 3]",
-            &[4, 3, 3],
-            &[
-                0, 0, 1, 2, 2, 3, 4, 4, 5, 6, 6, 7, 8, 8, 9, 10, 10, 11, 6, 6, 7, 8, 8, 9, 10, 10, 11, 6, 6, 7, 8, 8,
-                9, 10, 10, 11,
-            ],
-        ),
-        row(
-            "A --before 0,2,0 --after 0,0,1 --mode symmetric",
-            "shape [2, 5, 3]",
-            &[2, 5, 3],
-            &[2, 3, 3, 0, 1, 1, 0, 1, 1, 2, 3, 3, 4, 5, 5, 8, 9, 9, 6, 7, 7, 6, 7, 7, 8, 9, 9, 10, 11, 11],
-        ),
-        row(
-            "A --before 0,0,3 --after 0,0,-1 --mode wrap",
-            "shape [2, 3, 4]",
-            &[2, 3, 4],
-            &[0, 0, 0, 0, 2, 2, 2, 2, 4, 4, 4, 4, 6, 6, 6, 6, 8, 8, 8, 8, 10, 10, 10, 10],
-        ),
-    ],
-    in_place: false,
-};
-
-const TILE: Spec = Spec {
-    operator: "tile",
-    title: "ONNX Tile, OpenVINO Tile-1",
-    operands: &[("DATA", &[2, 3, 2])],
-    rows: &[
-        row(
-            "A --repeats 2,1,3",
-            "shape [4, 3, 6]",
-            &[4, 3, 6],
-            &[
-                0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3, 4, 5, 4, 5, 4, 5, 6, 7, 6, 7, 6, 7, 8, 9, 8, 9, 8, 9, 10, 11, 10,
-                11, 10, 11, 0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3, 4, 5, 4, 5, 4, 5, 6, 7, 6, 7, 6, 7, 8, 9, 8, 9, 8, 9,
-                10, 11, 10, 11, 10, 11,
-            ],
-        ),
-        row(
-            "A --repeats 2",
-            "shape [2, 3, 4]",
-            &[2, 3, 4],
-            &[0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7, 8, 9, 8, 9, 10, 11, 10, 11],
-        ),
-        row(
-            "A --repeats 2,1,1,1",
-            "shape [2, 2, 3, 2]",
-            &[2, 2, 3, 2],
-            &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
-        ),
-    ],
-    in_place: false,
-};
-
-const ROLL: Spec = Spec {
-    operator: "roll",
-    title: "OpenVINO Roll-7",
-    operands: &[("DATA", &[2, 3, 2])],
-    rows: &[
-        row("A --shift 1,-1 --axes 0,1", "shape [2, 3, 2]", &[2, 3, 2], &[8, 9, 10, 11, 6, 7, 2, 3, 4, 5, 0, 1]),
-        row("A --shift 5", "shape [2, 3, 2]", &[2, 3, 2], &[7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6]),
-        row("A --shift 1 --axes -1,1", "shape [2, 3, 2]", &[2, 3, 2], &[5, 4, 1, 0, 3, 2, 11, 10, 7, 6, 9, 8]),
-    ],
-    in_place: false,
-};
-
-const BROADCAST: Spec = Spec {
-    operator: "broadcast",
-    title: "ONNX Expand, OpenVINO Broadcast-3",
-    operands: &[("DATA", &[2, 1, 2])],
-    rows: &[
-        row("A --shape 2,3,2", "shape [2, 3, 2]", &[2, 3, 2], &[0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3]),
-        row("A --shape 2,2,1,1", "shape [2, 2, 1, 2]", &[2, 2, 1, 2], &[0, 1, 2, 3, 0, 1, 2, 3]),
-        row("A --shape 3,1", "shape [2, 3, 2]", &[2, 3, 2], &[0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3]),
-    ],
-    in_place: false,
-};
-
-/// Gives an operator its tests, in a module of its name.
+/// Gives each operator its tests, in a module of its name.
 macro_rules! tests {
     ($($module:ident $spec:ident;)+) => {
         $(mod $module {
+            use crate::common::specs::$spec;
+
             #[test]
             fn every_dtype_in_every_order() {
-                super::every_dtype_in_every_order(&super::$spec);
+                super::every_dtype_in_every_order(&$spec);
             }
 
             #[test]
             fn every_form_of_operands() {
-                super::every_form_of_operands(&super::$spec);
+                super::every_form_of_operands(&$spec);
             }
 
             #[test]
             fn every_form_of_the_output() {
-                super::every_form_of_the_output(&super::$spec);
+                super::every_form_of_the_output(&$spec);
             }
 
             #[test]
             fn dry_runs() {
-                super::dry_runs(&super::$spec);
+                super::dry_runs(&$spec);
             }
 
             #[test]
             fn refused() {
-                super::refused(&super::$spec);
+                super::refused(&$spec);
             }
         })+
-
-        const SPECS: &[&Spec] = &[$(&$spec),+];
     };
 }
-
-tests! {
-    slice SLICE;
-    slice_scatter SLICE_SCATTER;
-    scatter_update SCATTER_UPDATE;
-    scatter_nd SCATTER_ND;
-    scatter_elements SCATTER_ELEMENTS;
-    gather GATHER;
-    gather_nd GATHER_ND;
-    gather_elements GATHER_ELEMENTS;
-    concat CONCAT;
-    transpose TRANSPOSE;
-    reshape RESHAPE;
-    pad PAD;
-    tile TILE;
-    roll ROLL;
-    broadcast BROADCAST;
-}
+with_operators!(tests);
 
 #[test]
 fn every_operator_is_here() {
@@ -418,8 +52,7 @@ fn every_operator_is_here() {
     let (list, _) = list.split_once("\n\n").expect("an end of the list");
     let lines = list.lines().filter_map(|line| line.strip_prefix("  "));
     let listed: Vec<_> = lines.filter_map(|line| line.split(' ').next().filter(|name| !name.is_empty())).collect();
-    // an operator with several outputs is tested in the file of its name
-    assert_eq!(listed, SPECS.iter().map(|spec| spec.operator).chain(["split"]).collect::<Vec<_>>());
+    assert_eq!(listed, SPECS.iter().map(|spec| spec.operator).collect::<Vec<_>>());
 }
 
 /// The classes of dtypes: each as a header of `.npy` names it, the bytes of an item, and those of a number in it.
@@ -456,61 +89,6 @@ fn item(number: usize, (descr, size, _): (&str, usize, usize)) -> Vec<u8> {
         _ if descr == "'|b1'" => vec![(number % 2) as u8],
         _ => (0..size).map(|byte| ((number * size + byte) * 7 + number + 1) as u8).collect(),
     }
-}
-
-impl Spec {
-    /// The name and the shape of an operand, and the number of its first item.
-    fn operand(&self, letter: &str) -> (&'static str, &'static [usize], usize) {
-        let at = usize::from(letter.as_bytes()[0] - b'A');
-        let (name, shape) = self.operands[at];
-        (name, shape, self.operands[..at].iter().map(|(_, shape)| shape.iter().product::<usize>()).sum())
-    }
-
-    /// How messages call an operand of a row.
-    fn name_of(&self, operand: &str) -> &'static str {
-        if operand.starts_with('[') { "INDICES" } else { self.operand(operand).0 }
-    }
-
-    /// The command line of a row, with other names for some of its operands than their files.
-    fn args(&self, row: &Row, named: &[(&str, &str)]) -> Vec<String> {
-        let name = |word: &str| match named.iter().find(|(operand, _)| *operand == word) {
-            Some((_, name)) => (*name).to_owned(),
-            None if is_letter(word) => format!("{}.npy", word.to_lowercase()),
-            None => word.to_owned(),
-        };
-        std::iter::once(self.operator.to_owned()).chain(row.args.split(' ').map(name)).collect()
-    }
-
-    /// Puts the operands of a row in a folder as float32: `a.npy` and so on.
-    fn put(&self, row: &Row, folder: &Folder) {
-        for letter in row.operands().filter(|operand| is_letter(operand)) {
-            folder.put(format!("{}.npy", letter.to_lowercase()), self.floats(letter).npy());
-        }
-    }
-
-    fn floats(&self, letter: &str) -> crate::common::Tensor<f32> {
-        let (_, shape, first) = self.operand(letter);
-        let items: Vec<f32> = (first..first + shape.iter().product::<usize>()).map(|item| item as f32).collect();
-        tensor(shape, &items)
-    }
-}
-
-impl Row {
-    /// The operands among the arguments, without options.
-    fn operands(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.args.split(' ').take_while(|word| is_letter(word) || word.starts_with('['))
-    }
-
-    /// The output, as `.npy`, of operands as [`Spec::put`] puts them.
-    fn output(&self) -> Vec<u8> {
-        let float = |&item: &usize| if [ZERO, DEFAULT].contains(&item) { 0.0 } else { item as f32 };
-        let items: Vec<f32> = self.items.iter().map(float).collect();
-        tensor(self.dims, &items).npy()
-    }
-}
-
-fn is_letter(word: &str) -> bool {
-    matches!(word.as_bytes(), [b'A'..=b'Z'])
 }
 
 /// Runs a command that prints nothing, or only what it wrote.
@@ -580,20 +158,22 @@ pub(crate) type Form = (String, Option<Vec<u8>>);
 pub(crate) fn forms(folder: &Folder, dims: &[usize]) -> Vec<Form> {
     let chunks = vec!["2"; dims.len()].join(",");
     let store = format!("x.zarr --chunks {chunks}");
-    for output in ["x.npz", "x.safetensors", "x.pb", "x.json", &store, "f.npy --order F"] {
+    for output in ["x.npz", "z.npz --compress", "x.safetensors", "x.pb", "x.json", &store, "f.npy --order F"] {
         // a member has a name
-        let input = if matches!(output, "x.npz" | "x.safetensors") { "x=x.npy" } else { "x.npy" };
+        let is_container = output.contains(".npz") || output == "x.safetensors";
+        let input = if is_container { "x=x.npy" } else { "x.npy" };
         run(folder, &words(&format!("convert {input} -o {output}")), "").expect("a file");
     }
     let json = folder.get("x.json");
-    let files = ["x.npz", "x.npz:x", "x.safetensors:x", "x.pb", "x.json", "x.zarr", "f.npy"];
+    let files = ["x.npz", "x.npz:x", "z.npz:x", "x.safetensors:x", "x.pb", "x.json", "x.zarr", "f.npy"];
     let piped = [folder.get("x.npy"), folder.get("f.npy"), json.clone()];
     let files = files.map(|name| (name.to_owned(), None)).into_iter();
     let inline = String::from_utf8(json).expect("JSON").trim_end().to_owned();
     files.chain(piped.map(|stdin| ("-".to_owned(), Some(stdin)))).chain([(inline, None)]).collect()
 }
 
-/// Each operand of the first row in every form, and INDICES of every row in every dtype that can hold them.
+/// Each operand of the first row and each list of any row in every form, and INDICES of every row in every dtype that can hold
+/// them.
 #[track_caller]
 fn every_form_of_operands(spec: &Spec) {
     let (folder, row) = (Folder::new(), &spec.rows[0]);
@@ -623,6 +203,27 @@ fn every_form_of_operands(spec: &Spec) {
                 folder.gives(&args, stdin.as_deref(), &expected)
             },
         );
+    }
+    // lists of options are read from files in the same way
+    for row in spec.rows {
+        spec.put(row, &folder);
+        let line = format!("{} {}", spec.operator, row.args);
+        for place in places_in(&line).into_iter().skip(row.operands().count()) {
+            let at = words(&place).iter().position(|word| word == "FILE").expect("the place of the list");
+            let list = words(&line).swap_remove(at);
+            run(&folder, &words(&format!("convert [{list}] -o x.npy")), "").expect("a list");
+            each(
+                forms(&folder, &[list.split(',').count()])
+                    .into_iter()
+                    .filter(|(name, stdin)| stdin.is_none() && !name.starts_with('{')),
+                |(name, _)| place.replace("FILE", name),
+                |(name, _)| {
+                    let mut args = spec.args(row, &[]);
+                    args[at].clone_from(name);
+                    folder.gives(&args, None, &row.output())
+                },
+            );
+        }
     }
     let mut is_unsigned = false;
     for (row, operand) in spec.rows.iter().flat_map(|row| row.operands().map(move |operand| (row, operand))) {
@@ -755,7 +356,9 @@ fn dry_runs(spec: &Spec) {
 #[track_caller]
 fn refused(spec: &Spec) {
     let (folder, row) = (Folder::new(), &spec.rows[0]);
-    spec.put(row, &folder);
+    spec.rows.iter().for_each(|row| spec.put(row, &folder));
+    let list = tensor(&[2], &[1.0_f32, 2.0]).npy();
+    folder.put("two.npz", npz(&[("data", list), ("more", tensor(&[2, 1], &[1_i64, 2]).npy())]));
     let operands: Vec<&str> = row.operands().collect();
     let mut rows: Vec<(Vec<String>, Vec<String>)> = Vec::new();
     for (n, operand) in operands.iter().enumerate() {
@@ -764,6 +367,8 @@ fn refused(spec: &Spec) {
             rows.push((spec.args(row, &[(operand, file)]), fragments.collect()));
         };
         refused("missing.npy", &["missing.npy", "(os error 2)"]);
+        refused("two.npz", &["two.npz", "holds 2 tensors"]);
+        refused("two.npz:dat", &["two.npz:dat", "did you mean \"data\"?"]);
         refused("-", &["standard input", "empty"]);
         let whole = if is_letter(operand) {
             spec.floats(operand).npy()
@@ -782,6 +387,24 @@ fn refused(spec: &Spec) {
         let (cut, length) = (format!("cut-{n}.npy"), whole.len() - 128);
         folder.put(&cut, &whole[..whole.len() - 1]);
         refused(&cut, &[&cut, &format!("{} bytes", length - 1), &format!("expected {length}")]);
+    }
+    for row in spec.rows {
+        let line = format!("{} {}", spec.operator, row.args);
+        for place in places_in(&line).into_iter().skip(row.operands().count()) {
+            let at = words(&place).iter().position(|word| word == "FILE").expect("the place of the list");
+            let option = words(&place).swap_remove(at - 1);
+            for (file, fragment) in [
+                ("missing.npy", "neither a list of integers"),
+                ("two.npz", "holds 2 tensors"),
+                ("two.npz:dat", "did you mean \"data\"?"),
+                ("two.npz:data", "float32, expected integers"),
+                ("two.npz:more", "expected "),
+            ] {
+                let mut args = spec.args(row, &[]);
+                args[at] = file.to_owned();
+                rows.push((args, [option.as_str(), file, fragment].map(str::to_owned).into()));
+            }
+        }
     }
     if let [first, second, ..] = operands[..] {
         let fragments = [spec.name_of(second), "standard input", "one operand"].map(str::to_owned);

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{Folder, header, npy_with_header, words};
+use crate::common::{Folder, Random, header, npy_with_header, words};
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/plans.txt");
 const COUNT: u64 = 180;
@@ -50,46 +50,25 @@ const ARRANGING: [&str; 5] = ["pad", "tile", "roll", "broadcast", "split"];
 /// The most items of an index tensor: all of them are read.
 const INDICES: usize = 20_000;
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        // splitmix64
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut n = self.0;
-        n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((n ^ (n >> 31)) % limit.max(1) as u64) as usize
+/// A shape of about as many items, whose dims are of very different lengths.
+fn shape_of(random: &mut Random, mut items: usize) -> Vec<usize> {
+    let rank = *random.of(&[1, 2, 2, 2, 3, 3, 4]);
+    let mut shape = Vec::new();
+    for axis in 0..rank - 1 {
+        let bits = items.ilog2() as usize;
+        let most = 6 * bits / (5 * (rank - axis));
+        let dim = (1 << random.below(most.max(1))) * (1 + random.below(7));
+        shape.push(dim.min(items));
+        items = (items / dim).max(1);
     }
+    shape.insert(random.below(rank), items);
+    shape
+}
 
-    fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
-    }
-
-    /// A shape of about as many items, whose dims are of very different lengths.
-    fn shape(&mut self, mut items: usize) -> Vec<usize> {
-        let rank = self.pick(&[1, 2, 2, 2, 3, 3, 4]);
-        let mut shape = Vec::new();
-        for axis in 0..rank - 1 {
-            let bits = items.ilog2() as usize;
-            let most = 6 * bits / (5 * (rank - axis));
-            let dim = (1 << self.below(most.max(1))) * (1 + self.below(7));
-            shape.push(dim.min(items));
-            items = (items / dim).max(1);
-        }
-        shape.insert(self.below(rank), items);
-        shape
-    }
-
-    fn shuffled(&mut self, count: usize) -> Vec<usize> {
-        let mut all: Vec<usize> = (0..count).collect();
-        (1..count).for_each(|n| all.swap(n, self.below(n + 1)));
-        all
-    }
+fn shuffled(random: &mut Random, count: usize) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..count).collect();
+    (1..count).for_each(|n| all.swap(n, random.below(n + 1)));
+    all
 }
 
 /// A workload that is drawn: its operands are in the folder.
@@ -108,7 +87,7 @@ impl Workload<'_> {
         let name = format!("{}", self.operands.len());
         let bytes = (shape.iter().product::<usize>() * itemsize) as u64;
         let in_fortran = self.random.below(10) < 3;
-        let chunked = zarr.filter(|_| bytes < 64 << 20 && self.random.one_in(4));
+        let chunked = zarr.filter(|_| bytes < 64 << 20 && self.random.below(4) == 0);
         write!(self.told, " {shape:?}").unwrap();
         if let Some(dtype) = chunked {
             let chunk: Vec<usize> = shape.iter().map(|&dim| self.side(dim)).collect();
@@ -166,7 +145,7 @@ impl Workload<'_> {
                 let spans: Vec<String> = shape
                     .iter()
                     .map(|&dim| {
-                        let (start, step) = (self.random.below(dim / 2 + 1), self.random.pick(&[2, 3, 5]));
+                        let (start, step) = (self.random.below(dim / 2 + 1), *self.random.of(&[2, 3, 5]));
                         let (span, len) = match self.random.below(10) {
                             0..4 => (":".to_owned(), dim),
                             4..7 => (format!("{start}:{}", start + (dim - start) / 2), (dim - start) / 2),
@@ -183,7 +162,7 @@ impl Workload<'_> {
                 format!("--at={}", spans.join(","))
             }
             "scatter-update" | "gather" => {
-                let count = (shape[axis] / self.random.pick(&[1, 2, 5, 20])).clamp(1, INDICES);
+                let count = (shape[axis] / *self.random.of(&[1, 2, 5, 20])).clamp(1, INDICES);
                 self.indices(&[count]);
                 if operator == "scatter-update" {
                     self.items(&with_dim(count));
@@ -193,7 +172,7 @@ impl Workload<'_> {
             "scatter-nd" | "gather-nd" => {
                 let width = 1 + self.random.below(shape.len());
                 let places: usize = shape[..width].iter().product();
-                let count = (places / self.random.pick(&[2, 10, 50])).clamp(1, INDICES);
+                let count = (places / *self.random.of(&[2, 10, 50])).clamp(1, INDICES);
                 self.indices(&[count, width]);
                 if operator == "scatter-nd" {
                     self.items(&[&[count][..], &shape[width..]].concat());
@@ -201,7 +180,7 @@ impl Workload<'_> {
                 String::new()
             }
             "scatter-elements" | "gather-elements" => {
-                let count = shape[axis] / self.random.pick(&[2, 5, 20]);
+                let count = shape[axis] / *self.random.of(&[2, 5, 20]);
                 let dims = with_dim(count.min(INDICES / rest));
                 // whole rows of other axes may be too many to be read
                 let dims: Vec<usize> = dims.iter().map(|&dim| dim.min(INDICES / 10)).collect();
@@ -216,27 +195,26 @@ impl Workload<'_> {
                 (0..count).for_each(|n| self.items(&with_dim(shape[axis] * (n + 1) / (count * (count + 1) / 2))));
                 format!("--axis={axis}")
             }
-            "transpose" => format!("--axes={}", list(&self.random.shuffled(shape.len()))),
+            "transpose" => format!("--axes={}", list(&shuffled(&mut self.random, shape.len()))),
             "reshape" => {
                 let mut dims: Vec<usize> =
-                    self.random.shuffled(shape.len()).into_iter().map(|axis| shape[axis]).collect();
-                if dims.len() > 1 && self.random.one_in(2) {
+                    shuffled(&mut self.random, shape.len()).into_iter().map(|axis| shape[axis]).collect();
+                if dims.len() > 1 && self.random.below(2) == 0 {
                     let first = dims.remove(0);
                     dims[0] *= first;
                 }
                 format!("--shape={}", list(&dims))
             }
             "pad" => {
-                let mode = self.random.pick(&["constant", "constant", "edge", "reflect", "symmetric", "wrap"]);
-                let mut sides =
-                    || shape.iter().map(|&dim| self.random.pick(&[0, 0, 1, 3, dim / 4])).collect::<Vec<_>>();
+                let mode = *self.random.of(&["constant", "constant", "edge", "reflect", "symmetric", "wrap"]);
+                let mut sides = || shape.iter().map(|&dim| *self.random.of(&[0, 0, 1, 3, dim / 4])).collect::<Vec<_>>();
                 format!("--before={} --after={} --mode={mode}", list(&sides()), list(&sides()))
             }
             "tile" => {
-                let repeats: Vec<usize> = shape.iter().map(|_| self.random.pick(&[1, 1, 1, 2, 3])).collect();
+                let repeats: Vec<usize> = shape.iter().map(|_| *self.random.of(&[1, 1, 1, 2, 3])).collect();
                 format!("--repeats={}", list(&repeats))
             }
-            "roll" if self.random.one_in(3) => format!("--shift={}", self.random.below(shape.iter().product())),
+            "roll" if self.random.below(3) == 0 => format!("--shift={}", self.random.below(shape.iter().product())),
             "roll" => {
                 let shift: Vec<usize> = shape.iter().map(|&dim| self.random.below(dim)).collect();
                 let axes: Vec<usize> = (0..shape.len()).collect();
@@ -273,16 +251,16 @@ fn line(number: u64) -> String {
     let folder = Folder::new();
     let mut random = Random(number);
     random.below(1);
-    let operator = if number < COUNT { random.pick(&OPERATORS) } else { random.pick(&ARRANGING) };
-    let dtype = random.pick(&DTYPES);
-    let bytes = random.pick(&[24_usize, 24, 96, 96, 96, 400]) << 20;
-    let shape = random.shape(bytes / dtype.1);
+    let operator = if number < COUNT { *random.of(&OPERATORS) } else { *random.of(&ARRANGING) };
+    let dtype = *random.of(&DTYPES);
+    let bytes = *random.of(&[24_usize, 24, 96, 96, 96, 400]) << 20;
+    let shape = shape_of(&mut random, bytes / dtype.1);
     let mut it = Workload { random, folder: &folder, dtype, operands: Vec::new(), told: String::new() };
     let arguments = it.draw(operator, &shape);
-    let more = if it.random.one_in(6) { " --memory=16MiB" } else { "" };
+    let more = if it.random.below(6) == 0 { " --memory=16MiB" } else { "" };
     let to = match it.random.below(8) {
         0 if operator != "split" => "-o - --to npy".to_owned(),
-        _ if operator == "split" => it.random.pick(&["-o out-*.npy", "-o out.npz"]).to_owned(),
+        _ if operator == "split" => (*it.random.of(&["-o out-*.npy", "-o out.npz"])).to_owned(),
         1..3 if it.dtype.2.is_some()
             && ["transpose", "convert", "slice-scatter", "pad", "roll"].contains(&operator) =>
         {

@@ -8,9 +8,14 @@ mod in_process;
 #[cfg(feature = "cli")]
 mod machine;
 #[cfg(feature = "cli")]
+mod operators;
+#[cfg(feature = "cli")]
 mod program;
+mod random;
 #[cfg(feature = "remote")]
 pub(crate) mod server;
+#[cfg(feature = "cli")]
+pub(crate) mod specs;
 mod tensors;
 pub(crate) mod torch;
 
@@ -18,7 +23,12 @@ pub(crate) use files::*;
 #[cfg(feature = "cli")]
 pub(crate) use machine::*;
 #[cfg(feature = "cli")]
+pub(crate) use operators::*;
+#[cfg(feature = "cli")]
 pub(crate) use program::*;
+pub(crate) use random::*;
+#[cfg(feature = "cli")]
+pub(crate) use specs::SPECS;
 pub(crate) use tensors::*;
 
 use std::panic::Location;

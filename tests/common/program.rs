@@ -10,7 +10,7 @@ use assert_cmd::Command;
 use tempfile::TempDir;
 use tensorop::command::Environment;
 
-use super::{Item, Tensor, difference, each, in_process, words};
+use super::{Item, SPECS, Spec, Tensor, difference, each, in_process, words};
 
 /// How work is cut up and shared: the bytes of a window, where `None` is the program's own choice, and the threads.
 #[derive(Clone, Copy, Debug)]
@@ -303,8 +303,8 @@ impl Folder {
         let (operator, data) = (args[0].as_ref(), args[1].as_ref());
         let Ok(file) = fs::read(self.path(data)) else { return Ok(()) };
         let header = expected.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        const EDITS: [&str; 4] = ["slice-scatter", "scatter-update", "scatter-nd", "scatter-elements"];
-        if !EDITS.iter().any(|it| operator == *it) || !file.starts_with(&expected[..header]) {
+        let changes = |spec: &&&Spec| operator == spec.operator && spec.changes_items();
+        if !SPECS.iter().any(|spec| changes(&spec)) || !file.starts_with(&expected[..header]) {
             return Ok(());
         }
         for division in divisions() {

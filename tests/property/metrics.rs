@@ -6,8 +6,8 @@ use serde_json::Value;
 use tensorop::DType;
 use tensorop::item::dtype::Kind;
 
+use crate::common::Random;
 use crate::common::{DIVISIONS, Folder, header, npy_with_header, rounds, to_fortran};
-use crate::random::Random;
 
 /// How a dtype is stored: the descr of its file, what `--dtype` says of it, the bytes of an item, and of the units that a
 /// byte order arranges.

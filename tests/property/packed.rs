@@ -1,6 +1,6 @@
 //! Random tensors of items that share bytes, through `convert` to another format and back, bit for bit.
 
-use super::random::Random;
+use crate::common::Random;
 use crate::common::{
     DIVISIONS, Folder, header, member, npy, npy_with_header, npz, rounds, safetensors, to_fortran, words,
 };

@@ -5,51 +5,13 @@
 //! do: where the two differ, the loops here are wrong. The loops are run by every `cargo test`, and are the only check of
 //! what NumPy has not: windows, edits in place, and the library.
 
-use std::ops::Range;
-
 use ndarray::{ArrayD, IxDyn, ShapeBuilder};
 use tensorop::ops::reduction::Reducible;
 use tensorop::{Reduction, SliceArgs};
 
 use crate::common::{
-    self, DIVISIONS, Division, Folder, difference, header, indices, npy_with_header, offset, rounds, to_fortran,
+    self, DIVISIONS, Division, Folder, Random, difference, header, indices, npy_with_header, offset, rounds, to_fortran,
 };
-
-/// SplitMix64.
-pub(crate) struct Random(pub u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn within(&mut self, range: Range<i64>) -> i64 {
-        range.start + (self.next() % (range.end - range.start) as u64) as i64
-    }
-
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    pub(crate) fn chance(&mut self, percent: u64) -> bool {
-        self.next() % 100 < percent
-    }
-
-    pub(crate) fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len())]
-    }
-
-    pub(crate) fn bytes(&mut self, n: usize) -> Vec<u8> {
-        (0..n).map(|_| self.next() as u8).collect()
-    }
-
-    pub(crate) fn shape(&mut self, rank: usize) -> Vec<usize> {
-        (0..rank).map(|_| if self.chance(5) { 0 } else { 1 + self.below(if rank > 3 { 3 } else { 5 }) }).collect()
-    }
-}
 
 /// What items are: NumPy's letter and number, bytes of an item, bytes of the units that a byte order arranges.
 type Kind = (&'static str, usize, usize);

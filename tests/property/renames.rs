@@ -1,7 +1,7 @@
 //! Random lists of rules for `--rename` against a model, in `convert` and in `diff`.
 
+use crate::common::Random;
 use crate::common::{Folder, npy, npz, rounds};
-use crate::random::Random;
 
 /// Returns what each `*` of a pattern stands for, the first for as little as leads to a match.
 fn stars<'n>(pattern: &str, name: &'n str) -> Option<Vec<&'n str>> {

@@ -4,7 +4,7 @@
 use ndarray::{ArrayD, IxDyn};
 use tensorop::{Condition, SliceArgs, replace_where};
 
-use super::random::Random;
+use crate::common::Random;
 use crate::common::{DIVISIONS, Folder, header, indices, items_replaced, npy, npy_with_header, rounds, to_fortran};
 
 /// The numbers that items are, few of them so that conditions often hold.
