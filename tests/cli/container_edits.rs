@@ -2,8 +2,8 @@
 //! compression, and the indexes of shards.
 
 use crate::common::{
-    self, Folder, Refusal, bytes, difference, each, member, npy, npz, prints, refusals, safetensors,
-    safetensors_with_header, tensor, words,
+    self, Folder, Refusal, bytes, commands, difference, each, file_of, member, named, npy, npz, prints, put_operands,
+    refusals, safetensors, safetensors_with_header, tensor, words,
 };
 
 fn w() -> Vec<u8> {
@@ -83,23 +83,32 @@ fn makes(rows: &[(&str, &[&str], &str)]) {
 const MODEL: [&str; 4] = ["model.h.0.b float16", "model.h.0.w float32", "model.ids int64", "model.mask bool"];
 const PT: &str = r#"{"format":"pt","k":"1"}"#;
 
+/// The output has the name of DATA and the metadata of all operands.
 #[test]
-fn names_are_kept_by_every_sub_command() {
+fn names_are_kept_by_every_operator() {
+    let folder = folder();
+    put_operands(&folder, "<f4", [4, 5], 3, |n| (n as f32).to_le_bytes().to_vec());
+    folder.run(words("convert first=d.npy last=a.npy --metadata k=1 -o n.safetensors")).printed().expect("written");
+    folder.run(words("convert first=d.npy last=a.npy -o n.npz")).printed().expect("written");
+    each(
+        commands().enumerate(),
+        |(_, line)| line.clone(),
+        |(n, line)| {
+            let (data, metadata) = [("n.npz", "null"), ("n.safetensors", r#"{"k":"1"}"#)][n % 2];
+            let name = |letter: &str| if letter == "D" { format!("{data}:first") } else { file_of(letter) };
+            folder.run(words(&format!("{} -o o.safetensors", named(line, name)))).printed()?;
+            let found = told(&folder, "o.safetensors")?;
+            let expected = (vec!["first float32".to_owned()], metadata.to_owned());
+            if found == expected { Ok(()) } else { Err(format!("{found:?}, expected {expected:?}")) }
+        },
+    );
+}
+
+#[test]
+fn names_are_kept() {
     makes(&[
-        ("slice z.npz:b --at :1 -o o.npz", &["b float32"], "null"),
-        ("slice-scatter z.npz:b --fill 1 --at :1 -o o.safetensors", &["b float32"], "null"),
-        ("scatter-update z.npz:a 0 --fill 1 --axis 0 -o o.npz", &["a int64"], "null"),
-        ("scatter-nd z.npz:a [[0]] --fill 1 -o o.npz", &["a int64"], "null"),
-        ("gather z.npz:a 0 -o o.npz", &["a int64"], "null"),
-        ("gather-nd z.npz:a [[0]] -o o.npz", &["a int64"], "null"),
-        ("gather-elements z.npz:a [0] -o o.npz", &["a int64"], "null"),
-        ("pad z.npz:b --before 1 --after 0 -o o.npz", &["b float32"], "null"),
-        ("tile z.npz:a --repeats 2 -o o.safetensors", &["a int64"], "null"),
-        ("roll m.safetensors:model.ids --shift 1 -o o.safetensors", &["model.ids int64"], PT),
-        ("broadcast z.npz:a --shape 2,1 -o o.npz", &["a int64"], "null"),
         ("split m.safetensors:model.ids --parts 2 -o o.safetensors", &["0 int64", "1 int64"], PT),
         ("split z.npz:b --lengths 1,-1 --names a,b -o o.npz", &["a float32", "b float32"], "null"),
-        ("scatter-elements z.npz:a [0] --fill 1 -o o.npz", &["a int64"], "null"),
         ("convert z.npz:b m.safetensors:model.ids -o o.npz", &["b float32", "model.ids int64"], "null"),
         ("slice a.npy --at :1 -o o.npz", &["arr_0 float32"], "null"),
         ("slice-scatter a.npy z.npz:b --at : -o o.npz", &["arr_0 float32"], "null"),

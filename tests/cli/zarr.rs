@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, each, npy, words};
+use crate::common::{Folder, commands, each, file_of, named, npy, put_operands, words};
 
 /// What does not belong there.
 fn hidden(folder: &Folder) -> Vec<String> {
@@ -310,117 +310,75 @@ fn refusals() {
 
 #[test]
 fn every_sub_command_takes_a_store_for_a_file() {
-    let rows = [
-        "slice S --at 3:9:2,::-7",
-        "slice S --start 1 --stop 30 --step 9 --axes 0 --to json",
-        "slice-scatter S [[9,8]] --at 1:2,:2 --to json",
-        "slice-scatter d.npy S --at ::-1 --to json",
-        "slice-scatter S --fill 7 --at :,3:4 --to npy",
-        "scatter-update S [3,39,3] u.npy --axis 0 --to json",
-        "scatter-update d.npy [39] --fill 3 --axis 0 --to json",
-        "scatter-update d.npy I [[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]] --axis 0 --to json",
-        "scatter-nd S [[1,1],[1,1]] [7,8] --reduction add --to json",
-        "scatter-nd S [[1],[-2],[3]] u.npy --dry-run",
-        "gather S [1,-2,1] --axis 1",
-        "gather S 39 --to json",
-        "gather d.npy I --to npy",
-        "gather-elements S [[1,-2,1]] --to json",
-        "gather-elements S [[3],[-1]] --axis 1",
-        "gather-elements d.npy J --axis 0 --to npy",
-        "scatter-elements S [[1,-2,1]] --fill 7 --to json",
-        "scatter-elements S [[1],[1]] [[7],[8]] --axis 1 --reduction mean --dry-run",
-        "gather-nd S [[1,1],[-1,2]]",
-        "gather-nd S J --to json",
-        "concat S S --axis 1 --to npy",
-        "concat S --stack --to json",
-        "transpose S",
-        "transpose S --axes -1,0 --to npy",
-        "reshape S --shape -1 --to json",
-        "reshape S --unsqueeze 0",
-        "pad S --before 1,0 --after 0,2",
-        "pad S --before 3,5 --after 50,40 --mode reflect --to npy",
-        "pad S --before -2,1 --after -1,-3 --fill 9 --to json",
-        "tile S --repeats 2,3 --to npy",
-        "tile S --repeats 2,1,1",
-        "roll S --shift 3,-4 --axes 0,1 --to npy",
-        "roll S --shift 17 --to json",
-        "broadcast S --shape 2,1,1 --to npy",
-        "broadcast I --shape 2,3",
-        "split S --parts 3 --to safetensors",
-        "split S --lengths 9,-1,2 --axis 1 --to npz",
-        "show S",
-        "show S --at 5:7,:3 --all",
-        "show S --image -o p.png",
-        "diff S d.npy",
-        "diff d.npy S",
-        "diff S e.npy --json",
-        "diff e.npy S --atol 3",
-        "info S --stats --by-axis 1 --histogram --hash",
-        "info S",
-        "textconv S",
-        "convert S --to npy",
-        "convert S --to json --cast float16 --lossy",
-        "convert S -o p.npy --order F",
+    let others = [
+        "split D --parts 3 --to safetensors",
+        "split D --lengths 9,-1,2 --axis 1 --to npz",
+        "show D",
+        "show D --at 5:7,:3 --all",
+        "show D --image -o p.png",
+        "diff D ./d.npy",
+        "diff ./d.npy D",
+        "diff D changed.npy --json",
+        "diff changed.npy D --atol 3",
+        "info D --stats --by-axis 1 --histogram --hash",
+        "info D",
+        "textconv D",
+        "convert D --to npy",
+        "convert D --to json --cast float16 --lossy",
+        "convert D -o p.npy --order F",
     ];
+    let forms = ["--to json", "", "--to npy", "--dry-run"].into_iter().cycle();
+    let rows = commands().zip(forms).map(|(line, form)| format!("{line} {form}"));
+    let rows = rows.chain(others.map(str::to_owned));
     let folder = Folder::new();
-    counting(&folder);
-    let updates: Vec<u8> = (0..90_i32).flat_map(i32::to_le_bytes).collect();
-    folder.put("u.npy", npy("<i4", &[3, 30], &updates)).put("i.npy", npy("<i8", &[1], &2_i64.to_le_bytes()));
-    folder.put("j.npy", npy("<i8", &[1, 2], &[2_i64.to_le_bytes(), 5_i64.to_le_bytes()].concat()));
-    done(&folder, "slice-scatter d.npy --fill 5 --at :2,:1 -o e.npy").expect("written");
-    done(&folder, "convert d.npy -o s.zarr --chunks 8,7 --codec blosc").expect("written");
-    done(&folder, "convert a=d.npy in/i=i.npy in/j=j.npy -o g.zarr --codec gzip").expect("written");
-    done(&folder, "convert i.npy -o i.zarr").expect("written");
-    done(&folder, "convert j.npy -o j.zarr").expect("written");
+    put_operands(&folder, "<i4", [40, 30], 5, |n| (n as i32).to_le_bytes().to_vec());
+    done(&folder, "slice-scatter d.npy --fill 5 --at :2,:1 -o changed.npy").expect("written");
+    let operands = ["d", "e", "i", "t", "u", "v"];
+    let mut group = "convert -o g.zarr --codec gzip".to_owned();
+    for name in operands {
+        done(&folder, &format!("convert {name}.npy -o {name}.zarr --codec blosc")).expect("written");
+        group += &format!(" in/{name}={name}.npy");
+    }
+    done(&folder, "convert d.npy -o d.zarr --chunks 8,7 --codec blosc").expect("written");
+    done(&folder, &group).expect("written");
     // names make tables wider, and only what is named, and the chunks that info tells of, tell them apart
-    let plain = |text: Vec<u8>, label: &str| {
-        let text = String::from_utf8_lossy(&text).replace(label, "S").replace("a: int32", "int32");
-        let text =
-            text.lines().map(|line| line.split("  chunks [").next().unwrap_or(line)).collect::<Vec<_>>().join(" ");
-        text.split_whitespace()
-            .map(|word| if word.starts_with("---") { "-" } else { word })
-            .collect::<Vec<_>>()
-            .join(" ")
+    let plain = |text: &str, names: &dyn Fn(&str) -> String| {
+        let names = operands.iter().map(|letter| (names(&letter.to_uppercase()), letter.to_uppercase()));
+        let text = names.fold(text.to_owned(), |text, (name, letter)| text.replace(&name, &letter));
+        let text = text.replace("in/d: int32", "int32").replace(" (big-endian)", "");
+        let lines = text.lines().map(|line| line.split("  chunks [").next().unwrap_or(line));
+        let words = lines.flat_map(str::split_whitespace);
+        words.map(|word| if word.starts_with("---") { "-" } else { word }).collect::<Vec<_>>().join(" ")
     };
-    let run = |row: &str, [s, i, j]: [&str; 3]| {
-        let args: Vec<String> = words(row)
-            .into_iter()
-            .map(|word| match word.as_str() {
-                "S" => s.to_owned(),
-                "I" => i.to_owned(),
-                "J" => j.to_owned(),
-                _ => word,
-            })
-            .collect();
-        let run = folder.run(args);
+    let run = |row: &str, names: &dyn Fn(&str) -> String| {
+        let run = folder.run(words(&named(row, names)));
         let made = ["p.png", "p.npy"].map(|name| {
             let made = fs::read(folder.path(name)).ok();
             let _ = fs::remove_file(folder.path(name));
             made
         });
-        (run.status, plain(run.stdout, s), run.stderr.replace(s, "S"), made)
+        (run.status, plain(&String::from_utf8_lossy(&run.stdout), names), plain(&run.stderr, names), made)
     };
-    each(
-        &rows,
-        |row| (**row).to_owned(),
-        |row| {
-            let expected = run(row, ["./d.npy", "i.npy", "j.npy"]);
-            if expected.0 != Some(0) && !row.starts_with("diff") {
-                return Err(format!("{expected:?}"));
+    each(rows, String::clone, |row| {
+        let expected = run(row, &|letter| format!("./{}", file_of(letter)));
+        if expected.0 != Some(0) && !row.starts_with("diff") {
+            return Err(format!("{expected:?}"));
+        }
+        let name = |letter: &str, before: &str, after: &str| format!("{before}{}{after}", letter.to_lowercase());
+        let forms: [&dyn Fn(&str) -> String; 4] = [
+            &|letter| name(letter, "./", ".zarr"),
+            &|letter| name(letter, "", ".zarr/"),
+            &|letter| name(letter, "g.zarr:in/", ""),
+            &|letter| if letter == "D" { "./d.npy".to_owned() } else { name(letter, "./g.zarr:in/", "") },
+        ];
+        for (n, form) in forms.into_iter().enumerate() {
+            let found = run(row, form);
+            if found != expected {
+                return Err(format!("form {n}: {found:?}, expected {expected:?}"));
             }
-            for names in [
-                ["./s.zarr", "i.zarr", "j.zarr"],
-                ["s.zarr/", "i.zarr/", "j.zarr"],
-                ["g.zarr:a", "g.zarr:in/i", "./g.zarr:in/j"],
-            ] {
-                let found = run(row, names);
-                if found != expected {
-                    return Err(format!("{names:?}: {found:?}, expected {expected:?}"));
-                }
-            }
-            Ok(())
-        },
-    );
+        }
+        Ok(())
+    });
 }
 
 #[test]
