@@ -5,7 +5,9 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use crate::common::{Folder, binary, each, header, npy, npy_with_header, words};
+use crate::common::{
+    Folder, SPECS, Spec, binary, each, file_of, header, named, npy, npy_with_header, put_operands, words,
+};
 
 /// A `.npy` file whose items are all zero and take no room on the disk.
 fn sparse(folder: &Folder, name: &str, descr: &str, fortran_order: bool, shape: &[usize], bytes: u64) {
@@ -37,30 +39,31 @@ fn files_larger_than_memory() {
     let folder = Folder::new();
     sparse(&folder, "c.npy", "<f4", false, &[8192, 8192], 1 << 28);
     sparse(&folder, "f.npy", "<f4", true, &[8192, 8192], 1 << 28);
-    folder.put("row.npy", npy("<f4", &[1, 8192], &[1; 4 * 8192]));
-    let rows = [
-        "tensorop slice c.npy --at ::-1,::-1 --to npy -o /dev/null",
-        "tensorop slice c.npy --at :,::2 --to npy -o /dev/null",
-        "tensorop slice f.npy --at :1000 --to npy -o /dev/null",
-        "tensorop slice-scatter c.npy row.npy --at 5:6 --to npy -o /dev/null",
-        "tensorop scatter-update c.npy [3,5] --fill 1 --axis 1 --to npy -o /dev/null",
-        "tensorop scatter-nd c.npy [[3,5]] [1] --reduction add --to npy -o /dev/null",
-        "tensorop scatter-elements c.npy [[3,5]] [[1,2]] --axis 1 --reduction mean --to npy -o /dev/null",
-        "tensorop scatter-elements f.npy [[3,5]] [[1,2]] --reduction mean --no-initial --to npy -o /dev/null",
-        "tensorop gather-elements c.npy [[3,5]] --to npy -o /dev/null",
-        "tensorop pad c.npy --before 1,1 --after 1,1 --to npy -o /dev/null",
-        "tensorop pad f.npy --before 3,0 --after -8000,5 --mode reflect --to npy -o /dev/null",
-        "tensorop tile f.npy --repeats 1,2 --to npy -o /dev/null",
-        "tensorop roll c.npy --shift 100,-7 --axes 0,1 --to npy -o /dev/null",
-        "tensorop roll c.npy --shift 12345 --to npy -o /dev/null",
-        "tensorop broadcast row.npy --shape 16384,1 --to npy -o /dev/null",
+    // all but DATA, with as many columns
+    put_operands(&folder, "<f4", [8192, 4], 3, |_| vec![0; 4]);
+    for name in ["e", "u", "v"] {
+        folder.run(words(&format!("tile {name}.npy --repeats 1,2048 -o {name}.npy"))).printed().expect("columns");
+    }
+    // the first command of each operator on a file in C order, and the last one on a file in Fortran order
+    let of_spec = |spec: &&Spec| {
+        let lines = spec.lines(spec.commands);
+        let to = if spec.has_several_outputs() { "safetensors" } else { "npy" };
+        let files = [("c.npy", lines.first()), ("f.npy", lines.last())];
+        let line = |(file, line): (&str, Option<&String>)| {
+            let line = line.expect("a command");
+            let name = |letter: &str| if letter == "D" { file.to_owned() } else { file_of(letter) };
+            format!("tensorop {} --to {to} -o /dev/null", named(line, name))
+        };
+        files.map(line)
+    };
+    let streams = [
         "cat c.npy | tensorop pad - --before 1,0 --after 0,2 --to npy | cat >/dev/null",
-        "tensorop split c.npy --parts 4 --to safetensors -o /dev/null",
         "tensorop slice-scatter - --fill 2 --at :,::3 --to npy <c.npy >/dev/null",
         "cat c.npy | tensorop slice - --at ::2,5:6 --to npy | cat >/dev/null",
         "cat c.npy | tensorop scatter-nd - [[3,5]] [1] --to npy | tensorop slice - --at 3:4,5:6 --to npy >/dev/null",
     ];
-    each(rows, |script| (*script).to_owned(), |script| shell(&folder, script).map(drop));
+    let rows = SPECS.iter().flat_map(of_spec).chain(streams.map(str::to_owned));
+    each(rows, String::clone, |script| shell(&folder, script).map(drop));
     let script = "cat c.npy | tensorop scatter-nd - [[3,5]] [1] --to npy | tensorop slice - --at 3:4,4:7 --to json";
     let said = shell(&folder, script).unwrap();
     assert!(said.contains("[[0.0, 1.0, 0.0]]"), "{said}");

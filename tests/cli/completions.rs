@@ -1,12 +1,13 @@
 //! The scripts in `completions/` are those that the program prints, and complete the words of each shell.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use assert_cmd::assert::OutputAssertExt;
 
-use crate::common::{binary, has};
+use crate::common::{Folder, SPECS, binary, each, has};
 
 /// Shells, and the names of their scripts.
 const SCRIPTS: [(&str, &str); 5] = [
@@ -124,12 +125,8 @@ fn bash_completes_values_and_files() {
         offer 'gather --out-of-range '
         offer 'scatter-elements --reduction me'
         offer 'scatter-elements --no'
-        offer 'gather-elements samples/ten'
-        offer 'gather-nd --b'
-        offer 'gather-nd samples/ten'
         offer 'pad --mode '
         offer 'pad a.npy --mode=s'
-        offer 'pad --be'
         offer 'roll --shift samples/ten'
         offer 'split a.npy --len'
         offer 'completions z'
@@ -162,12 +159,8 @@ slice --from  [npy pytorch npz safetensors index pb onnx-model openvino zarr ggu
 gather --out-of-range  [error zero]
 scatter-elements --reduction me [mean]
 scatter-elements --no [--no-initial --no-sign-request --no-clobber --no-metadata]
-gather-elements samples/ten []
-gather-nd --b [--batch-dims --byte-order]
-gather-nd samples/ten []
 pad --mode  [constant edge reflect symmetric wrap]
 pad a.npy --mode=s [symmetric]
-pad --be [--before]
 roll --shift samples/ten []
 split a.npy --len [--lengths]
 completions z [zsh]
@@ -187,6 +180,36 @@ scatter-nd a.npy b.npy c.npy --reduction mu [mul]
     let mut bash = Command::new("bash");
     bash.args(["--norc", "-c", script]).current_dir(env!("CARGO_MANIFEST_DIR")).env("LC_ALL", "C");
     bash.env("PROGRAM", binary()).assert().success().stdout(expected);
+}
+
+/// Each option that the help of an operator lists is offered, and names of files where an operand stands.
+#[test]
+fn every_operator_is_completed() {
+    let folder = Folder::new();
+    let offered = |words: &[&str]| {
+        let lines = folder.run([&["completions", "fish", "--", "tensorop"], words].concat()).printed()?;
+        Ok::<_, String>(
+            lines.lines().filter_map(|line| line.split('\t').next()).map(str::to_owned).collect::<BTreeSet<_>>(),
+        )
+    };
+    each(
+        SPECS,
+        |spec| spec.operator.to_owned(),
+        |spec| {
+            let help = folder.run([spec.operator, "--help"]).printed()?;
+            let of_line =
+                |line: &str| line.split([' ', ',', '[', '=']).find(|word| word.starts_with("--")).map(str::to_owned);
+            // what is said of an option stands further inside
+            let is_head =
+                |line: &&str| line.find(|c| c != ' ').is_some_and(|at| at <= 6 && line[at..].starts_with('-'));
+            let listed: BTreeSet<_> = help.lines().filter(is_head).filter_map(of_line).collect();
+            let found = offered(&[spec.operator, "--"])?;
+            match found == listed && listed.len() > 10 && offered(&[spec.operator, "samples/ten"])?.is_empty() {
+                true => Ok(()),
+                false => Err(format!("{:?}", found.symmetric_difference(&listed).collect::<Vec<_>>())),
+            }
+        },
+    );
 }
 
 /// The names in a container, after its colon, whatever bash divides words at.

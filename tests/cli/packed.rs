@@ -1,6 +1,9 @@
 //! Bytes to which `--dtype` gives a dtype of fewer than 8 bits: no bit of them is dropped, in any format and by any command.
 
-use crate::common::{DIVISIONS, Division, Folder, Refusal, each, header, npy, npy_with_header, to_fortran, words};
+use crate::common::{
+    DIVISIONS, Division, Folder, Refusal, SPECS, each, header, is_letter, named, npy, npy_with_header, to_fortran,
+    words,
+};
 
 /// Dtypes of fewer than 8 bits.
 const NARROW: [&str; 7] = ["float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn", "int4", "uint4", "int2", "uint2"];
@@ -46,6 +49,19 @@ fn refuses(folder: &Folder, rows: &[Refusal]) {
     each(rows, |(args, _)| format!("`{args}`"), |(args, fragments)| folder.refuses(words(args), fragments).map(drop));
 }
 
+/// The commands of operators that have no other operand than DATA.
+fn of_data() -> impl Iterator<Item = String> {
+    let is_alone =
+        |line: &String| line.split(' ').all(|word| word == "D" || !is_letter(word)) && !line.contains("--reduction");
+    let lines = SPECS.iter().flat_map(|spec| spec.lines(spec.commands)).filter(is_alone);
+    lines.map(|line| if line.starts_with("split") { line + " --to npz" } else { line + " --to json" })
+}
+
+/// A command line with DATA.
+fn of(command: &str, operand: &str) -> String {
+    named(command, |_| operand.to_owned())
+}
+
 /// The items of packed bytes.
 fn unpacked(bytes: &[u8], each: u32) -> Vec<u8> {
     let bits = 8 / each;
@@ -59,63 +75,44 @@ fn no_bit_is_dropped() {
     folder.put("ok.npy", npy("|u1", &[2, 3], &[1, 0, 1, 1, 0, 1]));
     // commands that read what is unsigned or void so
     let reads: &[&str] = &[
-        "convert IN -o out.npy",
-        "convert IN -o out.npy --order F",
-        "convert w=IN -o out.npz",
-        "convert w=IN -o out.npz --compress",
-        "convert IN -o out.pb",
-        "convert IN -o out.zarr --chunks 1,2",
-        "convert IN -o out.bin",
-        "convert IN --to json",
-        "convert IN --to csv",
-        "convert IN --to npy",
-        "convert IN --to npz",
-        "convert IN --cast float32 -o out.safetensors",
-        "convert IN --cast int8 --to raw",
-        "show IN",
-        "show IN --image -o out.png",
-        "info IN --stats",
-        "info IN --hash",
-        "info IN --histogram",
-        "info IN --by-axis 1",
-        "diff IN ok.npy",
-        "diff ok.npy IN --atol 1 --json",
-        "diff IN ok.npy --ignore-dtype -q",
+        "convert D -o out.npy",
+        "convert D -o out.npy --order F",
+        "convert D -o out.npz",
+        "convert D -o out.npz --compress",
+        "convert D -o out.pb",
+        "convert D -o out.zarr --chunks 1,2",
+        "convert D -o out.bin",
+        "convert D --to json",
+        "convert D --to csv",
+        "convert D --to npy",
+        "convert D --to npz",
+        "convert D --cast float32 -o out.safetensors",
+        "convert D --cast int8 --to raw",
+        "show D",
+        "show D --image -o out.png",
+        "info D --stats",
+        "info D --hash",
+        "info D --histogram",
+        "info D --by-axis 1",
+        "diff D ok.npy",
+        "diff ok.npy D --atol 1 --json",
+        "diff D ok.npy --ignore-dtype -q",
     ];
     // commands that read only what is void so, and leave uint8 as it is
-    let operators: &[&str] = &[
-        "slice IN --at :",
-        "slice IN --at 1:,::-1 -o out.npy",
-        "transpose IN -o out.npy",
-        "reshape IN --shape 6",
-        "gather IN [1] --axis 0",
-        "gather-nd IN [[1,2]]",
-        "gather-elements IN [[1,1,1]] --axis 0",
-        "concat IN IN -o out.zarr",
-        "pad IN --before 1,0 --after 0,0 -o out.npy",
-        "tile IN --repeats 2",
-        "roll IN --shift 1 --to npy",
-        "roll IN --shift 1 --axes 1 -o out.zarr",
-        "broadcast IN --shape 2,1,1 --to npy",
-        "split IN --parts 2 -o out.npz",
-        "slice-scatter IN --fill 1 --at :1 -o out.npy",
-        "slice-scatter IN --fill 1 --at : --where <1 -o out.npy",
-        "scatter-update IN [0] [[1,1,1]] --axis 0",
-        "scatter-nd IN [[0,0]] [1]",
-        "scatter-elements IN [[0,0,0]] [[1,1,1]] --axis 0 --to npy",
-    ];
+    let operators: Vec<String> = of_data().chain(["slice-scatter D --fill 1 --at : --where <1".to_owned()]).collect();
+    let operators = &operators;
     let is_void = |operand: &str| operand.contains("void") || operand.contains("|V1");
     let rows = NARROW.iter().flat_map(|dtype| {
         OPERANDS.iter().flat_map(move |operand| {
-            let of_operators = operators.iter().filter(move |_| is_void(operand));
-            reads.iter().chain(of_operators).map(move |command| (command, *operand, *dtype))
+            let of_operators = operators.iter().map(String::as_str).filter(move |_| is_void(operand));
+            reads.iter().copied().chain(of_operators).map(move |command| (command, *operand, *dtype))
         })
     });
     each(
         rows,
-        |(command, operand, dtype)| format!("{} --dtype {dtype}", command.replace("IN", operand)),
+        |(command, operand, dtype)| format!("{} --dtype {dtype}", of(command, operand)),
         |(command, operand, dtype)| {
-            let args = command.replace("IN", operand) + " --dtype " + dtype;
+            let args = of(command, operand) + " --dtype " + dtype;
             folder.refuses(words(&args), &[operand, &format!("byte 5 is 0x5a, which is no {dtype}")]).map(drop)
         },
     );
@@ -214,45 +211,33 @@ fn bytes_of_one_item() {
 fn items_that_share_bytes() {
     let bytes = [0x12, 0xf3, 0x45, 0x00, 0xff, 0x8e];
     let folder = folder(bytes);
-    let commands = [
-        "convert IN --to json",
-        "convert IN -o out.zarr",
-        "slice IN --at ::-1,1::3 --to json",
-        "slice IN --at :,::-1 --to json",
-        "slice IN --at 1:,-2::-5 --to npy",
-        "transpose IN --to json",
-        "reshape IN --shape -1 --to json",
-        "gather IN [3,0,5] --axis 1 --to json",
-        "gather-nd IN [[1,5],[0,1]] --to json",
-        "concat IN IN --axis 1 --to json",
-        "pad IN --before 0,1 --after 1,0 --to json",
-        "pad IN --before 0,7 --after 0,-2 --mode reflect --to json",
-        "tile IN --repeats 2 --to npy",
-        "roll IN --shift 1,-3 --axes 0,1 --to json",
-        "roll IN --shift 5 --to json",
-        "broadcast IN --shape 2,1,1 --to json",
-        "split IN --parts 2 --axis 1 --to npz",
-        "slice-scatter IN --fill 1 --at :1,1:4 --to json",
-        "slice-scatter IN [[0,1]] --at 1:,3:5 --to json",
-        "slice-scatter IN --fill 1 --at : --where >0 --to raw -q",
-        "scatter-update IN [2] [[1],[0]] --axis 1 --to json",
-        "convert IN --cast float32 --to npy",
-        "convert IN --order F --to npy",
+    let others = [
+        "convert D --to json",
+        "convert D -o out.zarr",
+        "slice D --at 1:,-2::-5 --to npy",
+        "pad D --before 0,7 --after 0,-2 --mode reflect --to json",
+        "slice-scatter D --fill 1 --at : --where >0 --to raw -q",
+        "convert D --cast float32 --to npy",
+        "convert D --order F --to npy",
     ];
+    let commands: Vec<String> = others.map(str::to_owned).into_iter().chain(of_data()).collect();
     for (name, dtype, each_byte) in PACKED {
         let places = 3 * each_byte as usize;
         // what holds the same items a byte each
         let view = format!("items.bin:{dtype}[2,{places}]");
         folder.put("items.bin", unpacked(&bytes, each_byte));
-        let expected = commands.map(|command| folder.run(words(&command.replace("IN", &view))));
+        let expected: Vec<_> = commands.iter().map(|command| folder.run(words(&of(command, &view)))).collect();
         let cases = || commands.iter().zip(&expected);
+        // what the operand is said to be, by an option or as a view of bytes
+        let typed = OPERANDS.map(|operand| (operand.to_owned(), format!("--dtype {name}")));
+        let typed = typed.into_iter().chain([(format!("raw.bin:{name}[2,{places}]@1"), String::new())]);
         let rows =
-            OPERANDS.iter().flat_map(|operand| cases().map(move |(command, expected)| (operand, command, expected)));
+            typed.flat_map(|operand| cases().map(move |(command, expected)| (operand.clone(), command, expected)));
         each(
             rows,
-            |(operand, command, _)| format!("{} --dtype {name}", command.replace("IN", operand)),
-            |(operand, command, expected)| {
-                let args = words(&format!("{} --dtype {name}", command.replace("IN", operand)));
+            |((operand, option), command, _)| format!("{} {option}", of(command, operand)),
+            |((operand, option), command, expected)| {
+                let args = words(&format!("{} {option}", of(command, operand)));
                 for Division { window, threads } in [DIVISIONS[0], DIVISIONS[2]] {
                     let args: Vec<_> = args.iter().map(String::as_str).chain(["--threads", threads]).collect();
                     let found = folder.run_with(args, window, None);

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{Folder, each, npy, words};
+use crate::common::{Folder, SPECS, Spec, each, file_of, named, npy, put_operands, words};
 
 fn hidden(folder: &Folder) -> usize {
     let names = fs::read_dir(folder.path("")).expect("a folder").map(|entry| entry.expect("an entry").file_name());
@@ -25,94 +25,75 @@ fn succeeds(child: Child, what: &str) {
 /// Operands of 3 MB or so.
 fn operands() -> Folder {
     let folder = Folder::new();
-    let items: Vec<u8> = (0..750_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
-    folder.put("d.npy", npy("<u4", &[1000, 750], &items));
-    folder.put("twelve.npy", npy("|V12", &[250_000], &items));
-    let indices: Vec<u8> = (0..40_i64).flat_map(|n| (n * 37 % 1000).to_le_bytes()).collect();
-    folder.put("i.npy", npy("<i8", &[40], &indices));
-    folder.put("u.npy", npy("<u4", &[40, 750], &items[..40 * 750 * 4]));
-    let places: Vec<u8> = (0..750_000_u32).flat_map(|n| (n.wrapping_mul(40_503) as u16 % 750).to_le_bytes()).collect();
-    folder.put("e.npy", npy("<u2", &[1000, 750], &places));
-    folder.put("s.npy", npy("<u2", &[40, 750], &places[..40 * 750 * 2]));
+    let item = |n: usize| (n as u32).wrapping_mul(2_654_435_761).to_le_bytes().to_vec();
+    put_operands(&folder, "<u4", [1000, 750], 40, item);
+    folder.put("twelve.npy", npy("|V12", &[250_000], &(0..750_000).flat_map(item).collect::<Vec<_>>()));
     folder.run(words("convert d.npy -o d.zarr --chunks 100,100")).printed().expect("written");
     folder
 }
 
-const COMMANDS: [&str; 22] = [
-    "convert d.npy --chunks 100,300 -o O.zarr",
-    "slice d.zarr --at ::-1,3:700:2 -o O.zarr",
-    "scatter-update d.zarr i.npy u.npy --axis 0 -o O.zarr",
-    "scatter-update d.npy i.npy u.npy --axis 0 -o O.npy",
-    "convert twelve.npy -o O.npy",
-    "gather d.npy i.npy -o O.npy",
-    "gather d.npy [7,0,749] --axis 1 -o O.zarr",
-    "gather-nd d.npy [[3],[999],[3]] -o O.npy",
-    "concat d.zarr d.npy d.zarr -o O.npy",
-    "concat d.npy d.zarr --axis 1 --chunks 100,300 -o O.zarr",
-    "transpose d.zarr -o O.npy",
-    "transpose d.npy --chunks 300,100 -o O.zarr",
-    "reshape d.zarr --flatten 0 -o O.npy",
-    "gather-elements d.npy e.npy -o O.npy",
-    "scatter-elements d.npy e.npy d.npy --axis 1 --reduction mean -o O.npy",
-    "scatter-elements d.zarr s.npy u.npy -o O.zarr",
-    "pad d.zarr --before 3,-5 --after 0,40 --mode reflect -o O.zarr",
-    "pad d.npy --before 1,1 --after 1,1 --fill 7 -o O.npy",
-    "tile d.zarr --repeats 1,2 -o O.npy",
-    "roll d.npy --shift 333,-7 --axes 0,1 --chunks 100,300 -o O.zarr",
-    "roll d.zarr --shift 12345 -o O.npy",
-    "broadcast d.zarr --shape 2,1,1 -o O.npy",
-];
+const CONVERT: &str = "convert d.npy --chunks 100,300 -o O.zarr";
+const SCATTER: &str = "scatter-update d.npy i.npy u.npy --axis 0 -o O.npy";
+
+/// Two commands of each operator, from and to stores and files.
+fn lines() -> Vec<String> {
+    let forms = [("d.zarr", "O.npy"), ("d.npy", "O.npy"), ("d.zarr", "O.zarr")];
+    let of_spec = |spec: &&Spec| spec.lines(&spec.commands[..spec.commands.len().min(2)]);
+    let lines =
+        SPECS.iter().filter(|spec| !spec.has_several_outputs()).flat_map(of_spec).zip(forms.into_iter().cycle());
+    let lines = lines.map(|(line, (data, output))| {
+        let file = |letter: &str| if letter == "D" { data.to_owned() } else { file_of(letter) };
+        format!("{} -o {output}", named(&line, file))
+    });
+    [CONVERT, "convert twelve.npy -o O.npy"].map(str::to_owned).into_iter().chain(lines).collect()
+}
 
 #[test]
 fn parts_make_what_one_process_makes() {
     let folder = operands();
-    each(
-        &COMMANDS,
-        |command| (**command).to_owned(),
-        |command| {
-            let name = |output: &str| command.replace("O.", &format!("{output}."));
-            let path = |output: &str| folder.path(name(output).split(' ').next_back().expect("a name"));
-            folder.run(words(&name("one"))).printed()?;
-            let expected = folder.tree(path("one"));
-            // of more parts than there are units some are empty
-            for of in if **command == COMMANDS[0] { vec![1, 40] } else { vec![3, 5] } {
-                let out = name("out");
-                let finish = || folder.run(words(&format!("{out} --finish {of}")));
-                let told = folder.run(words(&format!("{out} --part 1/{of} --dry-run"))).printed()?;
-                let units = told.split_once("units 1 to ").and_then(|(_, text)| text.split_once(" of "));
-                let units = units.and_then(|(_, text)| text.split_once(',')?.0.parse().ok());
-                // those beyond the number of units are empty, and never missing
-                let wanted = of.min(units.ok_or(told)?);
-                let missing = finish();
-                assert_eq!(missing.status, Some(1));
-                let list = match wanted {
-                    0 | 1 => "1".to_owned(),
-                    2 => "1,2".to_owned(),
-                    _ => format!("1-{wanted}"),
-                };
-                assert_eq!(String::from_utf8_lossy(&missing.stdout), list + "\n");
-                // in any order, some of them twice at once
-                let mut numbers: Vec<usize> = (1..=wanted).rev().collect();
-                numbers.rotate_left(wanted / 2);
-                let beyond = format!("{out} --part {of}/{of}");
-                succeeds(spawn(&folder, &beyond), &beyond);
-                for (n, number) in numbers.iter().enumerate() {
-                    let part = format!("{out} --part {number}/{of}");
-                    let both: Vec<Child> = (0..=usize::from(n == 1)).map(|_| spawn(&folder, &part)).collect();
-                    both.into_iter().for_each(|child| succeeds(child, &part));
-                }
-                for _ in 0..2 {
-                    assert_eq!(finish().printed()?, "");
-                    assert_eq!(folder.tree(path("out")), expected, "{of} parts");
-                    folder.run(words(&format!("{out} --part 1/{of}"))).printed()?;
-                    assert_eq!(hidden(&folder), 0);
-                }
-                let found = path("out");
-                if found.is_dir() { fs::remove_dir_all(found) } else { fs::remove_file(found) }.expect("removed");
+    each(lines(), String::clone, |command| {
+        let name = |output: &str| command.replace("O.", &format!("{output}."));
+        let path = |output: &str| folder.path(name(output).split(' ').next_back().expect("a name"));
+        folder.run(words(&name("one"))).printed()?;
+        let expected = folder.tree(path("one"));
+        // of more parts than there are units some are empty
+        for of in if command == CONVERT { vec![1, 40] } else { vec![3, 5] } {
+            let out = name("out");
+            let finish = || folder.run(words(&format!("{out} --finish {of}")));
+            let told = folder.run(words(&format!("{out} --part 1/{of} --dry-run"))).printed()?;
+            let units = told.split_once("units 1 to ").and_then(|(_, text)| text.split_once(" of "));
+            let units = units.and_then(|(_, text)| text.split_once(',')?.0.parse().ok());
+            // those beyond the number of units are empty, and never missing
+            let wanted = of.min(units.ok_or(told)?);
+            let missing = finish();
+            assert_eq!(missing.status, Some(1));
+            let list = match wanted {
+                0 | 1 => "1".to_owned(),
+                2 => "1,2".to_owned(),
+                _ => format!("1-{wanted}"),
+            };
+            assert_eq!(String::from_utf8_lossy(&missing.stdout), list + "\n");
+            // in any order, some of them twice at once
+            let mut numbers: Vec<usize> = (1..=wanted).rev().collect();
+            numbers.rotate_left(wanted / 2);
+            let beyond = format!("{out} --part {of}/{of}");
+            succeeds(spawn(&folder, &beyond), &beyond);
+            for (n, number) in numbers.iter().enumerate() {
+                let part = format!("{out} --part {number}/{of}");
+                let both: Vec<Child> = (0..=usize::from(n == 1)).map(|_| spawn(&folder, &part)).collect();
+                both.into_iter().for_each(|child| succeeds(child, &part));
             }
-            Ok(())
-        },
-    );
+            for _ in 0..2 {
+                assert_eq!(finish().printed()?, "");
+                assert_eq!(folder.tree(path("out")), expected, "{of} parts");
+                folder.run(words(&format!("{out} --part 1/{of}"))).printed()?;
+                assert_eq!(hidden(&folder), 0);
+            }
+            let found = path("out");
+            if found.is_dir() { fs::remove_dir_all(found) } else { fs::remove_file(found) }.expect("removed");
+        }
+        Ok(())
+    });
 }
 
 #[test]
@@ -123,7 +104,7 @@ fn killed_parts_are_repeated() {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (random >> 33) % n
     };
-    for command in [COMMANDS[0], COMMANDS[3]] {
+    for command in [CONVERT, SCATTER] {
         let name = |output: &str| command.replace("O.", &format!("{output}."));
         let path = |output: &str| folder.path(name(output).split(' ').next_back().expect("a name"));
         folder.run(words(&name("one"))).printed().expect("made");
@@ -513,16 +494,16 @@ fn damaged_files_are_missing() {
     let file = ".o.npy.tensorop/file";
     let half: Damage = |folder, file| _ = folder.put(file, &folder.get(file)[..1_500_000]);
     let rows: [(&str, &str, Damage, &str); 10] = [
-        (COMMANDS[0], ".o.zarr.tensorop/store/c/2/2", lost, "2"),
-        (COMMANDS[0], ".o.zarr.tensorop/store/c/9/2", cut, "4"),
-        (COMMANDS[0], ".o.zarr.tensorop/store/c/0/0", long, "1"),
-        (COMMANDS[0], ".o.zarr.tensorop/store/c/5/1", empty, "3"),
-        (COMMANDS[0], ".o.zarr.tensorop/store/zarr.json", lost, "1"),
-        (COMMANDS[0], ".o.zarr.tensorop/done/3", lost, "3"),
-        (COMMANDS[3], file, half, "2,3"),
-        (COMMANDS[3], file, cut, "3"),
-        (COMMANDS[3], file, long, "3"),
-        (COMMANDS[3], file, lost, "1-3"),
+        (CONVERT, ".o.zarr.tensorop/store/c/2/2", lost, "2"),
+        (CONVERT, ".o.zarr.tensorop/store/c/9/2", cut, "4"),
+        (CONVERT, ".o.zarr.tensorop/store/c/0/0", long, "1"),
+        (CONVERT, ".o.zarr.tensorop/store/c/5/1", empty, "3"),
+        (CONVERT, ".o.zarr.tensorop/store/zarr.json", lost, "1"),
+        (CONVERT, ".o.zarr.tensorop/done/3", lost, "3"),
+        (SCATTER, file, half, "2,3"),
+        (SCATTER, file, cut, "3"),
+        (SCATTER, file, long, "3"),
+        (SCATTER, file, lost, "1-3"),
     ];
     each(
         &rows,

@@ -111,11 +111,6 @@ fn packed_views() {
         ("convert q.bin:uint2x4[5]", json("uint2", "[5]", "[0, 1, 2, 3, 1]")),
         ("convert q.bin:int2x4@1", json("int2", "[4]", "[1, 0, 0, 0]")),
         ("convert q.bin:int2x4[0]@1", json("int2", "[0]", "[]")),
-        ("gather p.bin:int4x2[6] [4,1,4]", json("int4", "[3]", "[5, 2, 5]")),
-        ("gather-elements p.bin:int4x2[6] [4,1,4]", json("int4", "[3]", "[5, 2, 5]")),
-        ("pad p.bin:int4x2[6] --before 1 --after 0 --mode edge", json("int4", "[7]", "[1, 1, 2, 3, -1, 5, 0]")),
-        ("roll p.bin:int4x2[6] --shift 1", json("int4", "[6]", "[0, 1, 2, 3, -1, 5]")),
-        ("gather-nd p.bin:int4x2[6] [[4],[1],[4]]", json("int4", "[3]", "[5, 2, 5]")),
         ("convert p.bin:int4x2[5] --cast int8", json("int8", "[5]", "[1, 2, 3, -1, 5]")),
         // a byte of an item of fewer bits is extended by zeros or by the sign
         ("convert u.bin:int4", json("int4", "[3]", "[1, -1, -2]")),
