@@ -20,7 +20,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use common::{Folder, binary, each, npy, words};
+use common::{
+    Folder, SPECS, Spec, binary, each, file_of, named, npy, places_in, put_operands, refused_commands, specs, words,
+};
 
 /// KiB of address space of a process.
 const MEMORY: u64 = 1 << 20;
@@ -77,87 +79,70 @@ fn run_in(memory: u64, folder: &Folder, args: &str) -> Outcome {
     Outcome { status: output.status.code(), said, took: begun.elapsed() }
 }
 
+/// Every place of an operator where a file can stand, with an output of any kind.
+fn places(spec: &Spec) -> Vec<String> {
+    let places = spec.lines(spec.places).iter().flat_map(|line| places_in(line)).collect::<Vec<_>>();
+    let outputs: &[&str] = match () {
+        () if spec.has_several_outputs() => &["-o o-*.npy", "--to npz"],
+        () if spec.changes_items() => &["--to npy", "-o out.npy", "--to json", "-i"],
+        () => &["-o out.npy", "--to npy", "--to json"],
+    };
+    let name = |line: &str| named(line, |_| "data.npy".to_owned());
+    places.iter().zip(outputs.iter().cycle()).map(|(line, output)| format!("{} {output}", name(line))).collect()
+}
+
 /// Every place where a file can stand.
-const PLACES: [&str; 46] = [
-    "slice FILE --at ... --to npy",
-    "slice FILE --at ..., --to json",
-    "slice FILE --at ... -o out.npy",
-    "slice data.npy --start FILE --stop 1",
-    "slice-scatter FILE --fill 1 --at ... --to npy",
-    "slice-scatter data.npy FILE --at ... -o out.npy",
-    "slice-scatter FILE --fill 1 --at ... -i",
-    "scatter-update FILE 0 --fill 1 --axis 0 --to npy",
-    "scatter-update data.npy FILE --fill 1 --axis 0 --to npy",
-    "scatter-update data.npy 0 FILE --axis 0 --to npy",
-    "scatter-nd FILE [[0]] --fill 1 --reduction add -o out.npy",
-    "scatter-nd data.npy FILE --fill 1 -o out.npy",
-    "scatter-nd data.npy [[0]] FILE --to json",
-    "gather FILE 0 --out-of-range zero -o out.npy",
-    "gather data.npy FILE --out-of-range zero --to npy",
-    "gather data.npy FILE --to npy",
-    "gather-nd FILE [[0]] -o out.npy",
-    "gather-elements FILE [0] -o out.npy",
-    "gather-elements data.npy FILE --to npy",
-    "scatter-elements FILE [0] --fill 1 --reduction mean -o out.npy",
-    "scatter-elements data.npy FILE --fill 1 --no-initial -o out.npy",
-    "scatter-elements data.npy [0] FILE --to json",
-    "gather-nd data.npy FILE --to npy",
-    "diff FILE data.npy",
-    "info FILE --stats",
-    "convert FILE -o out.npz",
-    "convert data.npy x=FILE --to safetensors -o out.npy",
-    "concat FILE FILE --to npy",
-    "concat data.npy FILE --axis 1 -o out.npy",
-    "concat FILE --stack --to json",
-    "concat FILE data.npy -i",
-    "transpose FILE --to npy",
-    "transpose data.npy --axes FILE",
-    "reshape FILE --shape -1 -o out.npy",
-    "reshape data.npy --shape FILE",
-    "reshape FILE --unsqueeze 0 -i",
-    "pad FILE --before 1 --after 1 --axes 0 --to npy",
-    "pad data.npy --before FILE --after 1 -o out.npy",
-    "tile FILE --repeats 2 -o out.npy",
-    "tile data.npy --repeats FILE --to npy",
-    "roll FILE --shift 1 --to json",
-    "roll data.npy --shift FILE -o out.npy",
-    "broadcast FILE --shape 1 --to npy",
-    "broadcast data.npy --shape FILE",
-    "split FILE --parts 2 -o o-*.npy",
-    "split data.npy --lengths FILE --to npz",
-];
+fn all_places() -> Vec<String> {
+    let others = [
+        ALONE,
+        "diff FILE data.npy",
+        "info FILE --stats",
+        "convert FILE -o out.npz",
+        "convert data.npy x=FILE --to safetensors -o out.npy",
+        "concat FILE data.npy -i",
+        "reshape FILE --unsqueeze 0 -i",
+    ];
+    SPECS.iter().flat_map(|spec| places(spec)).chain(others.map(str::to_owned)).collect()
+}
 
 /// Places of what is in a container, or may be one.
-const OTHERS: [&str; 16] = [
-    PLACES[0],
-    PLACES[3],
-    PLACES[5],
-    PLACES[6],
-    PLACES[8],
-    PLACES[10],
-    PLACES[12],
-    "diff data.npy FILE --json",
-    PLACES[14],
-    "info FILE --stats --json",
-    "info FILE",
-    PLACES[15],
-    PLACES[16],
-    "convert FILE -o out.npy --to pb",
-    "convert FILE --to json",
-    "convert FILE --cast float16 -o out.npy",
+fn other_places() -> Vec<String> {
+    let others = [
+        ALONE,
+        STREAMS[1],
+        "slice-scatter FILE --fill 1 --at ... -i",
+        "gather data.npy FILE --out-of-range zero --to npy",
+        "diff data.npy FILE --json",
+        "info FILE",
+        "info FILE --stats",
+        "info FILE --stats --json",
+        "convert FILE -o out.npz",
+        "convert FILE -o out.npy --to pb",
+        "convert FILE --to json",
+        "convert FILE --cast float16 -o out.npy",
+    ];
+    let of_operators = [&specs::SLICE, &specs::SCATTER_ND].map(places);
+    of_operators.into_iter().flatten().chain(others.map(str::to_owned)).collect()
+}
+
+/// Those where standard input stands for the file as well: as data, as updates, and as indices.
+const STREAMS: [&str; 4] = [
+    "slice FILE --at ... --to npy",
+    "slice-scatter data.npy FILE --at ... -o out.npy",
+    "scatter-update data.npy FILE --fill 1 --axis 0 --to npy",
+    "scatter-nd data.npy FILE --fill 1 -o out.npy",
 ];
 
-/// Those of them where standard input stands for the file as well.
-const STREAMS: [&str; 4] = [PLACES[0], PLACES[5], PLACES[8], PLACES[11]];
-
 /// The place that every file goes through in a process of its own.
-const ALONE: &str = PLACES[16];
+const ALONE: &str = "gather-elements FILE [0] -o out.npy";
 
 #[test]
 fn every_file_in_every_place() {
     let folder = Folder::new();
     let data = npy("<i4", &[4], &[1; 16]);
     folder.put("data.npy", &data).put("out.npy", b"before");
+    let streams = STREAMS.map(|place| (place.to_owned(), true));
+    let places: Vec<_> = all_places().into_iter().map(|place| (place, false)).chain(streams).collect();
     each(
         files::all(),
         |(name, _)| (*name).to_owned(),
@@ -166,24 +151,18 @@ fn every_file_in_every_place() {
                 std::fs::remove_file(folder.path(old)).expect("the file of the row before");
             });
             folder.put(name, content);
-            for place in PLACES {
-                for stdin in [false, true] {
-                    // a stream differs from a file where it is read: as data, as updates, as indices
-                    if stdin && !STREAMS.contains(&place) {
-                        continue;
-                    }
-                    let args = place.replace("FILE", if stdin { "-" } else { name });
-                    let outcome = match place == ALONE && !stdin {
-                        true => run_in(MEMORY, &folder, &args),
-                        false => run(&folder, &args, stdin.then_some(*name)),
-                    };
-                    if !outcome.is_refusal() {
-                        return Err(format!("`{args}`: {outcome:?}"));
-                    }
-                    let kept = folder.get("out.npy") == b"before" && folder.get("data.npy") == data;
-                    if !kept || folder.get(name) != *content || folder.content().len() != 3 {
-                        return Err(format!("`{args}`: changed {:?}", folder.content().keys()));
-                    }
+            for (place, stdin) in &places {
+                let args = place.replace("FILE", if *stdin { "-" } else { name });
+                let outcome = match place == ALONE {
+                    true => run_in(MEMORY, &folder, &args),
+                    false => run(&folder, &args, stdin.then_some(*name)),
+                };
+                if !outcome.is_refusal() {
+                    return Err(format!("`{args}`: {outcome:?}"));
+                }
+                let kept = folder.get("out.npy") == b"before" && folder.get("data.npy") == data;
+                if !kept || folder.get(name) != *content || folder.content().len() != 3 {
+                    return Err(format!("`{args}`: changed {:?}", folder.content().keys()));
                 }
             }
             Ok(())
@@ -221,26 +200,23 @@ fn in_every_place(half: usize) {
     let folder = Folder::new();
     let data = npy("<i4", &[4], &[1; 16]);
     folder.put("data.npy", &data).put("out.npy", b"before");
+    let streams = [STREAMS[0], "info FILE --stats --json"].map(|place| (place.to_owned(), true));
+    let places: Vec<_> = other_places().into_iter().map(|place| (place, false)).chain(streams).collect();
     each(
         containers::all().into_iter().skip(half).step_by(2),
         |(name, _)| (*name).to_owned(),
         |(name, content)| {
             folder.put(name, content);
             let mut failures = Vec::new();
-            for place in OTHERS {
-                for stdin in [false, true] {
-                    if stdin && ![PLACES[0], "info FILE --stats --json"].contains(&place) {
-                        continue;
-                    }
-                    let args = place.replace("FILE", if stdin { "-" } else { name });
-                    let outcome = match place == ALONE && !stdin {
-                        true => run_in(MEMORY, &folder, &args),
-                        false => run(&folder, &args, stdin.then_some(*name)),
-                    };
-                    failures.extend(refused(&outcome, &args).err());
-                    if folder.get("out.npy") != b"before" || folder.get(name) != *content {
-                        return Err(format!("`{args}`: changed a file"));
-                    }
+            for (place, stdin) in &places {
+                let args = place.replace("FILE", if *stdin { "-" } else { name });
+                let outcome = match place == ALONE {
+                    true => run_in(MEMORY, &folder, &args),
+                    false => run(&folder, &args, stdin.then_some(*name)),
+                };
+                failures.extend(refused(&outcome, &args).err());
+                if folder.get("out.npy") != b"before" || folder.get(name) != *content {
+                    return Err(format!("`{args}`: changed a file"));
                 }
             }
             std::fs::remove_file(folder.path(name)).map_err(|e| e.to_string())?;
@@ -460,7 +436,7 @@ fn wide_strings_become_narrow() {
 #[test]
 fn arguments_that_ask_for_too_much() {
     let folder = Folder::new();
-    folder.put("data.npy", npy("<i4", &[4], &[1; 16])).put("none.npy", npy("<i4", &[0, 1 << 40], &[]));
+    folder.put("data.npy", npy("<i4", &[4], &[1; 16])).put("n.npy", npy("<i4", &[0, 1 << 40], &[]));
     folder.put("void.npy", npy("|V0", &[1 << 60], &[]));
     let nested = format!("slice {}1{} --at :", "[".repeat(50_000), "]".repeat(50_000));
     let deep = format!("slice {} --at :", "[".repeat(100_000));
@@ -475,68 +451,19 @@ fn arguments_that_ask_for_too_much() {
         fill.as_str(),
         "slice void.npy --at : --to json",
         "slice void.npy --at : -o out.txt",
-        "slice-scatter data.npy --fill 1 --at ::0",
         "slice data.npy --at : --dtype <U536870911",
         "slice [\"a\"] --at : --dtype <U536870911",
         "slice [\"a\"] --at : --dtype S99999999999",
         "slice {\"dtype\":\"<i4\",\"shape\":[4611686018427387904],\"data\":[]} --at :",
         "slice {\"dtype\":\"<i4\",\"shape\":[4611686018427387904,4],\"data\":[1]} --at :",
-        "scatter-update data.npy 4 --fill 1 --axis 0",
-        "scatter-update data.npy 0 --fill 1 --axis 9223372036854775807",
-        "scatter-nd data.npy [[9223372036854775807]] --fill 1",
-        "scatter-nd data.npy [[-9223372036854775808]] --fill 1",
-        "scatter-nd data.npy {\"dtype\":\"int64\",\"shape\":[1152921504606846976,0],\"data\":[]} --fill 1 --reduction add",
-        "gather data.npy [9223372036854775807]",
-        "gather data.npy 0 --axis 9223372036854775807",
-        "gather data.npy 0 --axis -9223372036854775808",
-        "gather data.npy [0] --batch-dims 9223372036854775807",
-        "gather data.npy [0] --batch-dims -9223372036854775808",
-        "gather data.npy {\"dtype\":\"int64\",\"shape\":[4611686018427387904,0,2],\"data\":[]} --axis 1",
-        "gather-elements data.npy [9223372036854775807]",
-        "gather-elements data.npy [0] --axis -9223372036854775808",
-        "gather-elements none.npy {\"dtype\":\"int64\",\"shape\":[1,4611686018427387904],\"data\":[]}",
-        "scatter-elements data.npy [-9223372036854775808] --fill 1",
-        "scatter-elements none.npy {\"dtype\":\"int64\",\"shape\":[4611686018427387904,0,2],\"data\":[]} --fill 1",
-        "gather-nd data.npy [[9223372036854775807]]",
-        "gather-nd data.npy [[0]] --batch-dims 9223372036854775807",
-        "gather-nd data.npy {\"dtype\":\"int64\",\"shape\":[9223372036854775807,0],\"data\":[]}",
-        "gather-nd data.npy {\"dtype\":\"int64\",\"shape\":[576460752303423488,0],\"data\":[]} -o out.npy",
         "gather {\"dtype\":\"<f4\",\"shape\":[0,1152921504606846976],\"data\":[]} [0,1,2,3,4] --out-of-range zero",
-        "gather none.npy [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[0]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]] --axis 1",
-        "transpose data.npy --axes 9223372036854775807",
-        "transpose data.npy --axes -9223372036854775808",
+        "gather n.npy [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[0]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]] --axis 1",
         "transpose {\"dtype\":\"<i4\",\"shape\":[4611686018427387904,4],\"data\":[1]}",
-        "reshape data.npy --shape 9223372036854775807,9223372036854775807",
-        "reshape data.npy --shape 9223372036854775807,-1",
-        "reshape data.npy --shape -9223372036854775808",
-        "reshape data.npy --shape 0,4611686018427387904,4611686018427387904 --allow-zero",
-        "reshape data.npy --unsqueeze 9223372036854775807",
-        "reshape data.npy --squeeze=-9223372036854775808",
-        "reshape data.npy --flatten -9223372036854775808",
-        "pad data.npy --before 9223372036854775807 --after 0",
-        "pad data.npy --before 9223372036854775807 --after 9223372036854775807",
-        "pad data.npy --before -9223372036854775808 --after -9223372036854775808",
-        "pad data.npy --before 9223372036854775807 --after 0 --mode reflect",
-        "pad data.npy --before 2305843009213693952 --after 0 --mode wrap -o out.npy",
-        "pad data.npy --before 0 --after 0 --axes -9223372036854775808",
-        "pad none.npy --before 0,0 --after 0,9223372036854775807",
-        "tile data.npy --repeats 9223372036854775807",
-        "tile data.npy --repeats -9223372036854775808",
-        "tile data.npy --repeats 576460752303423488 -o out.npy",
-        "tile data.npy --repeats 4294967296,4294967296 -o out.npy",
-        "tile none.npy --repeats 1,9223372036854775807",
-        "roll data.npy --shift 1 --axes 9223372036854775807",
-        "broadcast data.npy --shape 9223372036854775807,9223372036854775807",
-        "broadcast data.npy --shape -9223372036854775808",
         "broadcast [1] --shape 1152921504606846976 -o out.npy",
-        "split data.npy --parts 9223372036854775807 -o out.npz",
-        "split data.npy --parts 65537 -o o-*.npy",
-        "split data.npy --lengths 9223372036854775807,9223372036854775807 -o out.npz",
-        "split data.npy --lengths -9223372036854775808 -o out.npz",
-        "split data.npy --parts 2 --axis -9223372036854775808 -o out.npz",
-        "slice data.npy --start 0 --stop 1 --axes -9223372036854775808",
         "slice data.npy --at : --threads 0",
     ];
+    put_operands(&folder, "<i4", [2, 3], 2, |_| vec![1, 0, 0, 0]);
+    let rows = rows.map(str::to_owned).into_iter().chain(refused_commands().map(|line| named(&line, file_of)));
     each(
         rows,
         |args| args.chars().take(60).collect(),

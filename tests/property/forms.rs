@@ -1,8 +1,9 @@
 //! Operands in every form that the program takes, results in every form that it prints, and windows that end anywhere: all
 //! of it must say the same as `.npy` files do with the program's own windows, which `random.rs` checks against plain loops.
 
-use crate::common::{self, DIVISIONS, Division, Folder, Item, Member, difference, rounds, words};
-use crate::random::Random;
+use crate::common::{
+    self, DIVISIONS, Division, Folder, Item, Member, Random, SPECS, difference, is_letter, rounds, words,
+};
 
 /// The forms of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,131 +80,88 @@ impl Operand {
 
 /// An operator with its operands, whose results are lists and tables.
 struct Case<T> {
-    operator: &'static str,
-    data: common::Tensor<T>,
-    indices: Option<common::Tensor<i64>>,
-    updates: Option<common::Tensor<T>>,
-    options: String,
+    /// The command line, in which letters stand for operands.
+    line: String,
+    changes_items: bool,
+    /// The operands with items: DATA, updates of as many rows as INDICES of each kind.
+    items: Vec<(&'static str, common::Tensor<T>)>,
+    indices: Vec<(&'static str, common::Tensor<i64>)>,
 }
 
 impl<T: Item> Case<T> {
     fn new(random: &mut Random, item: impl Fn(&mut Random) -> T) -> Self {
-        let dims = [1 + random.below(5), 1 + random.below(5)];
-        let data = filled(random, &dims, &item);
-        let (count, k) = (1 + random.below(6), 1 + random.below(2));
-        let tuples = |random: &mut Random| {
-            let numbers: Vec<i64> = (0..count * k)
-                .map(|n| {
-                    let dim = dims[n % k] as i64;
-                    random.within(-dim..dim)
-                })
-                .collect();
-            common::tensor(&[count, k], &numbers)
-        };
-        let (operator, indices, updates, options) = match random.below(11) {
-            0 => ("slice", None, None, *random.of(&["::-1", ":, ::-1", "::2, ::-1", "-1:, :", "..., :1"])),
-            1 => {
-                let (at, places) =
-                    *random.of(&[(":, ::-1", dims), ("::-1, :1", [dims[0], 1]), (":1, :", [1, dims[1]])]);
-                ("slice-scatter", None, Some(filled(random, &places, &item)), at)
-            }
-            2 => ("gather-nd", Some(tuples(random)), None, ""),
-            3 => {
-                let (axis, shape) = *random.of(&[(0, "--axis=0"), (1, "--axis=1")]);
-                let dim = dims[axis] as i64;
-                let numbers: Vec<i64> = (0..1 + random.below(6)).map(|_| random.within(-dim..dim)).collect();
-                ("gather", Some(common::tensor(&[numbers.len()], &numbers)), None, shape)
-            }
-            operator @ 6..10 => match operator {
-                6 => (
-                    "pad",
-                    None,
-                    None,
-                    *random.of(&["--before=1,0 --after=0,9 --mode=wrap", "--before=0,2 --after=1,1"]),
-                ),
-                7 => ("tile", None, None, *random.of(&["--repeats=3,2", "--repeats=4", "--repeats=2,1"])),
-                8 => ("roll", None, None, *random.of(&["--shift=7", "--shift=-1,2 --axes=0,1", "--shift=1 --axes=-1"])),
-                _ if dims[0] == 1 => ("broadcast", None, None, "--shape=3,1"),
-                _ if dims[1] == 1 => ("broadcast", None, None, "--shape=4"),
-                _ => ("broadcast", None, None, "--shape=1,1"),
-            },
-            operator @ 4..6 => {
-                let (axis, shape) = *random.of(&[(0, "--axis=0"), (1, "--axis=1")]);
-                let mut index_dims = dims.map(|dim| 1 + random.below(dim));
-                index_dims[axis] = 1 + random.below(6);
-                let dim = dims[axis] as i64;
-                let numbers: Vec<i64> = (0..index_dims[0] * index_dims[1]).map(|_| random.within(-dim..dim)).collect();
-                let numbers = Some(common::tensor(&index_dims, &numbers));
-                match operator {
-                    4 => ("gather-elements", numbers, None, shape),
-                    _ => ("scatter-elements", numbers, Some(filled(random, &index_dims, &item)), shape),
-                }
-            }
-            _ => {
-                let (indices, shape) = (tuples(random), [&[count], &dims[k..]].concat());
-                let reduction = *random.of(&["none", "add", "sub", "max"]);
-                ("scatter-nd", Some(indices), Some(filled(random, &shape, &item)), reduction)
-            }
-        };
-        Self { operator, data, indices, updates, options: options.to_owned() }
+        // outputs of more axes are no tables
+        let is_table = |line: &str| !["--stack", "2,1,1", "--unsqueeze"].iter().any(|more| line.contains(more));
+        let lines = SPECS.iter().filter(|spec| !spec.has_several_outputs()).flat_map(|spec| {
+            spec.lines(spec.commands).into_iter().filter(|line| is_table(line)).map(|line| (line, spec.changes_items()))
+        });
+        let (line, changes_items) = random.of(&lines.collect::<Vec<_>>()).clone();
+        let [rows, columns] = [2 + random.below(4), 3 + random.below(3)];
+        let (count, few) = (1 + random.below(6), 1 + random.below(rows));
+        let items = [("D", [rows, columns]), ("U", [count, columns]), ("V", [few, columns])];
+        let items = items.map(|(letter, shape)| (letter, filled(random, &shape, &item)));
+        let place = |dim: usize| move |random: &mut Random| random.within(-(dim as i64)..dim as i64);
+        let indices =
+            [("I", vec![count], rows), ("T", vec![count, 1], rows), ("E", vec![few, columns], rows.min(columns))];
+        let indices = indices.map(|(letter, shape, dim)| (letter, filled(random, &shape, place(dim))));
+        Self { line, changes_items, items: items.into(), indices: indices.into() }
     }
 
-    /// The options as they are typed, without those for the output.
-    fn options(&self) -> Vec<String> {
-        match self.operator {
-            "slice" | "slice-scatter" => vec!["--at".to_owned(), self.options.clone()],
-            "scatter-nd" => vec!["--reduction".to_owned(), self.options.clone()],
-            "gather" | "gather-elements" | "scatter-elements" => vec![self.options.clone()],
-            "pad" | "tile" | "roll" | "broadcast" => words(&self.options),
-            _ => Vec::new(),
-        }
-    }
-
-    /// The operator, its operands in forms, and its options; and what is piped.
-    fn command(&self, folder: &Folder, forms: [Form; 3]) -> (Vec<String>, Option<Vec<u8>>) {
-        let indices = self.indices.as_ref().map(|indices| Operand::new(folder, "i", indices, forms[1]));
-        let updates = self.updates.as_ref().map(|updates| Operand::new(folder, "u", updates, forms[2]));
-        let (mut args, mut stdin) = (vec![self.operator.to_owned()], None);
-        for operand in [Some(Operand::new(folder, "d", &self.data, forms[0])), indices, updates].into_iter().flatten() {
+    /// The command line, with its operands in forms; and what is piped.
+    fn command(&self, folder: &Folder, forms: &[Form]) -> (Vec<String>, Option<Vec<u8>>) {
+        let (mut args, mut stdin, mut forms) = (Vec::new(), None, forms.iter());
+        let mut is_typed = false;
+        for word in words(&self.line) {
+            let name = word.to_lowercase();
+            let items = self.items.iter().find(|(letter, _)| *letter == word);
+            let indices = self.indices.iter().find(|(letter, _)| *letter == word);
+            if items.is_none() && indices.is_none() {
+                args.push(word);
+                continue;
+            }
+            let form = *forms.next().expect("a form for each operand");
+            is_typed |= word == "D" && matches!(form, Form::Csv | Form::Json | Form::Typed);
+            let items = items.map(|(_, tensor)| Operand::new(folder, &name, tensor, form));
+            let indices = indices.map(|(_, tensor)| Operand::new(folder, &name, tensor, form));
+            let operand = items.or(indices).expect("an operand of that letter");
             args.push(operand.typed);
             stdin = stdin.or(operand.stdin);
         }
-        args.extend(self.options());
-        if matches!(forms[0], Form::Csv | Form::Json | Form::Typed) {
+        if is_typed {
             args.extend(["--dtype".to_owned(), T::NAME.to_owned()]);
         }
         (args, stdin)
     }
 
     fn check(&self, random: &mut Random, folder: &Folder) {
-        let mut forms = [0; 3].map(|_| *random.of(&FILES));
-        let is_there = [true, self.indices.is_some(), self.updates.is_some()];
+        let count = words(&self.line).iter().filter(|word| is_letter(word)).count();
+        let mut forms: Vec<Form> = (0..count).map(|_| *random.of(&FILES)).collect();
         // at most one operand is piped
-        let piped = random.below(6);
-        if piped < 3 && is_there[piped] {
-            forms[piped] = *random.of(&PIPES);
+        if random.chance(50) {
+            forms[random.below(count)] = *random.of(&PIPES);
         }
-        let run = |forms, more: &str, division: Division| {
+        let run = |forms: &[Form], more: &str, division: Division| {
             let (mut args, stdin) = self.command(folder, forms);
             args.extend(words(&format!("{more} --threads {}", division.threads)));
             let run = folder.run_with(&args, division.window, stdin.as_deref());
             assert!(run.status == Some(0) && run.stderr.is_empty(), "{division:?} {args:?}: {}", run.stderr);
             (run.stdout, args)
         };
+        let plain = vec![Form::Npy; count];
         let output = *random.of(&["--to npy", "--to json", "--to csv", ""]);
-        let (expected, _) = run([Form::Npy; 3], output, DIVISIONS[0]);
+        let (expected, _) = run(&plain, output, DIVISIONS[0]);
         for division in DIVISIONS {
-            let (found, args) = run(forms, output, division);
+            let (found, args) = run(&forms, output, division);
             assert!(found == expected, "{division:?} {args:?}: {}", difference(&found, &expected));
         }
-        if self.updates.is_none() {
+        if !self.changes_items {
             return;
         }
-        let (expected, _) = run([Form::Npy; 3], "--to npy", DIVISIONS[0]);
-        let forms = [*random.of(&EDITED), forms[1], forms[2]];
-        let data = Operand::new(folder, "d", &self.data, forms[0]).typed;
+        let (expected, _) = run(&plain, "--to npy", DIVISIONS[0]);
+        forms[0] = *random.of(&EDITED);
+        let data = Operand::new(folder, "d", &self.items[0].1, forms[0]).typed;
         for division in DIVISIONS {
-            let (said, args) = run(forms, "--in-place", division);
+            let (said, args) = run(&forms, "--in-place", division);
             let found = folder.run(["convert", &data, "--to", "npy"]).stdout;
             assert!(said.is_empty() && found == expected, "{division:?} {args:?}: {}", difference(&found, &expected));
         }

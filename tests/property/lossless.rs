@@ -6,8 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{Folder, deflated, header, npy_with_header, rounds, stored, words, zip};
-use crate::random::Random;
+use crate::common::{Folder, Random, SPECS, deflated, header, named, npy_with_header, rounds, stored, words, zip};
 
 /// What a container holds: bytes by name.
 type Content = BTreeMap<String, Vec<u8>>;
@@ -338,24 +337,11 @@ fn command(random: &mut Random, file: &str, Tensors { whole: tensors, broken }: 
     let one = random.of(tensors).clone();
     let other = random.of(tensors).clone();
     let (c, m) = (file, format!("{file}:{one}"));
-    let operators = [
-        format!("slice {m} --at :1"),
-        format!("slice-scatter {m} --fill 0 --at :1"),
-        format!("scatter-update {m} 0 --fill 1 --axis 0"),
-        format!("scatter-nd {m} [[0]] --fill 1"),
-        format!("scatter-elements {m} [0] --fill 1"),
-        format!("gather {m} [0]"),
+    let others = [
         format!("gather new.npy {m} --axis 0 --out-of-range zero"),
-        format!("gather-nd {m} [[0]]"),
-        format!("gather-elements {m} [0]"),
         format!("concat {m} {c}:{other}"),
         format!("concat {c}:*"),
         format!("concat new.npy {m}"),
-        format!("transpose {m}"),
-        format!("reshape {m} --flatten 1"),
-        format!("pad {m} --before 1 --after 1"),
-        format!("tile {m} --repeats 2"),
-        format!("roll {m} --shift 1"),
         format!("split {m} --lengths 1,-1"),
         format!("convert {m}"),
         format!("convert {c}"),
@@ -363,6 +349,9 @@ fn command(random: &mut Random, file: &str, Tensors { whole: tensors, broken }: 
         format!("convert {c} --cast int16"),
         format!("convert {c} new={m} --add"),
     ];
+    let places = SPECS.iter().filter(|spec| !spec.has_several_outputs()).map(|spec| spec.lines(spec.places));
+    let of_operators = places.flatten().map(|line| named(&line, |_| m.clone()));
+    let operators: Vec<String> = of_operators.chain(others).collect();
     let alone = |name: &String| BTreeSet::from([name.clone()]);
     let rest = || tensors.iter().chain(broken).filter(|name| **name != one).cloned().collect();
     // values change where a cast names all of them

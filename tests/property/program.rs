@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{holds, mutants};
-use crate::common::{Folder, Run, npy};
+use crate::common::{Folder, Run, SPECS, named, npy, places_in};
 
 /// Returns whether a command line is that of `show`, which a file alone stands for. It shows the files that it can read beside
 /// those that it cannot, each of which is an error of its own.
@@ -47,43 +47,30 @@ fn check(folder: &Folder, args: &[&str]) {
 }
 
 /// As data, as indices, as updates and as a list.
-const ROLES: [&[&str]; 28] = [
-    &["slice", "mutant", "--at", "..., ::-1"],
-    &["slice-scatter", "data.npy", "mutant", "--at", ":2"],
-    &["scatter-update", "data.npy", "mutant", "--fill", "1", "--axis", "0"],
-    &["scatter-nd", "data.npy", "mutant", "--fill", "1"],
-    &["scatter-nd", "mutant", "[[0]]", "--fill", "1", "--reduction", "add", "--to", "json"],
-    &["gather", "data.npy", "mutant", "--axis", "1", "--out-of-range", "zero"],
-    &["gather", "mutant", "0", "--axis", "-1", "--to", "npy"],
-    &["gather-nd", "data.npy", "mutant"],
-    &["gather-nd", "mutant", "[[0]]", "--batch-dims", "1", "--to", "npy"],
-    &["gather-elements", "data.npy", "mutant"],
-    &["scatter-elements", "data.npy", "mutant", "--fill", "1", "--axis", "1", "--reduction", "mean"],
-    &["scatter-elements", "mutant", "[[0]]", "--fill", "1", "--to", "json"],
-    &["slice", "data.npy", "--start", "mutant", "--stop", "mutant"],
-    &["concat", "data.npy", "mutant", "--to", "npy"],
-    &["concat", "mutant", "mutant", "--stack", "--to", "npy"],
-    &["transpose", "mutant", "--to", "npy"],
-    &["transpose", "data.npy", "--axes", "mutant"],
-    &["reshape", "mutant", "--flatten", "1", "--to", "npy"],
-    &["reshape", "data.npy", "--shape", "mutant"],
-    &["pad", "mutant", "--before", "1", "--after", "2", "--axes", "0", "--mode", "wrap", "--to", "npy"],
-    // a list may ask for more than there is time for
-    &["pad", "data.npy", "--before", "mutant", "--after", "0,0", "--dry-run"],
-    &["tile", "mutant", "--repeats", "2", "--to", "npy"],
-    &["tile", "data.npy", "--repeats", "mutant", "--dry-run"],
-    &["roll", "mutant", "--shift", "1", "--to", "npy"],
-    &["roll", "data.npy", "--shift", "mutant", "--axes", "0"],
-    &["broadcast", "data.npy", "--shape", "mutant", "--dry-run"],
-    &["split", "mutant", "--parts", "2", "--to", "npz"],
-    &["split", "data.npy", "--lengths", "mutant", "--to", "npz"],
-];
+fn roles() -> Vec<String> {
+    let places = SPECS.iter().flat_map(|spec| {
+        // a list may ask for more than there is time for
+        let to = if spec.has_several_outputs() { "--to npz --dry-run" } else { "--to npy --dry-run" };
+        let places = spec.lines(spec.places).iter().flat_map(|line| places_in(line)).collect::<Vec<_>>();
+        let of_file = |place: &str| place.split(' ').nth(1) == Some("FILE");
+        places.into_iter().map(move |place| {
+            let to = if of_file(&place) { to.trim_end_matches(" --dry-run") } else { to };
+            named(&format!("{place} {to}"), |_| "data.npy".to_owned()).replace("FILE", "mutant")
+        })
+    });
+    let others = [
+        "slice data.npy --start mutant --stop mutant",
+        "scatter-nd mutant [[0]] --fill 1 --reduction add --to json",
+        "concat mutant mutant --stack --to npy",
+    ];
+    places.chain(others.map(str::to_owned)).collect()
+}
 
 #[test]
 fn mutants_of_files() {
-    let folder = Folder::new();
+    let (folder, roles) = (Folder::new(), roles());
     folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
-    let kinds = (any::<bool>(), 0..15_usize, mutants::changes(), 0..ROLES.len());
+    let kinds = (any::<bool>(), 0..15_usize, mutants::changes(), 0..roles.len());
     holds(150, kinds, |(is_npy, seed, changes, role)| {
         let seeds = mutants::npy();
         let file = match is_npy {
@@ -91,7 +78,7 @@ fn mutants_of_files() {
             false => mutants::mutant(mutants::JSON[seed].as_bytes(), &changes, mutants::JSON_TOKENS),
         };
         folder.put("mutant", file);
-        check(&folder, ROLES[role]);
+        check(&folder, &roles[role].split(' ').collect::<Vec<_>>());
     });
 }
 
@@ -136,63 +123,33 @@ const TEXTS: [&str; 10] =
 fn mutants_of_arguments() {
     let folder = Folder::new();
     folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
-    let options: [&[&str]; 29] = [
-        &["slice", "data.npy", "--at"],
-        &["slice", "data.npy", "--stop", "1", "--start"],
-        &["slice", "data.npy", "--start", "0,0", "--stop", "1,1", "--axes"],
-        &["slice", "data.npy", "--start", "0,0", "--stop", "1,1", "--step"],
-        &["scatter-update", "data.npy", "0", "--fill", "1", "--axis"],
-        &["slice-scatter", "data.npy", "--at", ":", "--fill"],
-        &["scatter-nd", "data.npy", "--fill", "1"],
-        &["gather", "data.npy"],
-        &["gather", "data.npy", "[[0],[1],[0]]", "--axis", "1", "--batch-dims"],
-        &["gather-nd", "data.npy"],
-        &["gather-elements", "data.npy"],
-        &["scatter-elements", "data.npy", "[[0,1]]", "--fill", "1", "--no-initial", "--axis"],
-        &["gather-nd", "data.npy", "[[0],[1],[0]]", "--batch-dims"],
-        &["slice", "--at", ":", "--to", "json", "--dtype", "float32"],
-        &["concat", "data.npy"],
-        &["concat", "data.npy", "--axis"],
-        &["transpose", "data.npy", "--axes"],
-        &["reshape", "data.npy", "--shape"],
-        &["reshape", "data.npy", "--unsqueeze"],
-        &["reshape", "data.npy", "--flatten"],
-        &["pad", "data.npy", "--dry-run", "--after", "0,0", "--before"],
-        &["pad", "data.npy", "--before", "0,1", "--after", "1,0", "--axes"],
-        &["pad", "data.npy", "--before", "0,1", "--after", "1,0", "--fill"],
-        &["tile", "data.npy", "--dry-run", "--repeats"],
-        &["roll", "data.npy", "--axes", "0,1", "--shift"],
-        &["roll", "data.npy", "--shift", "1", "--axes"],
-        &["broadcast", "data.npy", "--dry-run", "--shape"],
-        &["split", "data.npy", "--to", "npz", "--lengths"],
-        &["split", "data.npy", "--to", "npz", "--parts", "2", "--axis"],
+    // each operand that is typed in place, and each list
+    let others = [
+        "slice data.npy --at FILE",
+        "slice-scatter data.npy --at : --fill FILE",
+        "slice --at : --to json --dtype float32 FILE",
+        "gather data.npy [[0],[1],[0]] --axis 1 --batch-dims FILE",
+        "pad data.npy --before 0,1 --after 1,0 --fill FILE",
+        "split data.npy --to npz --parts FILE",
     ];
+    let lines = SPECS.iter().flat_map(|spec| spec.lines(spec.places)).map(|line| line + " --dry-run");
+    let lines = lines.map(|line| if line.starts_with("split") { line + " --to npz" } else { line });
+    let places = lines.flat_map(|line| places_in(&line)).map(|place| named(&place, |_| "data.npy".to_owned()));
+    let options: Vec<String> = places.chain(others.map(str::to_owned)).collect();
     holds(150, (0..options.len(), 0..TEXTS.len(), mutants::changes()), |(option, seed, changes)| {
         let text = mutants::mutant(TEXTS[seed].as_bytes(), &changes, TOKENS);
         let text = String::from_utf8_lossy(&text).replace('\0', "");
         // what lies below the root is the machine's, and to look for tensors in all of it takes minutes
         let text = text.trim_start_matches('/');
-        check(&folder, &[options[option], &[text]].concat());
+        let args = options[option].split(' ').map(|word| if word == "FILE" { text } else { word });
+        check(&folder, &args.collect::<Vec<_>>());
     });
 }
 
 /// Options in any number and order, most of them nonsense together.
 #[test]
 fn any_options() {
-    const WORDS: [&str; 52] = [
-        "slice",
-        "slice-scatter",
-        "scatter-update",
-        "scatter-nd",
-        "gather",
-        "gather-nd",
-        "gather-elements",
-        "scatter-elements",
-        "pad",
-        "tile",
-        "roll",
-        "broadcast",
-        "split",
+    const WORDS: [&str; 39] = [
         "--before",
         "--after",
         "--repeats",
@@ -235,8 +192,9 @@ fn any_options() {
     ];
     let folder = Folder::new();
     folder.put("data.npy", npy("<i4", &[3, 2], &[7; 24]));
-    holds(150, prop::collection::vec(0..WORDS.len(), 0..9), |words| {
-        let args: Vec<&str> = words.into_iter().map(|word| WORDS[word]).collect();
+    let all: Vec<&str> = SPECS.iter().map(|spec| spec.operator).chain(WORDS).collect();
+    holds(150, prop::collection::vec(0..all.len(), 0..9), |words| {
+        let args: Vec<&str> = words.into_iter().map(|word| all[word]).collect();
         check(&folder, &args);
     });
     assert_eq!(folder.content().len(), 1, "{:?}", folder.content().keys());

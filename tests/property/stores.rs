@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{Folder, difference, npy, offset, rounds, words};
-use crate::random::Random;
+use crate::common::{Folder, Random, SPECS, difference, npy, offset, rounds, words};
 
 /// NumPy's descr, and the bytes of an item. Those of the second list take numbers as `--fill`.
 const OTHERS: [(&str, usize); 9] =
@@ -67,83 +66,10 @@ impl Case {
 
     /// A command on DATA `D`, and whether it changes places of DATA.
     fn command(&self, random: &mut Random) -> (String, bool) {
-        let list = |indices: &[i64]| format!("{indices:?}").replace(' ', "");
-        let span = |random: &mut Random| {
-            let number = |random: &mut Random| random.within(-10..10);
-            let step = *random.of(&[1, 1, 2, 3, -1, -2]);
-            format!("{}:{}:{step}", number(random), number(random))
-        };
-        let at = self.shape.iter().map(|_| span(random)).collect::<Vec<_>>().join(",");
-        let index = |random: &mut Random| -> Option<Vec<i64>> {
-            let dims = self.shape.iter().map(|&dim| dim as i64);
-            dims.map(|dim| (dim > 0).then(|| random.within(-dim..dim))).collect()
-        };
-        let tuples: Option<Vec<Vec<i64>>> = (0..3).map(|_| index(random)).collect();
-        match (random.below(17), tuples) {
-            (0, _) => (format!("slice D --at {at}"), false),
-            (1, Some(tuples)) => {
-                let axis = random.below(self.shape.len());
-                let places: Vec<i64> = tuples.iter().map(|tuple| tuple[axis].max(0)).collect();
-                (format!("scatter-update D {} --fill 1 --axis {axis}", list(&places)), true)
-            }
-            (2, Some(tuples)) => (format!("scatter-nd D {} --fill 1", format!("{tuples:?}").replace(' ', "")), true),
-            (4, Some(tuples)) => {
-                let axis = random.below(self.shape.len());
-                let places: Vec<i64> = tuples.iter().map(|tuple| tuple[axis]).collect();
-                (format!("gather D {} --axis {axis}", list(&places)), false)
-            }
-            (operator @ 5..=6, Some(tuples)) => {
-                let axis = random.below(self.shape.len());
-                let nested =
-                    |number: i64| (0..self.shape.len()).fold(number.to_string(), |text, _| format!("[{text}]"));
-                let number = nested(tuples[0][axis]);
-                match operator {
-                    5 => (format!("gather-elements D {number} --axis {axis}"), false),
-                    _ => (format!("scatter-elements D {number} --fill 1 --axis {axis}"), true),
-                }
-            }
-            (9, _) => {
-                let stacks = self.shape.is_empty() || random.below(3) == 0;
-                let axis = if stacks { 0 } else { random.below(self.shape.len()) };
-                let how = if stacks { "--stack".to_owned() } else { format!("--axis {axis}") };
-                (format!("concat D  D  D {how}"), false)
-            }
-            (3, Some(tuples)) => (format!("gather-nd D {}", format!("{tuples:?}").replace(' ', "")), false),
-            (7, _) => ("transpose D --axes=".to_owned(), false),
-            (8, _) => {
-                let options = ["--squeeze", "--unsqueeze 0", "--shape 0,-1", "--flatten 1", "--shape -1"];
-                let has_items = !self.shape.contains(&0) && !self.shape.is_empty();
-                (format!("reshape D {}", if has_items { *random.of(&options) } else { "--squeeze" }), false)
-            }
-            (operator @ 11..=16, _) => (self.arranging(random, operator), false),
-            _ => (format!("slice-scatter D --fill 1 --at {at}"), true),
-        }
-    }
-
-    /// A command whose output has segments of each axis of DATA `D`.
-    fn arranging(&self, random: &mut Random, operator: usize) -> String {
-        let listed = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
-        let drawn = |random: &mut Random, from: i64, to: i64| -> String {
-            listed(&self.shape.iter().map(|_| random.within(from..to)).collect::<Vec<_>>())
-        };
-        match operator {
-            11 | 12 => {
-                // only a constant is added to an axis without places
-                let modes: &[&str] = if self.shape.contains(&0) {
-                    &["constant"]
-                } else {
-                    &["constant", "edge", "reflect", "symmetric", "wrap"]
-                };
-                let before = if operator == 11 { drawn(random, 0, 8) } else { drawn(random, 0, 2) };
-                format!("pad D --before={before} --after={} --mode={}", drawn(random, 0, 12), random.of(modes))
-            }
-            13 => format!("tile D --repeats={}", drawn(random, 0, 4)),
-            14 => {
-                let axes = listed(&(0..self.shape.len() as i64).collect::<Vec<_>>());
-                format!("roll D --shift={} --axes={axes}", drawn(random, -12, 12))
-            }
-            15 => format!("roll D --shift={}", random.within(-300..300)),
-            _ => format!("broadcast D --shape={}", listed(&[&[2][..], &vec![1; self.shape.len()]].concat())),
+        let spec = random.of(SPECS);
+        match (spec.draw)(random, &self.shape) {
+            Some(rest) => (format!("{} D {rest}", spec.operator), spec.changes_items()),
+            None => self.command(random),
         }
     }
 
