@@ -185,48 +185,6 @@ fn streams_backwards_go_through_a_file() {
 }
 
 #[test]
-fn every_operand_as_a_stream() {
-    let folder = Folder::new();
-    let data = npy("<i4", &[4, 3], &(0..12_i32).flat_map(i32::to_le_bytes).collect::<Vec<u8>>());
-    let updates = npy(">i4", &[4, 2], &(50..58_i32).flat_map(i32::to_be_bytes).collect::<Vec<u8>>());
-    let indices = npy("<i2", &[2], &[2, 0, 0, 0]);
-    folder.put("data.npy", &data).put("updates.npy", &updates).put("indices.npy", &indices);
-    let rows = [
-        ("slice - --at 1:,::2", &data),
-        ("slice - --at ::-1,1:", &data),
-        ("slice-scatter - updates.npy --at :,::2", &data),
-        ("slice-scatter data.npy - --at :,::2", &updates),
-        ("slice-scatter data.npy - --at ::-1,::-2", &updates),
-        ("scatter-update - indices.npy updates.npy --axis 1", &data),
-        ("scatter-update data.npy - updates.npy --axis 1", &indices),
-        ("scatter-update data.npy indices.npy - --axis 1", &updates),
-    ];
-    each(
-        rows,
-        |(args, _)| format!("`{args}`"),
-        |(args, stdin)| {
-            let name = if **stdin == data {
-                "data.npy"
-            } else if **stdin == updates {
-                "updates.npy"
-            } else {
-                "indices.npy"
-            };
-            let from_file = args.split(' ').map(|word| if word == "-" { name } else { word });
-            let expected = folder.run(from_file.chain(["--to", "npy"]));
-            for window in [None, Some(24)] {
-                let found =
-                    folder.run_with(words(args).iter().map(String::as_str).chain(["--to", "npy"]), window, Some(stdin));
-                if found != expected || found.status != Some(0) {
-                    return Err(format!("window {window:?}: {found:?}"));
-                }
-            }
-            Ok(())
-        },
-    );
-}
-
-#[test]
 fn streams_that_end_early_or_late() {
     let folder = Folder::new();
     let data = npy("<i4", &[4], &[7; 16]);
