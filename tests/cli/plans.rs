@@ -13,7 +13,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{Folder, Random, header, npy_with_header, words};
+use crate::common::{Folder, Random, SPECS, header, npy_with_header, words};
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/plans.txt");
 const COUNT: u64 = 180;
@@ -45,8 +45,6 @@ const OPERATORS: [&str; 12] = [
     "reshape",
     "convert",
 ];
-/// Those whose axes are lists of segments. They are drawn after the others, which draw the same as without them.
-const ARRANGING: [&str; 5] = ["pad", "tile", "roll", "broadcast", "split"];
 /// The most items of an index tensor: all of them are read.
 const INDICES: usize = 20_000;
 
@@ -220,11 +218,11 @@ impl Workload<'_> {
                 let axes: Vec<usize> = (0..shape.len()).collect();
                 format!("--shift={} --axes={}", list(&shift), list(&axes))
             }
-            "broadcast" => {
-                format!("--shape={}", list(&[&[2 + self.random.below(3)][..], &vec![1; shape.len()]].concat()))
-            }
             "split" => format!("--axis={axis} --parts={}", 2 + self.random.below(3)),
-            _ => String::new(),
+            _ => {
+                let spec = SPECS.iter().find(|spec| spec.operator == operator);
+                spec.and_then(|spec| (spec.draw)(&mut self.random, shape)).unwrap_or_default()
+            }
         }
     }
 }
@@ -251,7 +249,9 @@ fn line(number: u64) -> String {
     let folder = Folder::new();
     let mut random = Random(number);
     random.below(1);
-    let operator = if number < COUNT { *random.of(&OPERATORS) } else { *random.of(&ARRANGING) };
+    // the other operators are drawn after these, which draw the same whatever others there are
+    let others = SPECS.iter().map(|spec| spec.operator).filter(|operator| !OPERATORS.contains(operator));
+    let operator = if number < COUNT { *random.of(&OPERATORS) } else { *random.of(&others.collect::<Vec<_>>()) };
     let dtype = *random.of(&DTYPES);
     let bytes = *random.of(&[24_usize, 24, 96, 96, 96, 400]) << 20;
     let shape = shape_of(&mut random, bytes / dtype.1);
