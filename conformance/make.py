@@ -11,32 +11,22 @@ status is 1 if a file is not what would be. Needs Python 3.10 or newer, and noth
 """
 import argparse
 import collections
+import importlib
 import json
 import pathlib
+import pkgutil
 import sys
 import zlib
 
-from vectors import (blocks, broadcasts, concats, dims, gather_elements, gather_nds, gathers, others, pads, reshapes, reversals,
-                     rolls, scatter_elements, scatter_nds, scatter_updates, slice_scatters, slices, splits, strided_slices, tiles,
-                     transposes)
+import vectors
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 IDS, PACKED = FOLDER / "ids.txt", FOLDER.parent / "crates" / "conformance" / "vectors.zlib"
 MOST_ITEMS = 64
 LARGER = ("long-axis", "indices-uint8-above-127")      # what needs more places than that: indices beyond a byte
 MOST_PACKED = 300_000
-FILES = {
-    "slice": slices.cases, "slice-scatter": slice_scatters.cases, "scatter-update": scatter_updates.cases,
-    "scatter-nd": scatter_nds.cases, "gather-nd": gather_nds.cases, "gather": gathers.cases,
-    "gather-elements": gather_elements.cases, "scatter-elements": scatter_elements.cases, "concat": concats.cases,
-    "transpose": transposes.cases, "reshape": reshapes.cases, "squeeze": dims.squeeze_cases,
-    "unsqueeze": dims.unsqueeze_cases, "flatten": dims.flatten_cases, "pad": pads.cases, "tile": tiles.cases,
-    "roll": rolls.cases, "broadcast": broadcasts.cases, "split": splits.cases, "identity": others.identity_cases,
-    "strided-slice": strided_slices.cases, "reverse": reversals.reverse_cases, "reverse-sequence": reversals.sequence_cases,
-    "depth-to-space": blocks.depth_cases, "space-to-depth": blocks.space_cases, "batch-to-space": blocks.batch_cases,
-    "space-to-batch": blocks.space_to_batch_cases, "shuffle-channels": blocks.shuffle_cases,
-    "center-crop-pad": others.crop_cases, "compress": others.compress_cases,
-}
+FILES = {name: cases for module in pkgutil.iter_modules(vectors.__path__)
+         for name, cases in getattr(importlib.import_module(f"vectors.{module.name}"), "FILES", {}).items()}
 
 
 def check(cases):

@@ -246,3 +246,13 @@ def shuffle_cases():
     version.reject("axis-below-minus-rank", "The axis lies in [-r, r - 1].", data_of([1, 4]), axis=-3, group=1)
     openvino_types(version, lambda dtype: [telling(dtype, [1, 8])], {"axis": 1, "group": 2}, "must")
     return suite.cases
+
+
+# the cases of each operator, by its name
+FILES = {
+    "depth-to-space": depth_cases,
+    "space-to-depth": space_cases,
+    "batch-to-space": batch_cases,
+    "space-to-batch": space_to_batch_cases,
+    "shuffle-channels": shuffle_cases,
+}

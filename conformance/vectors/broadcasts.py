@@ -165,3 +165,7 @@ def openvino(version):
     version.must("axes-int32", "axes_mapping may be of another integer type than the shape." if not new else "T_SHAPE may be int32.",
                  data_of([3]), vector("int64" if not new else "int32", [3, 2]), vector("int32", [0]), mode="explicit")
     version.reject("shape-float", "The shape is of an integer type.", data_of([3]), vector("float32", [3]))
+
+
+# the cases of each operator, by its name
+FILES = {"broadcast": cases}

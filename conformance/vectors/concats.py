@@ -130,3 +130,7 @@ def stacked(version):
         ("new-axis-below-minus-rank-minus-1", [[2], [2]], -3, "With new_axis the axis lies in [-r - 1, r]."),
     ]:
         version.reject(name, why, inputs(shapes), axis=axis, new_axis=1)
+
+
+# the cases of each operator, by its name
+FILES = {"concat": cases}

@@ -245,3 +245,7 @@ def openvino_types(version, shape):
         version.must(f"axes-{dtype}", f"T_INT may be any integer type, {dtype} among them.", labels("int32", shape), vector(dtype, [1]))
     version.must("axes-scalar", "One axis may be given as a scalar.", labels("int32", shape), scalar("int64", 1))
     version.reject("axes-float", "T_INT is an integer type.", labels("int32", shape), vector("float32", [1]))
+
+
+# the cases of each operator, by its name
+FILES = {"squeeze": squeeze_cases, "unsqueeze": unsqueeze_cases, "flatten": flatten_cases}

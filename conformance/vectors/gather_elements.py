@@ -116,3 +116,7 @@ def openvino(version):
     for dtype in OPENVINO_BEYOND:
         version.choice(f"type-{dtype}", f"Which types are supported is left to the runtime; {dtype} items are moved like others.",
                        telling(dtype, [9]), vector("int64", [8, 0, 7, 1, 6, 2, 5, 3, 4]), axis=0)
+
+
+# the cases of each operator, by its name
+FILES = {"gather-elements": cases}

@@ -123,3 +123,7 @@ def openvino(version):
         version.choice(f"type-{dtype}", f"Which types are supported is left to the runtime; {dtype} items are moved like others.",
                        telling(dtype, [9]), tensor("int64", [9, 1], [8, 0, 7, 1, 6, 2, 5, 3, 4]))
     batches(version, BATCHES_OF_2 + NEGATIVE_BATCH if version.number == 8 else [], "refusal")
+
+
+# the cases of each operator, by its name
+FILES = {"gather-nd": cases}

@@ -193,3 +193,7 @@ def openvino(version):
     version.reject("axis-float", "The axis is an integer.", *inputs([4], [1], [1], 0, axis_tensor=scalar("float32", 0)))
     version.reject("rank-0-data", "Data without axes have none to gather on.",
                    scalar("int32", 1), vector("int64", [0]), scalar("int64", 0))
+
+
+# the cases of each operator, by its name
+FILES = {"gather": cases}

@@ -143,3 +143,7 @@ def compress_cases():
                 version.must(f"type-{dtype}", f"T lists {dtype}, and every bit is kept.", telling(dtype, [9]),
                              vector("bool", [1, 1, 1, 1, 1, 1, 1, 1, 0]), axis=0)
     return suite.cases
+
+
+# the cases of each operator, by its name
+FILES = {"identity": identity_cases, "center-crop-pad": crop_cases, "compress": compress_cases}

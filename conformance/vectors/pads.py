@@ -329,3 +329,7 @@ def openvino(version):
                          data_of([2]), vector(dtype, [1]), vector(dtype, [2]), pad_mode="constant")
     case("must", "value-nan-payload", "The value keeps every bit.", data_of([2]), [1], [0], "constant",
          tensor("float32", [], [nan_with_payload()]))
+
+
+# the cases of each operator, by its name
+FILES = {"pad": cases}

@@ -152,3 +152,7 @@ def openvino(version):
             continue
         version.must(f"shape-{dtype}", f"T_SHAPE may be any integer type, {dtype} among them.",
                      data_of([2, 3]), vector(dtype, [3, 2]), special_zero=True)
+
+
+# the cases of each operator, by its name
+FILES = {"reshape": cases}

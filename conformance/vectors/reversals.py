@@ -159,3 +159,7 @@ def common(version, time):
     version.reject("lengths-too-many", each, data_of([2, 3]), vector("int64", [2, 3, 1]), batch_axis=0, **{time: 1})
     version.reject("lengths-of-rank-2", "The lengths have one axis.", data_of([2, 3]), tensor("int64", [1, 2], [2, 3]), batch_axis=0, **{time: 1})
     version.reject("rank-1", "The data has two axes or more.", data_of([3]), vector("int64", [2, 3, 1]), batch_axis=0, **{time: 1})
+
+
+# the cases of each operator, by its name
+FILES = {"reverse": reverse_cases, "reverse-sequence": sequence_cases}

@@ -100,3 +100,7 @@ def cases():
         version.choice(f"type-{dtype}", f"Which types are supported is left to the runtime; {dtype} items are moved like others.",
                        telling(dtype, [9]), vector("int64", [2]), vector("int64", [0]))
     return suite.cases
+
+
+# the cases of each operator, by its name
+FILES = {"roll": cases}

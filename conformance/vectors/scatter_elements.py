@@ -320,3 +320,7 @@ def examples(version):
     ]:
         version.must(name, "An example of the document, with updates of two rows.", data, tensor("int64", [2, 2], numbers),
                      tensor("int32", [2, 2], [11, 12, 13, 14]), second, reduction=reduction, use_init_val=True)
+
+
+# the cases of each operator, by its name
+FILES = {"scatter-elements": cases}

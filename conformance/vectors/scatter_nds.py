@@ -237,3 +237,7 @@ def openvino(version):
     version.choice("example-none", "The document's example of none repeats places, and shows the last update at place 0; its "
                    "text leaves the order open, and the 20 that it prints at place 1 is a slip.",
                    vector("float32", [1, 2, 3, 4]), example[0], vector("float32", example[1]), reduction="none")
+
+
+# the cases of each operator, by its name
+FILES = {"scatter-nd": cases}

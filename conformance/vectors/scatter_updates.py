@@ -134,3 +134,7 @@ def cases():
     version.refusal("rank-0-data", "Data may have any rank, but without axes there is none to update; it is an error.",
                     scalar("int32", 1), scalar("int64", 0), scalar("int32", 2), scalar("int64", 0))
     return suite.cases
+
+
+# the cases of each operator, by its name
+FILES = {"scatter-update": cases}

@@ -97,3 +97,7 @@ def cases():
     version.must("long-axis", "An axis of more than 255 places is written to beyond the range of a byte.",
                  labels("int32", [300]), labels("int32", [2], first=900), *lists("int64", [257], [INT64_MAX], [40], [0]))
     return suite.cases
+
+
+# the cases of each operator, by its name
+FILES = {"slice-scatter": cases}

@@ -300,3 +300,7 @@ def onnx_attributes(version):
         version.reject(name, why, labels("int32", shape), starts=starts, ends=ends, axes=axes)
     version.refusal("axis-repeated", "Nothing is said of an axis that is named twice; it is an error.",
                     labels("int32", [2, 3]), starts=[0, 0], ends=[2, 1], axes=[1, 1])
+
+
+# the cases of each operator, by its name
+FILES = {"slice": cases}

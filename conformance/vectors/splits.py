@@ -231,3 +231,7 @@ def openvino_types(version, attributes, inputs):
             if dtype != "int64":
                 version.must(f"axis-{dtype}", f"T_AXIS may be any integer type, {dtype} among them.", data_of([1, 4] if dtype[0] == "u" else [4]),
                              scalar(dtype, 1 if dtype[0] == "u" else -1), num_splits=2)
+
+
+# the cases of each operator, by its name
+FILES = {"split": cases}

@@ -146,3 +146,7 @@ def cases():
     version.reject("begin-of-rank-2", "Begin has one axis.", labels("int32", [4]), tensor("int64", [1, 1], [1]), vector("int64", [3]),
                    vector("int64", [1]), **none)
     return suite.cases
+
+
+# the cases of each operator, by its name
+FILES = {"strided-slice": cases}

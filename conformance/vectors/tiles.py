@@ -83,3 +83,7 @@ def common(version):
     version.reject("repeats-of-rank-2", "Repeats have one axis.", labels("int32", [2, 2]), tensor("int64", [1, 2], [2, 1]))
     version.reject("repeats-beyond-counting", "No shape has as many places.", labels("int32", [2, 2]),
                    vector("int64", [1 << 62, 1 << 62]))
+
+
+# the cases of each operator, by its name
+FILES = {"tile": cases}

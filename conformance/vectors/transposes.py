@@ -111,3 +111,7 @@ def openvino(version):
                      labels("int32", [2, 3]), vector(dtype, [1, 0]))
     version.reject("order-float", "T_AXIS is an integer type.", labels("int32", [2, 3]), vector("float32", [1, 0]))
     version.reject("order-of-rank-2", "The order has one axis.", labels("int32", [2, 3]), tensor("int64", [1, 2], [1, 0]))
+
+
+# the cases of each operator, by its name
+FILES = {"transpose": cases}
