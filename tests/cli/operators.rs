@@ -1,6 +1,9 @@
 //! What holds of every operator, whatever it computes. An operator is described by a [`Spec`], and has all the tests of this
 //! file. What only one operator does is tested in the file of its name.
 
+use std::fs;
+use std::path::Path;
+
 use tensorop::format::npy::write_header;
 use tensorop::item::meta::Meta;
 
@@ -53,6 +56,39 @@ fn every_operator_is_here() {
     let lines = list.lines().filter_map(|line| line.strip_prefix("  "));
     let listed: Vec<_> = lines.filter_map(|line| line.split(' ').next().filter(|name| !name.is_empty())).collect();
     assert_eq!(listed, SPECS.iter().map(|spec| spec.operator).collect::<Vec<_>>());
+}
+
+/// Each operator is in all files in which CONTRIBUTING.md says that a new one belongs.
+#[test]
+fn every_operator_is_where_the_guide_says() {
+    let read = |path: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        // and what lies in a folder of its name
+        let below =
+            fs::read_dir(path.with_extension("")).into_iter().flatten().map(|entry| entry.expect("an entry").path());
+        let texts = std::iter::once(path.clone()).chain(below).map(fs::read_to_string);
+        texts.collect::<Result<String, _>>().map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let guide = read("CONTRIBUTING.md").expect("the guide");
+    let (_, list) = guide.split_once("\nOutside the source, a new operator belongs in these files").expect("a list");
+    let (list, _) = list.split_once("\nA rule that is its own goes").expect("an end of the list");
+    let first_cells = list.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
+    let paths: Vec<&str> =
+        first_cells.flat_map(|cell| cell.split('`').step_by(2)).filter(|path| path.contains('.')).collect();
+    assert!((15..=20).contains(&paths.len()), "{paths:?}");
+    each(
+        SPECS.iter().flat_map(|spec| paths.iter().map(move |path| (spec, *path))),
+        |(spec, path)| format!("{} in {path}", spec.operator),
+        |(spec, path)| {
+            let (name, snake) = (spec.operator, spec.operator.replace('-', "_"));
+            let file = path.replace("NAME", if path.ends_with(".rs") { &snake } else { name });
+            let text = read(&file)?;
+            let is_word = |word: &str| word == name || word == snake;
+            let words = text.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_').any(is_word);
+            let is_for_all = !path.contains("onnx") || spec.title.contains("ONNX");
+            if words || !is_for_all { Ok(()) } else { Err("is not named there".to_owned()) }
+        },
+    );
 }
 
 /// The classes of dtypes: each as a header of `.npy` names it, the bytes of an item, and those of a number in it.
