@@ -1,6 +1,6 @@
 //! `tensorop broadcast`: ONNX Expand and OpenVINO Broadcast-1 and -3 from the command line.
 
-use crate::common::{Example, Folder, examples, npy, prints, refusals, tensor, words};
+use crate::common::{Example, Folder, examples, prints, refusals, tensor, words};
 
 /// ONNX's own tests of Expand, and the examples of Broadcast-3 in its modes, with small dims.
 #[test]
@@ -26,15 +26,12 @@ fn examples_of_onnx_and_openvino() {
         let places = wide.iter().zip(dims).fold(vec![0], |places, (&dim, &len)| {
             places.iter().flat_map(|place| (0..len).map(move |at| place * dim + at % dim)).collect()
         });
-        Example {
-            name: format!("{shape:?} {options}"),
-            operator: "broadcast",
-            data: tensor(shape, &items),
-            indices: None,
-            updates: None,
-            options: options.to_owned(),
-            expected: tensor(dims, &places.iter().map(|&place| items[place]).collect::<Vec<_>>()),
-        }
+        Example::of(
+            "broadcast",
+            tensor(shape, &items),
+            options,
+            tensor(dims, &places.iter().map(|&place| items[place]).collect::<Vec<_>>()),
+        )
     };
     examples(rows.map(example).into());
 }
@@ -43,19 +40,12 @@ fn examples_of_onnx_and_openvino() {
 fn results() {
     let folder = Folder::new();
     folder.put("row.npy", tensor::<i32>(&[3], &[1, 2, 3]).npy()).put("none.npy", tensor::<i32>(&[0, 1], &[]).npy());
-    folder
-        .put("s.npy", npy("|u1", &[2], &[2, 3]))
-        .put("s.json", "[2, 3]")
-        .put("axis.npy", tensor::<i64>(&[1], &[-1]).npy());
     let two = "int32 [2, 3] [[1, 2, 3], [1, 2, 3]]";
     let rows = [
         ("broadcast row.npy --shape 2,3", two),
         ("broadcast row.npy --shape [2,3]", two),
-        ("broadcast row.npy --shape s.npy", two),
-        ("broadcast row.npy --shape s.json", two),
         ("broadcast row.npy --shape 2,1", two),
         ("broadcast row.npy --shape 2,3 --axes 1", two),
-        ("broadcast row.npy --shape 2,3 --axes axis.npy", two),
         ("broadcast row.npy --shape 3,2 --axes 0", "int32 [3, 2] [[1, 1], [2, 2], [3, 3]]"),
         ("broadcast row.npy --shape 3", "int32 [3] [1, 2, 3]"),
         ("broadcast row.npy --shape 1", "int32 [3] [1, 2, 3]"),
@@ -82,10 +72,10 @@ fn results() {
 #[test]
 fn refused() {
     let folder = Folder::new();
-    folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy()).put("f.npy", tensor::<f32>(&[2], &[0.; 2]).npy());
-    folder.put("none.npy", tensor::<i32>(&[0], &[]).npy()).put("i-2.npy", tensor::<i64>(&[1, 2], &[2, 3]).npy());
+    folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy());
+    folder.put("none.npy", tensor::<i32>(&[0], &[]).npy());
     let many = format!("broadcast 7 --shape {}", ["1"; 65].join(","));
-    let rows: [(&str, &[&str]); 21] = [
+    let rows: [(&str, &[&str]); 18] = [
         ("broadcast d.npy", &["required", "--shape"]),
         ("broadcast d.npy --shape 2", &["--shape: 2 for a dim of 3, expected 3 (data [2, 3])"]),
         ("broadcast d.npy --shape 4,3", &["--shape: 4 for a dim of 2, expected 2"]),
@@ -103,9 +93,6 @@ fn refused() {
         ("broadcast 7 --shape INT_MAX,2", &["output: more items than can be counted"]),
         ("broadcast 7 --shape 4611686018427387904", &["output: more bytes than can be counted", "int64"]),
         (&many, &["output: rank 65, expected at most 64"]),
-        ("broadcast d.npy --shape x", &["--shape x: neither a list of integers"]),
-        ("broadcast d.npy --shape f.npy", &["--shape", "f.npy", "float32", "integers"]),
-        ("broadcast d.npy --shape i-2.npy", &["--shape", "i-2.npy", "[1, 2]", "1 axis"]),
         ("broadcast d.npy --shape 2,3 --axis 0", &["--axis"]),
         ("broadcast d.npy 2,3 --shape 2,3", &["2,3"]),
     ];

@@ -9,15 +9,7 @@ fn example<T: Copy>(
     options: &str,
     expected: Tensor<T>,
 ) -> Example<T> {
-    Example {
-        name: name.to_owned(),
-        operator: "gather",
-        data: data.clone(),
-        indices: Some(indices),
-        updates: None,
-        options: options.to_owned(),
-        expected,
-    }
+    Example { name: name.to_owned(), indices: Some(indices), ..Example::of("gather", data.clone(), options, expected) }
 }
 
 /// The seven examples of Gather-8; those of Gather-7 are the first five, that of Gather-1 has the indices 0 and 4 in two

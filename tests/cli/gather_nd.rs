@@ -11,12 +11,8 @@ fn example<T: Copy>(
 ) -> Example<T> {
     Example {
         name: name.to_owned(),
-        operator: "gather-nd",
-        data: data.clone(),
         indices: Some(indices),
-        updates: None,
-        options: format!("--batch-dims {batch_dims}"),
-        expected,
+        ..Example::of("gather-nd", data.clone(), format!("--batch-dims {batch_dims}"), expected)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bytes to which `--dtype` gives a dtype of fewer than 8 bits: no bit of them is dropped, in any format and by any command.
 
 use crate::common::{
-    DIVISIONS, Division, Folder, Refusal, SPECS, each, header, is_letter, named, npy, npy_with_header, to_fortran,
+    DIVISIONS, Division, Folder, Refusal, commands_of_data, each, header, named, npy, npy_with_header, to_fortran,
     words,
 };
 
@@ -51,9 +51,7 @@ fn refuses(folder: &Folder, rows: &[Refusal]) {
 
 /// The commands of operators that have no other operand than DATA.
 fn of_data() -> impl Iterator<Item = String> {
-    let is_alone =
-        |line: &String| line.split(' ').all(|word| word == "D" || !is_letter(word)) && !line.contains("--reduction");
-    let lines = SPECS.iter().flat_map(|spec| spec.lines(spec.commands)).filter(is_alone);
+    let lines = commands_of_data().filter(|line| !line.contains("--reduction"));
     lines.map(|line| if line.starts_with("split") { line + " --to npz" } else { line + " --to json" })
 }
 

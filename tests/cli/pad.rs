@@ -6,14 +6,13 @@ use crate::common::{Example, Folder, examples, npy, prints, refusals, tensor};
 #[test]
 fn examples_of_onnx_and_openvino() {
     let numbers: Vec<f32> = (1_u8..13).map(f32::from).collect();
-    let openvino = |options: &str, dims: [usize; 2], items: &[u8]| Example {
-        name: options.to_owned(),
-        operator: "pad",
-        data: tensor(&[3, 4], &numbers),
-        indices: None,
-        updates: None,
-        options: options.to_owned(),
-        expected: tensor(&dims, &items.iter().copied().map(f32::from).collect::<Vec<_>>()),
+    let openvino = |options: &str, dims: [usize; 2], items: &[u8]| {
+        Example::of(
+            "pad",
+            tensor(&[3, 4], &numbers),
+            options,
+            tensor(&dims, &items.iter().copied().map(f32::from).collect::<Vec<_>>()),
+        )
     };
     let mut rows = vec![
         openvino(
@@ -50,14 +49,8 @@ fn examples_of_onnx_and_openvino() {
         ),
         openvino("--before 0,1 --after 2,-1", [5, 4], &[0, 1, 2, 3, 0, 5, 6, 7, 0, 9, 10, 11, 0, 0, 0, 0, 0, 0, 0, 0]),
     ];
-    let onnx = |options: &str, dims: [usize; 2], items: &[f32]| Example {
-        name: options.to_owned(),
-        operator: "pad",
-        data: tensor(&[3, 2], &[1.0, 1.2, 2.3, 3.4, 4.5, 5.7]),
-        indices: None,
-        updates: None,
-        options: options.to_owned(),
-        expected: tensor(&dims, items),
+    let onnx = |options: &str, dims: [usize; 2], items: &[f32]| {
+        Example::of("pad", tensor(&[3, 2], &[1.0, 1.2, 2.3, 3.4, 4.5, 5.7]), options, tensor(&dims, items))
     };
     rows.extend([
         onnx(
@@ -92,13 +85,11 @@ fn results() {
     let folder = Folder::new();
     folder.put("d.npy", tensor::<i32>(&[2, 3], &[0, 1, 2, 3, 4, 5]).npy());
     folder.put("none.npy", tensor::<i32>(&[0, 2], &[]).npy()).put("one.npy", tensor::<i32>(&[1], &[7]).npy());
-    folder.put("before.npy", tensor::<i64>(&[2], &[0, 1]).npy()).put("after.json", "[1, 0]");
     folder.put("axes.npy", npy("|i1", &[1], &[0xff]));
     let framed = "int32 [3, 4] [[0, 0, 1, 2], [0, 3, 4, 5], [0, 0, 0, 0]]";
     let rows = [
         ("pad d.npy --before 0,1 --after 1,0", framed),
         ("pad d.npy --before=[0,1] --after=[1,0]", framed),
-        ("pad d.npy --before before.npy --after after.json", framed),
         ("pad d.npy --before 1,0 --after 0,1 --axes -1,0", framed),
         ("pad d.npy --before 1 --after 0 --axes axes.npy", "int32 [2, 4] [[0, 0, 1, 2], [0, 3, 4, 5]]"),
         ("pad d.npy --before 0,0 --after 0,0 --mode wrap", "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]"),
@@ -160,9 +151,9 @@ fn items_of_new_places() {
 fn refused() {
     let folder = Folder::new();
     folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy()).put("f.npy", tensor::<f32>(&[2], &[0.; 2]).npy());
-    folder.put("none.npy", tensor::<i32>(&[0, 3], &[]).npy()).put("i-2.npy", tensor::<i64>(&[1, 2], &[0, 1]).npy());
+    folder.put("none.npy", tensor::<i32>(&[0, 3], &[]).npy());
     folder.put("s.npy", npy("<U2", &[1], &[0; 8]));
-    let rows: [(&str, &[&str]); 31] = [
+    let rows: [(&str, &[&str]); 28] = [
         ("pad d.npy", &["required", "--before", "--after"]),
         ("pad d.npy --before 1,1", &["required", "--after"]),
         ("pad d.npy --before 1 --after 1,1", &["--before: 1 number, expected 2, one for each axis (data [2, 3])"]),
@@ -192,10 +183,7 @@ fn refused() {
         ("pad d.npy --before 1,1 --after 1,1 --fill x", &["--fill: found x, expected a number"]),
         ("pad [true] --before 1 --after 1 --fill 1", &["--fill: 1 is a number, expected true or false"]),
         ("pad s.npy --before 1 --after 1 --fill abc", &["--fill: abc is longer than <U2"]),
-        ("pad d.npy --before x --after 1,1", &["--before x: neither a list of integers"]),
         ("pad d.npy --before 9223372036854775808,0 --after 1,1", &["--before", "beyond int64"]),
-        ("pad d.npy --before f.npy --after 1,1", &["--before", "f.npy", "float32", "integers"]),
-        ("pad d.npy --before 1,1 --after i-2.npy", &["--after", "i-2.npy", "[1, 2]", "1 axis"]),
         ("pad d.npy 1,1 --before 1,1 --after 1,1", &["1,1"]),
     ];
     refusals(&folder, &rows);

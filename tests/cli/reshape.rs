@@ -35,15 +35,7 @@ fn examples_of_onnx_and_openvino() {
     ];
     let example = |(shape, options, dims): (&[usize], &str, &[usize])| {
         let items: Vec<f32> = (0..shape.iter().product::<usize>()).map(|n| n as f32).collect();
-        Example {
-            name: format!("{shape:?} {options}"),
-            operator: "reshape",
-            data: tensor(shape, &items),
-            indices: None,
-            updates: None,
-            options: options.to_owned(),
-            expected: tensor(dims, &items),
-        }
+        Example::of("reshape", tensor(shape, &items), options, tensor(dims, &items))
     };
     examples(rows.map(example).into());
 }
@@ -234,9 +226,9 @@ reshape (ONNX Reshape, Squeeze, Unsqueeze, Flatten; OpenVINO Reshape-1, Squeeze-
 fn refused() {
     let folder = Folder::new();
     folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy()).put("f.npy", tensor::<f32>(&[2], &[0.; 2]).npy());
-    folder.put("none.npy", tensor::<i32>(&[2, 0], &[]).npy()).put("i-2.npy", tensor::<i64>(&[1, 2], &[3, 2]).npy());
+    folder.put("none.npy", tensor::<i32>(&[2, 0], &[]).npy());
     folder.put("one.npy", tensor::<i32>(&[1, 3], &[0; 3]).npy());
-    let rows: [(&str, &[&str]); 25] = [
+    let rows: [(&str, &[&str]); 22] = [
         ("reshape d.npy", &["--shape", "--squeeze", "--unsqueeze", "--flatten"]),
         ("reshape d.npy --shape 6 --squeeze", &["--shape", "--squeeze"]),
         ("reshape d.npy --squeeze --allow-zero", &["--allow-zero"]),
@@ -255,9 +247,6 @@ fn refused() {
             "reshape d.npy --shape 4611686018427387904,4611686018427387904",
             &["--shape", "more items than can be counted"],
         ),
-        ("reshape d.npy --shape f.npy", &["--shape", "f.npy", "float32", "integers"]),
-        ("reshape d.npy --shape i-2.npy", &["--shape", "i-2.npy", "[1, 2]", "1 axis"]),
-        ("reshape d.npy --shape 2,x", &["--shape", "neither a list of integers"]),
         ("reshape d.npy --squeeze=0", &["--squeeze", "axis 0 has dim 2, expected 1"]),
         ("reshape one.npy --squeeze=0,-2", &["--squeeze", "axis 0 is named twice"]),
         ("reshape one.npy --squeeze=2", &["--squeeze", "axis 2", "[-2, 1]"]),

@@ -6,14 +6,13 @@ use crate::common::{Example, Folder, examples, npy, prints, refusals, tensor};
 #[test]
 fn examples_of_openvino() {
     let items: Vec<f32> = (1_u8..13).map(f32::from).collect();
-    let example = |options: &str, expected: &[u8]| Example {
-        name: options.to_owned(),
-        operator: "roll",
-        data: tensor(&[4, 3], &items),
-        indices: None,
-        updates: None,
-        options: options.to_owned(),
-        expected: tensor(&[4, 3], &expected.iter().copied().map(f32::from).collect::<Vec<_>>()),
+    let example = |options: &str, expected: &[u8]| {
+        Example::of(
+            "roll",
+            tensor(&[4, 3], &items),
+            options,
+            tensor(&[4, 3], &expected.iter().copied().map(f32::from).collect::<Vec<_>>()),
+        )
     };
     examples(vec![
         example("--shift 1 --axes 0", &[10, 11, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
@@ -70,8 +69,8 @@ fn results() {
 #[test]
 fn refused() {
     let folder = Folder::new();
-    folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy()).put("f.npy", tensor::<f32>(&[2], &[0.; 2]).npy());
-    let rows: [(&str, &[&str]); 14] = [
+    folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy());
+    let rows: [(&str, &[&str]); 12] = [
         ("roll d.npy", &["required", "--shift"]),
         ("roll d.npy --axes 0", &["required", "--shift"]),
         ("roll d.npy --shift 1,2", &["--shift: 2 numbers, expected 1 (data [2, 3])"]),
@@ -82,8 +81,6 @@ fn refused() {
         ("roll d.npy --shift 1 --axes 0,-3", &["--axes", "axis -3 at position 1", "[-2, 1]"]),
         ("roll 7 --shift 1 --axes 0", &["--axes", "a scalar has no axes"]),
         ("roll d.npy --shift 9223372036854775808", &["--shift", "beyond int64"]),
-        ("roll d.npy --shift x", &["--shift x: neither a list of integers"]),
-        ("roll d.npy --shift f.npy", &["--shift", "f.npy", "float32", "integers"]),
         ("roll d.npy --shift 1 --axis 0", &["--axis", "--axes"]),
         ("roll d.npy 1 --shift 1", &["'1'"]),
     ];

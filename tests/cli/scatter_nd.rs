@@ -20,12 +20,9 @@ fn examples_of_the_specification() {
                    expected: &[f32]| {
         Example {
             name,
-            operator: "scatter-nd",
-            data: data.clone(),
             indices: Some(tensor(&[indices.len(), 1], indices)),
             updates: Some(updates.clone()),
-            options,
-            expected: tensor(&data.shape, expected),
+            ..Example::of("scatter-nd", data.clone(), options, tensor(&data.shape, expected))
         }
     };
     let line = tensor(&[8], &[1., 2., 3., 4., 5., 6., 7., 8.]);

@@ -21,22 +21,15 @@ fn examples_of_the_specification() {
     let second_expected = tensor(&[3, 5], &[1., 1., 1., 3., 4., 1., 6., 1., 8., 9., 1., 11., 2., 13., 14.]);
     let example = |name: &str, axis: &str| Example {
         name: name.to_owned(),
-        operator: "scatter-update",
-        data: second.clone(),
         indices: Some(tensor(&[2], &[0_i64, 2])),
         updates: Some(tensor(&[3, 2], &[1., 1., 1., 1., 1., 2.])),
-        options: format!("--axis {axis}"),
-        expected: second_expected.clone(),
+        ..Example::of("scatter-update", second.clone(), format!("--axis {axis}"), second_expected.clone())
     };
     examples(vec![
         Example {
-            name: "1, scaled".to_owned(),
-            operator: "scatter-update",
-            data,
             indices: Some(tensor(&index_shape, &numbers)),
             updates: Some(updates),
-            options: "--axis 1".to_owned(),
-            expected,
+            ..Example::of("scatter-update", data, "--axis 1", expected)
         },
         example("2", "1"),
         example("2 with a negative axis", "-1"),
@@ -50,7 +43,7 @@ fn results() {
     folder.put("d.npy", tensor::<i32>(&[2, 3], &[0, 1, 2, 3, 4, 5]).npy());
     folder.put("none.npy", tensor::<i32>(&[3, 0], &[]).npy());
     folder.put("axis0.npy", tensor::<i64>(&[], &[1]).npy()).put("axis1.npy", tensor::<u8>(&[1], &[1]).npy());
-    folder.put("axis.json", "[-1]").put("axis-0.json", "1");
+    folder.put("axis-0.json", "1");
     folder.put("i-none.npy", tensor::<i64>(&[0], &[]).npy()).put("i-0.npy", tensor::<i64>(&[], &[1]).npy());
     let unchanged = "int32 [2, 3] [[0, 1, 2], [3, 4, 5]]";
     let second = "int32 [2, 3] [[0, 1, 2], [7, 8, 9]]";
@@ -67,7 +60,6 @@ fn results() {
         ("scatter-update d.npy [1] [[7],[8]] --axis 1", column),
         ("scatter-update d.npy [1] [[7],[8]] --axis axis0.npy", column),
         ("scatter-update d.npy [1] [[7],[8]] --axis axis1.npy", column),
-        ("scatter-update d.npy [1] [[7],[8]] --axis axis.json", column),
         ("scatter-update d.npy [1] [[7],[8]] --axis axis-0.json", column),
         ("scatter-update d.npy [[[1]]] [[[[7]]],[[[8]]]] --axis 1", column),
         // the last in row-major order wins
@@ -100,9 +92,9 @@ fn refused() {
     folder.put("zero.npy", tensor::<i32>(&[], &[1]).npy()).put("f.npy", tensor::<f32>(&[1, 3], &[0.; 3]).npy());
     folder.put("i-huge.npy", npy("<u8", &[2], &[[0; 8], [255; 8]].concat()));
     folder.put("i-2.npy", tensor::<i64>(&[2, 2], &[0, 1, 1, 2]).npy_fortran());
-    folder.put("two.npy", tensor::<i64>(&[2], &[0, 1]).npy()).put("half.npy", tensor::<f32>(&[1], &[0.]).npy());
+    folder.put("two.npy", tensor::<i64>(&[2], &[0, 1]).npy());
     folder.put("axis2.npy", tensor::<i64>(&[1, 1], &[0]).npy());
-    let rows: [(&str, &[&str]); 29] = [
+    let rows: [(&str, &[&str]); 28] = [
         ("scatter-update d.npy [0,-1] --fill 1 --axis 0", &["INDICES", "-1 at [1]", "[0, 1]", "write 1 for"]),
         ("scatter-update d.npy [0,2] --fill 1 --axis 0", &["INDICES", "2", "[1]", "[0, 1]"]),
         ("scatter-update d.npy [[0,1],[1,3]] --fill 1 --axis 1", &["INDICES", "3", "[1, 1]", "[0, 2]"]),
@@ -129,7 +121,6 @@ fn refused() {
             &["--axis axis2.npy: shape [1, 1], expected one integer"],
         ),
         ("scatter-update d.npy [0] [[1,2,3]] --axis two.npy", &["--axis", "2", "one"]),
-        ("scatter-update d.npy [0] [[1,2,3]] --axis half.npy", &["--axis", "half.npy", "float32", "integers"]),
         ("scatter-update d.npy [0] [[1,2,3]] --axis=", &["--axis", "0", "one"]),
         ("scatter-update d.npy [0] [[1,2,3]] --axis one", &["--axis", "one"]),
         ("scatter-update d.npy [0] [[1,2,3]]", &["--axis"]),

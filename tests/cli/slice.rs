@@ -28,12 +28,7 @@ fn examples_of_the_specification() {
     ];
     let example = |name: &str, data: &Tensor<f32>, options: &str, expected: Tensor<f32>| Example {
         name: name.to_owned(),
-        operator: "slice",
-        data: data.clone(),
-        indices: None,
-        updates: None,
-        options: options.to_owned(),
-        expected,
+        ..Example::of("slice", data.clone(), options, expected)
     };
     let mut all: Vec<_> = rows
         .iter()

@@ -11,12 +11,8 @@ fn examples_of_the_specification() {
     };
     let example = |name: &str, data: Tensor<f32>, updates: Tensor<f32>, options: &str, expected: &[f32]| Example {
         name: name.to_owned(),
-        operator: "slice-scatter",
-        expected: tensor(&data.shape, expected),
-        data,
-        indices: None,
         updates: Some(updates),
-        options: options.to_owned(),
+        ..Example::of("slice-scatter", data.clone(), options, tensor(&data.shape, expected))
     };
     examples(vec![
         example(

@@ -18,15 +18,12 @@ fn examples_of_onnx_and_openvino() {
         let places = wide.iter().zip(dims).fold(vec![0], |places, (&dim, &len)| {
             places.iter().flat_map(|place| (0..len).map(move |at| place * dim + at % dim)).collect()
         });
-        Example {
-            name: format!("{shape:?} {repeats:?}"),
-            operator: "tile",
-            data: tensor(shape, &items),
-            indices: None,
-            updates: None,
-            options: format!("--repeats {repeats:?}").replace(", ", ","),
-            expected: tensor(dims, &places.iter().map(|&place| items[place]).collect::<Vec<_>>()),
-        }
+        Example::of(
+            "tile",
+            tensor(shape, &items),
+            format!("--repeats {repeats:?}").replace(", ", ","),
+            tensor(dims, &places.iter().map(|&place| items[place]).collect::<Vec<_>>()),
+        )
     };
     examples(rows.map(example).into());
 }
@@ -35,15 +32,12 @@ fn examples_of_onnx_and_openvino() {
 fn results() {
     let folder = Folder::new();
     folder.put("d.npy", tensor::<i32>(&[2, 2], &[1, 2, 3, 4]).npy()).put("none.npy", tensor::<i32>(&[2, 0], &[]).npy());
-    folder.put("r.npy", npy("|u1", &[2], &[1, 2])).put("r.json", "[1, 2]");
     folder.put("bf16.npy", npy("<V2", &[1], &[0x80, 0x3f]));
     let wide = "int32 [2, 4] [[1, 2, 1, 2], [3, 4, 3, 4]]";
     let rows = [
         ("tile d.npy --repeats 1,2", wide),
         ("tile d.npy --repeats 2", wide),
         ("tile d.npy --repeats [2]", wide),
-        ("tile d.npy --repeats r.npy", wide),
-        ("tile d.npy --repeats r.json", wide),
         ("tile d.npy --repeats=", "int32 [2, 2] [[1, 2], [3, 4]]"),
         ("tile d.npy --repeats 1,1", "int32 [2, 2] [[1, 2], [3, 4]]"),
         ("tile d.npy --repeats 2,1", "int32 [4, 2] [[1, 2], [3, 4], [1, 2], [3, 4]]"),
@@ -67,11 +61,10 @@ fn results() {
 #[test]
 fn refused() {
     let folder = Folder::new();
-    folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy()).put("f.npy", tensor::<f32>(&[2], &[0.; 2]).npy());
-    folder.put("i-2.npy", tensor::<i64>(&[1, 2], &[1, 1]).npy());
+    folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy());
     let ones = ["1"; 65].join(",");
     let many = format!("tile d.npy --repeats {ones}");
-    let rows: [(&str, &[&str]); 13] = [
+    let rows: [(&str, &[&str]); 11] = [
         ("tile d.npy", &["required", "--repeats"]),
         ("tile d.npy --repeats 2,-1", &["--repeats: -1 for axis 1, expected 0 or more (data [2, 3])"]),
         ("tile d.npy --repeats INT_MIN", &["--repeats: -9223372036854775808 for axis 1"]),
@@ -84,8 +77,6 @@ fn refused() {
         ("tile 7 --repeats 2305843009213693952", &["output: more bytes than can be counted", "int64"]),
         (&many, &["output: rank 65, expected at most 64"]),
         ("tile d.npy --repeats 1.5", &["--repeats 1.5: neither a list of integers"]),
-        ("tile d.npy --repeats f.npy", &["--repeats", "f.npy", "float32", "integers"]),
-        ("tile d.npy --repeats i-2.npy", &["--repeats", "i-2.npy", "[1, 2]", "1 axis"]),
         ("tile d.npy --repeats 2 --axis 0", &["--axis"]),
         ("tile d.npy 2 --repeats 2", &["'2'"]),
     ];

@@ -38,15 +38,12 @@ fn examples_of_onnx_and_openvino() {
         let axes = order.unwrap_or(&reversed);
         let dims: Vec<usize> = axes.iter().map(|&axis| shape[axis]).collect();
         let floats = |bytes: &[u8]| bytes.iter().copied().map(f32::from).collect::<Vec<_>>();
-        Example {
-            name: format!("{shape:?} {order:?}"),
-            operator: "transpose",
-            data: tensor(shape, &floats(&bytes)),
-            indices: None,
-            updates: None,
-            options: order.map(|axes| format!("--axes {axes:?}").replace(", ", ",")).unwrap_or_default(),
-            expected: tensor(&dims, &floats(&moved(&bytes, shape, axes, 1))),
-        }
+        Example::of(
+            "transpose",
+            tensor(shape, &floats(&bytes)),
+            order.map(|axes| format!("--axes {axes:?}").replace(", ", ",")).unwrap_or_default(),
+            tensor(&dims, &floats(&moved(&bytes, shape, axes, 1))),
+        )
     };
     examples(rows.map(example).into());
 }
@@ -56,7 +53,7 @@ fn results() {
     let folder = Folder::new();
     folder.put("d.npy", tensor::<i32>(&[2, 3], &[0, 1, 2, 3, 4, 5]).npy());
     folder.put("none.npy", tensor::<i32>(&[2, 0, 3], &[]).npy()).put("zero.npy", tensor::<i32>(&[], &[7]).npy());
-    folder.put("axes.npy", tensor::<i64>(&[2], &[-1, 0]).npy()).put("axes.json", "[1, 0]");
+    folder.put("axes.npy", tensor::<i64>(&[2], &[-1, 0]).npy());
     folder.put("empty.npy", tensor::<i64>(&[0], &[]).npy());
     folder.put("bf16.npy", npy("<V2", &[1, 2], &[0x80, 0x3f, 0x40, 0xc0]));
     let turned = "int32 [3, 2] [[0, 3], [1, 4], [2, 5]]";
@@ -67,7 +64,6 @@ fn results() {
         ("transpose d.npy --axes -1,0", turned),
         ("transpose d.npy --axes=[-1,-2]", turned),
         ("transpose d.npy --axes axes.npy", turned),
-        ("transpose d.npy --axes axes.json", turned),
         // Transpose-1: an empty list reverses the axes
         ("transpose d.npy --axes=", turned),
         ("transpose d.npy --axes empty.npy", turned),
@@ -132,10 +128,10 @@ fn from_zarr_to_zarr() {
 #[test]
 fn refused() {
     let folder = Folder::new();
-    folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy()).put("f.npy", tensor::<f32>(&[2], &[0.; 2]).npy());
-    folder.put("zero.npy", tensor::<i32>(&[], &[1]).npy()).put("i-2.npy", tensor::<i64>(&[1, 2], &[0, 1]).npy());
+    folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy());
+    folder.put("zero.npy", tensor::<i32>(&[], &[1]).npy());
     folder.put("i-huge.npy", npy("<u8", &[1], &[0, 0, 0, 0, 0, 0, 0, 0x80]));
-    let rows: [(&str, &[&str]); 14] = [
+    let rows: [(&str, &[&str]); 11] = [
         ("transpose d.npy --axes 0", &["--axes", "1 axis", "axis 1 is missing", "[2, 3]"]),
         ("transpose d.npy --axes 0,0", &["--axes", "axis 0 is named twice"]),
         ("transpose d.npy --axes 1,-1", &["--axes", "axis 1 is named twice", "-1 at position 1"]),
@@ -144,9 +140,6 @@ fn refused() {
         ("transpose d.npy --axes INT_MAX,0", &["--axes", "9223372036854775807"]),
         ("transpose d.npy --axes 9223372036854775808", &["--axes", "beyond int64"]),
         ("transpose d.npy --axes i-huge.npy", &["--axes", "i-huge.npy", "9223372036854775808"]),
-        ("transpose d.npy --axes i-2.npy", &["--axes", "i-2.npy", "[1, 2]", "1 axis"]),
-        ("transpose d.npy --axes f.npy", &["--axes", "f.npy", "float32", "integers"]),
-        ("transpose d.npy --axes x", &["--axes", "neither a list of integers"]),
         ("transpose zero.npy --axes 0", &["--axes", "a scalar has no axes"]),
         ("transpose d.npy 1,0", &["1,0"]),
         ("transpose d.npy --axis 0", &["--axis", "--axes"]),

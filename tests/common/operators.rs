@@ -140,6 +140,12 @@ pub(crate) fn commands() -> impl Iterator<Item = String> {
     SPECS.iter().filter(|spec| !spec.has_several_outputs()).flat_map(|spec| spec.lines(spec.commands))
 }
 
+/// The commands of all operators that have no other operand than DATA.
+pub(crate) fn commands_of_data() -> impl Iterator<Item = String> {
+    let lines = SPECS.iter().flat_map(|spec| spec.lines(spec.commands));
+    lines.filter(|line| line.split(' ').all(|word| word == "D" || !is_letter(word)))
+}
+
 /// What is [refused](Spec::refused) by all operators, as command lines.
 pub(crate) fn refused_commands() -> impl Iterator<Item = String> {
     SPECS.iter().flat_map(|spec| {

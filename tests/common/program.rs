@@ -413,6 +413,15 @@ pub(crate) struct Example<T> {
     pub expected: Tensor<T>,
 }
 
+impl<T> Example<T> {
+    /// An example without other operands than DATA.
+    pub(crate) fn of(operator: &'static str, data: Tensor<T>, options: impl Into<String>, expected: Tensor<T>) -> Self {
+        let options = options.into();
+        let name = format!("{operator} {:?} {options}", data.shape);
+        Self { name, operator, data, indices: None, updates: None, options, expected }
+    }
+}
+
 impl<T: Item> Example<T> {
     pub(crate) fn check(&self) -> Result<(), String> {
         let (folder, npy) = (Folder::new(), self.expected.npy());
