@@ -153,22 +153,6 @@ fn results() {
     prints(&folder, &rows);
 }
 
-/// What scatter-nd does, gather-nd takes back: the updates, and with them all that was in the data.
-#[test]
-fn the_way_back_of_scatter_nd() {
-    let folder = Folder::new();
-    folder.put("d.npy", tensor::<i32>(&[4, 3], &(0..12).collect::<Vec<_>>()).npy());
-    folder.put("u.npy", tensor::<i32>(&[3, 3], &(100..109).collect::<Vec<_>>()).npy());
-    folder.put("i.npy", tensor::<i64>(&[3, 1], &[2, -4, 3]).npy());
-    let run = |args: &str| folder.run(words(args)).printed().expect(args);
-    run("gather-nd d.npy i.npy -o before.npy");
-    run("scatter-nd d.npy i.npy u.npy -o put.npy");
-    run("gather-nd put.npy i.npy -o after.npy");
-    assert_eq!(folder.get("after.npy"), folder.get("u.npy"));
-    run("scatter-nd put.npy i.npy before.npy -o back.npy");
-    assert_eq!(folder.get("back.npy"), folder.get("d.npy"));
-}
-
 #[test]
 fn refused() {
     let folder = Folder::new();
