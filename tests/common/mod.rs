@@ -11,6 +11,7 @@ mod machine;
 mod operators;
 #[cfg(feature = "cli")]
 mod program;
+#[cfg(feature = "cli")]
 mod random;
 #[cfg(feature = "remote")]
 pub(crate) mod server;
@@ -26,6 +27,7 @@ pub(crate) use machine::*;
 pub(crate) use operators::*;
 #[cfg(feature = "cli")]
 pub(crate) use program::*;
+#[cfg(feature = "cli")]
 pub(crate) use random::*;
 #[cfg(feature = "cli")]
 pub(crate) use specs::SPECS;
