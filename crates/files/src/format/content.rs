@@ -13,6 +13,7 @@ use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::key_store::KeyStore;
 use crate::storage::local_store::LocalStore;
+use crate::storage::opened_file::OpenedFile;
 use crate::storage::read_at::{ReadAt, ReopenedFile, Section};
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::{FileMetadata, Source, fill_from};
@@ -65,8 +66,8 @@ impl Content {
         Self::new(Vec::new(), ContentSource::Folder(store), threads)
     }
 
-    /// A pipe or a device becomes a stream.
-    pub(super) fn from_file(mut file: File, folder: Option<&Path>, threads: Threads) -> Result<Self> {
+    /// A pipe or a device becomes a stream. `is_changed` tells whether this process may change the file.
+    pub(super) fn from_file(mut file: File, is_changed: bool, folder: Option<&Path>, threads: Threads) -> Result<Self> {
         let metadata = file.metadata()?;
         ensure!(!metadata.is_dir(), "is a folder, expected a file");
         if !metadata.is_file() {
@@ -77,8 +78,9 @@ impl Content {
         if begin.len() as u64 != metadata.len().min(BEGIN as u64) {
             return Ok(Self::new(begin, ContentSource::Stream(Box::new(file)), threads));
         }
-        let opened =
-            ContentSource::Bytes { bytes: Arc::new(file), size: metadata.len(), folder: folder.map(Path::to_owned) };
+        let bytes: Arc<dyn ReadAt> =
+            if is_changed { Arc::new(file) } else { Arc::new(OpenedFile::new(file, &metadata)) };
+        let opened = ContentSource::Bytes { bytes, size: metadata.len(), folder: folder.map(Path::to_owned) };
         Ok(Self::new(begin, opened, threads))
     }
 

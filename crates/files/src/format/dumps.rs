@@ -105,7 +105,7 @@ pub(super) fn path_from(folder: &Path, path: &Path) -> String {
 impl OpenOptions {
     pub(super) fn open_dump(&self, path: &Path, view: &RawView) -> Result<Input> {
         let open = || {
-            let content = Content::from_file(File::open(path)?, path.parent(), self.threads)?;
+            let content = Content::from_file(File::open(path)?, false, path.parent(), self.threads)?;
             raw::open(self.opened(content, path)?, view, false)
         };
         Ok(self.input(Format::RAW, open().with_context(|| self.label.clone())?))

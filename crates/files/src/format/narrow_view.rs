@@ -166,6 +166,10 @@ impl ReadAt for NarrowItems {
         self.bytes.stamp()
     }
 
+    fn first_stamp(&self) -> io::Result<Stamp> {
+        self.bytes.first_stamp()
+    }
+
     fn identity(&self) -> io::Result<Identity> {
         self.bytes.identity()
     }

@@ -99,6 +99,10 @@ impl<T: Units> ReadAt for ByUnits<T> {
         self.0.stored().stamp()
     }
 
+    fn first_stamp(&self) -> io::Result<Stamp> {
+        self.0.stored().first_stamp()
+    }
+
     fn identity(&self) -> io::Result<Identity> {
         self.0.stored().identity()
     }

@@ -1,6 +1,8 @@
 //! Targets of items, stores and streams, beside the sources of tensorop-kernels.
 
-pub use tensorop_kernels::storage::{attachments, chunked, conversion, key_store, platform, read_at, requests, source};
+pub use tensorop_kernels::storage::{
+    attachments, chunked, conversion, key_store, opened_file, platform, read_at, requests, source,
+};
 
 #[cfg_attr(feature = "remote", path = "bucket.rs")]
 #[cfg_attr(not(feature = "remote"), path = "no_bucket.rs")]

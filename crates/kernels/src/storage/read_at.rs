@@ -26,6 +26,11 @@ pub trait ReadAt: Debug + Send + Sync {
 
     fn stamp(&self) -> io::Result<Stamp>;
 
+    /// The version with which [`stamp`](Self::stamp) is compared in the end: that of the opening where it is known.
+    fn first_stamp(&self) -> io::Result<Stamp> {
+        self.stamp()
+    }
+
     /// The identity is the same under every name of the file.
     fn identity(&self) -> io::Result<Identity>;
 

@@ -70,7 +70,7 @@ enum Storage {
 
 impl Storage {
     fn stored(bytes: Arc<dyn ReadAt>, start: u64) -> Result<Self> {
-        Ok(Self::Bytes { stamp: bytes.stamp()?, bytes, start })
+        Ok(Self::Bytes { stamp: bytes.first_stamp()?, bytes, start })
     }
 
     /// Returns a storage that shares these items. Panics for a stream.

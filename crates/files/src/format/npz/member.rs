@@ -7,6 +7,7 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchiveEntryWayfinder};
 
+use super::read::HEADER_BUFFER;
 use crate::error::Result;
 use crate::format::npy::{self, Header};
 use crate::storage::read_at::{ReadAt, Section};
@@ -35,6 +36,17 @@ impl ArchiveMember {
 
     pub(super) fn size(&self) -> u64 {
         self.found.uncompressed_size_hint()
+    }
+
+    /// Reads the header of a tensor. `content` is as stored.
+    pub(super) fn header(&self, content: Section<Arc<dyn ReadAt>>) -> Result<Header> {
+        if self.method != CompressionMethod::STORE {
+            return MemberContent::new(content, self, HEADER_BUFFER).header();
+        }
+        // the checksum of a stored member is checked before its items are read, in large pieces
+        let header = npy::read_on(&mut BufReader::with_capacity(HEADER_BUFFER, content), &mut Vec::new())?;
+        npy::check_len(&header, self.size())?;
+        Ok(header)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::storage::read_at::{Identity, ReadAt, Section, Stamp};
 use crate::storage::source::Source;
 
 /// Most headers have 128 bytes.
-const HEADER_BUFFER: usize = 1 << 9;
+pub(super) const HEADER_BUFFER: usize = 1 << 9;
 /// Makes the cost of system calls negligible.
 const ITEMS_BUFFER: usize = 1 << 16;
 
@@ -224,7 +224,7 @@ impl Archive {
             let at = self.content_at(member)?;
             let front: Arc<dyn ReadAt> = Arc::new(front.clone());
             let section = Section::new(front, at, member.stored());
-            Ok(BegunMember { at, header: MemberContent::new(section, member, HEADER_BUFFER).header()? })
+            Ok(BegunMember { at, header: member.header(section)? })
         })
     }
 
@@ -412,6 +412,10 @@ impl ReadAt for FileFront {
 
     fn stamp(&self) -> io::Result<Stamp> {
         self.file.stamp()
+    }
+
+    fn first_stamp(&self) -> io::Result<Stamp> {
+        self.file.first_stamp()
     }
 
     fn identity(&self) -> io::Result<Identity> {
