@@ -1,7 +1,9 @@
 //! Applies `--dtype` to the operands of a command. It decides the dtype of ambiguous items and leaves operands with a
 //! dtype of their own unchanged.
 
-use std::cell::{Cell, RefCell};
+use std::mem;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, anyhow, bail, ensure};
 
@@ -13,6 +15,7 @@ use crate::format::open::Input;
 use crate::format::stored_dtype::StoredDType;
 use crate::item::cast::Cast;
 use crate::item::dtype::{DType, Kind};
+use crate::parallel::locked;
 
 /// The items that may be read as another dtype of the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,19 +35,19 @@ pub(super) struct AskedDTypes<'a> {
     values: &'a [DTypeArg],
     reading: Reinterpret,
     casts: bool,
-    uses: RefCell<Vec<DTypeUse>>,
-    /// Empty unless a value has a pattern.
-    names: RefCell<Vec<String>>,
+    uses: Mutex<Vec<DTypeUse>>,
+    /// The tensors that were asked for, in this order; empty without values.
+    names: Mutex<Vec<String>>,
     /// Whether a tensor has void items for the value without a pattern, or its dtype.
-    has_clear: Cell<bool>,
+    has_clear: AtomicBool,
 }
 
 #[derive(Clone, Default)]
 struct DTypeUse {
     is_used: bool,
     is_matched: bool,
-    /// The error about the first tensor that could not use the value.
-    unused_message: Option<String>,
+    /// The error about the first tensor that could not use the value, with the number of that tensor.
+    unused: Option<(usize, String)>,
 }
 
 impl<'a> AskedDTypes<'a> {
@@ -55,9 +58,9 @@ impl<'a> AskedDTypes<'a> {
             values,
             reading,
             casts: false,
-            uses: RefCell::new(vec![DTypeUse::default(); values.len()]),
-            names: RefCell::default(),
-            has_clear: Cell::new(false),
+            uses: Mutex::new(vec![DTypeUse::default(); values.len()]),
+            names: Mutex::default(),
+            has_clear: AtomicBool::new(false),
         }
     }
 
@@ -75,7 +78,7 @@ impl<'a> AskedDTypes<'a> {
     pub(super) fn look_at(&self, name: Option<&str>, dtype: &DType) {
         let value = self.number_for(name.unwrap_or_default()).map(|number| &self.values[number]);
         if value.is_some_and(|value| value.glob.is_none() && is_clear(&value.value, dtype)) {
-            self.has_clear.set(true);
+            self.has_clear.store(true, Ordering::Relaxed);
         }
     }
 
@@ -97,26 +100,27 @@ impl<'a> AskedDTypes<'a> {
     /// Patterns match a tensor without a name as the empty text.
     pub(super) fn of(&self, name: Option<&str>) -> DTypeOption<'_> {
         let name = name.unwrap_or_default();
-        if self.values.iter().any(|value| value.glob.is_some()) {
-            let mut uses = self.uses.borrow_mut();
-            for (value, used) in self.values.iter().zip(uses.iter_mut()) {
-                used.is_matched |= value.glob.as_ref().is_some_and(|glob| glob.matches(name));
-            }
-            self.names.borrow_mut().push(name.to_owned());
+        if self.values.is_empty() {
+            return DTypeOption { all: self, number: None, tensor: 0 };
         }
-        DTypeOption { all: self, number: self.number_for(name) }
+        for (value, used) in self.values.iter().zip(locked(&self.uses).iter_mut()) {
+            used.is_matched |= value.glob.as_ref().is_some_and(|glob| glob.matches(name));
+        }
+        let mut names = locked(&self.names);
+        names.push(name.to_owned());
+        DTypeOption { all: self, number: self.number_for(name), tensor: names.len() }
     }
 
     /// A value also passes if later values override it for all of its tensors. `--dequantize` must find a weight, too.
     pub(super) fn finish(&self) -> Result<()> {
         let found = self.quantized.is_none_or(OperandContainers::has_quantized);
         ensure!(found, "--dequantize: no operand has a quantised weight, or a file beside it that states a layout");
-        for (value, used) in self.values.iter().zip(self.uses.borrow().iter()) {
-            let message = used.unused_message.clone().filter(|_| !used.is_used);
+        for (value, used) in self.values.iter().zip(locked(&self.uses).iter()) {
+            let message = used.unused.clone().filter(|_| !used.is_used);
             match (message, value.glob.as_ref().filter(|_| !used.is_matched)) {
-                (Some(message), _) => return Err(anyhow!(message)),
+                (Some((_, message)), _) => return Err(anyhow!(message)),
                 (None, Some(glob)) => {
-                    let (names, text) = (self.names.take(), glob.text());
+                    let (names, text) = (mem::take(&mut *locked(&self.names)), glob.text());
                     let mut names: Vec<_> = names.iter().map(String::as_str).collect();
                     names.dedup();
                     bail!("--dtype {text}={}: {text} matches no tensor{}", value.value.name(), meant(text, &names))
@@ -131,7 +135,10 @@ impl<'a> AskedDTypes<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct DTypeOption<'a> {
     all: &'a AskedDTypes<'a>,
+    /// Of the value.
     number: Option<usize>,
+    /// In the order in which tensors were asked for, which may be read by several threads.
+    tensor: usize,
 }
 
 impl<'a> DTypeOption<'a> {
@@ -154,13 +161,16 @@ impl<'a> DTypeOption<'a> {
 
     fn mark_used(self) {
         if let Some(number) = self.number {
-            self.all.uses.borrow_mut()[number].is_used = true;
+            locked(&self.all.uses)[number].is_used = true;
         }
     }
 
     fn mark_unused(self, why: impl FnOnce() -> String) {
         if let Some(number) = self.number {
-            self.all.uses.borrow_mut()[number].unused_message.get_or_insert_with(why);
+            let unused = &mut locked(&self.all.uses)[number].unused;
+            if unused.as_ref().is_none_or(|(first, _)| self.tensor < *first) {
+                *unused = Some((self.tensor, why()));
+            }
         }
     }
 
@@ -195,7 +205,7 @@ impl<'a> DTypeOption<'a> {
             self.mark_used();
             return unchanged();
         }
-        let leaves_unsigned = value.glob.is_none() && self.all.has_clear.get() && !beside_clear;
+        let leaves_unsigned = value.glob.is_none() && self.all.has_clear.load(Ordering::Relaxed) && !beside_clear;
         let may = match reading {
             // a packed dtype may also read uint8
             Reinterpret::Void => match found.kind() {

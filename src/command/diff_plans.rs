@@ -10,12 +10,13 @@ use super::dry_run::Report;
 use super::io::{Io, Outcome, Run, complain};
 use super::messages::{counted, message, option_error};
 use super::show::write_png;
-use super::sides::{NamedPairs, SMALL};
+use super::sides::NamedPairs;
 use crate::diff::maps::{self, Density};
 use crate::diff::{Options, PlannedComparison, explain_sources};
 use crate::engine::explain::Explanation;
 use crate::info::size;
 use crate::ops::fill::Limits;
+use crate::parallel::SMALL_TENSOR;
 use crate::parallel::Threads;
 use crate::picture::Picture;
 use crate::storage::source::Source;
@@ -55,7 +56,7 @@ pub(super) fn explain_many(
             continue;
         };
         let plan = pairs.open([expected, actual], asked.of(Some(name))).and_then(|[expected, actual]| {
-            let is_small = expected.bytes() + actual.bytes() < SMALL;
+            let is_small = expected.bytes() + actual.bytes() < SMALL_TENSOR;
             small += usize::from(is_small);
             // small pairs run several at a time, one thread each
             let threads = if is_small { Threads::new(NonZero::new(1)) } else { limits.threads };
@@ -75,7 +76,7 @@ pub(super) fn explain_many(
     let pairs = plans.len() - alone[0] - alone[1];
     report.line(format_args!("{} of tensors by name", counted(pairs as u64, "pair", "pairs")));
     if small > 0 {
-        let (small, limit) = (counted(small as u64, "pair", "pairs"), size(SMALL as u64));
+        let (small, limit) = (counted(small as u64, "pair", "pairs"), size(SMALL_TENSOR as u64));
         report.line(format_args!("{small} of less than {limit}, compared by one thread each, several at a time"));
     }
     if alone[0] > 0 && alone[1] > 0 {

@@ -1,7 +1,8 @@
 //! The sub-command `info`, which describes files and tensors.
 
+use std::convert::Infallible;
 use std::io::{BufWriter, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
@@ -21,11 +22,15 @@ use super::sources::{OpenMode, OperandReader};
 use crate::engine::explain::Explanation;
 use crate::format::content::{Description, KnownTensor, MemberFile};
 use crate::format::interface::SMALL_CONSTANT;
+use crate::format::located::Located;
 use crate::format::name_order::by_numbers;
 use crate::format::open::Input;
 use crate::info::{self, AxisStats, ListOrder, Stats, UnreadTensor};
 use crate::layout::axis::resolve_axis;
+use crate::ops::fill::Limits;
+use crate::parallel::{locked, share_by_size, unlocked};
 use crate::report::{full_name, printable};
+use crate::storage::requests::as_address;
 use crate::storage::source::Source;
 
 /// List the tensors of files: member, dtype, shape, size; with --json also format, order and offset of the data
@@ -141,13 +146,13 @@ impl Info {
         self.stats || self.histogram || self.hash || self.by_axis.is_some()
     }
 
-    fn read_items(&self, reader: &OperandReader<'_>, mut source: Source, info: &mut info::Info) -> Result<()> {
-        let Run { io, limits, .. } = reader.run;
+    fn read_items(&self, run: Run<'_>, mut source: Source, info: &mut info::Info) -> Result<()> {
+        let Run { io, limits, .. } = run;
         let axis = self.by_axis.map(|axis| resolve(axis, &source)).transpose()?;
         // statistics take one pass, and quantiles usually another
         let of_stats = [self.stats || self.histogram, self.stats];
         let passes = of_stats.into_iter().chain([self.histogram, self.hash, axis.is_some()]).map(usize::from).sum();
-        let meter = Meter::new(reader.run, Some(source.bytes().saturating_mul(passes)));
+        let meter = Meter::new(run, Some(source.bytes().saturating_mul(passes)));
         let progress = |bytes| meter.add(bytes);
         if self.stats || self.histogram {
             let stats = match self.stats {
@@ -173,6 +178,33 @@ impl Info {
             info.hash = Some(info::hash(&mut source, limits, &progress)?);
         }
         Ok(())
+    }
+
+    /// Reads the items of all tensors of a file.
+    fn read_all(
+        &self,
+        run: Run<'_>,
+        located: &Located,
+        rows: &[(Member, Mutex<info::Info>)],
+        asked: &AskedDTypes<'_>,
+    ) -> Vec<Result<()>> {
+        let asked: Vec<_> = rows.iter().map(|(member, _)| asked.of(member.name())).collect();
+        let bytes: Vec<_> = rows.iter().map(|(_, info)| locked(info).stored.bytes as usize).collect();
+        let mut reads = Vec::with_capacity(rows.len());
+        let Ok(()) = share_by_size(
+            run.limits.threads.for_requests(as_address(located.typed()).is_some()),
+            &bytes,
+            |n, threads| {
+                let (run, (member, info)) = (Run { limits: Limits { threads, ..run.limits }, ..run }, &rows[n]);
+                let source = member.source(asked[n]);
+                Ok(source.and_then(|source| self.read_items(run, source, &mut locked(info))))
+            },
+            |_, read| {
+                reads.push(read);
+                Ok::<_, Infallible>(())
+            },
+        );
+        reads
     }
 
     pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
@@ -281,7 +313,7 @@ impl Info {
         if !self.members {
             found.infos.reserve(selected.len());
         }
-        let (counts_constants, mut small) = (self.counts_constants(&input), Vec::new());
+        let (counts_constants, mut small, mut rows) = (self.counts_constants(&input), Vec::new(), Vec::new());
         for n in selected {
             let member = Member::new(&input, n);
             if self.members {
@@ -292,7 +324,7 @@ impl Info {
                 }
                 continue;
             }
-            let mut info = match Self::describe(&member, file.clone(), asked) {
+            let info = match Self::describe(&member, file.clone(), asked) {
                 Ok(info) => info::Info { content: Arc::clone(&content), ..info },
                 Err(error) => {
                     let is_passed = input.reader().is_passed_over(n) && input.member() != input.name(n);
@@ -304,24 +336,34 @@ impl Info {
                 small.push(info);
                 continue;
             }
-            if self.reads_items() {
-                let source = member.source(asked.of(member.name()));
-                let read = source.and_then(|source| match self.explain {
-                    true => {
+            if self.explain && self.reads_items() {
+                match member.source(asked.of(member.name())) {
+                    Ok(source) => {
                         let plan = info::explain_stats(&source, reader.run.limits);
                         found.plans.push((full_name(&file, input.name(n)), plan));
-                        Ok(())
                     }
-                    false => self.read_items(reader, source, &mut info),
-                });
-                if let Err(error) = read {
-                    if listed(n).is_none() {
+                    Err(error) => {
                         unread.add(member, error);
                         continue;
                     }
-                    info.error = Some(reason(&error, &member.label));
-                    failed.add(member, error);
                 }
+            }
+            rows.push((member, Mutex::new(info)));
+        }
+        let reads = if self.explain || !self.reads_items() {
+            rows.iter().map(|_| Ok(())).collect()
+        } else {
+            self.read_all(reader.run, located, &rows, asked)
+        };
+        for ((member, info), read) in rows.into_iter().zip(reads) {
+            let mut info = unlocked(info);
+            if let Err(error) = read {
+                if listed(member.n).is_none() {
+                    unread.add(member, error);
+                    continue;
+                }
+                info.error = Some(reason(&error, &member.label));
+                failed.add(member, error);
             }
             found.infos.push(info);
         }

@@ -7,9 +7,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::iter;
-use std::num::NonZero;
 use std::path::Path;
-use std::sync::Mutex;
 
 use anyhow::{Result, bail};
 
@@ -29,18 +27,9 @@ use crate::format::collection::{Collection, Opening, TensorPlace};
 use crate::format::glob::Glob;
 use crate::format::name_order::by_numbers;
 use crate::format::rewrite::NamedSource;
-use crate::parallel::{Threads, locked, share};
+use crate::ops::fill::Limits;
+use crate::parallel::share_by_size;
 use crate::storage::source::Source;
-
-/// Pairs of fewer bytes on both sides together are compared by one thread: starting threads takes longer than comparing
-/// a few pages, and a checkpoint has thousands of small tensors.
-pub(super) const SMALL: usize = 8 << 20;
-
-/// Small pairs that are open at the same time.
-const BATCH: usize = 128;
-
-/// The bytes that are compared in the time that a pair takes beside its bytes, some 20 microseconds.
-const PAIR: usize = 1 << 16;
 
 pub(super) enum ComparedSides {
     Two(Box<[Member; 2]>),
@@ -285,42 +274,52 @@ pub(super) fn open_two(members: &[Member; 2], asked: DTypeOption<'_>) -> Result<
 pub(super) struct Comparing<'a> {
     pub pairs: &'a NamedPairs,
     pub asked: &'a AskedDTypes<'a>,
-    pub options: &'a dyn Fn(&str) -> Options,
+    pub options: &'a (dyn Fn(&str) -> Options + Sync),
     pub effort: Effort,
     /// Whether a damaged tensor of EXPECTED differs, so that it can be replaced.
     pub is_golden: bool,
     /// The name on the other side.
-    pub partner: &'a dyn Fn(usize, &str) -> Option<String>,
+    pub partner: &'a (dyn Fn(usize, &str) -> Option<String> + Sync),
 }
 
-enum PairState {
-    Open(Box<OpenPair>),
-    Found(NamedResult),
+/// A pair that was compared, and what its files are compared by beside tensors.
+pub(super) struct ComparedPair {
+    found: NamedResult,
+    beside: Option<PairBeside>,
 }
 
-struct OpenPair {
+struct PairBeside {
     sources: [Source; 2],
-    options: Options,
+    /// Whether differences beside the tensors count.
+    counts: bool,
+}
+
+impl From<NamedResult> for ComparedPair {
+    fn from(found: NamedResult) -> Self {
+        Self { found, beside: None }
+    }
 }
 
 impl Comparing<'_> {
     /// Goes on after pairs that cannot be read. Returns the names that were read and do not pass.
     pub(super) fn compare(&self, models: &mut Models, progress: Progress<'_>) -> Result<Vec<String>> {
-        let (mut batch, mut failed) = (Vec::new(), Vec::new());
-        let mut files = FilePairs::default();
-        for (name, places) in &self.pairs.named {
-            let mut state = self.state(name, places, models, &mut files)?;
-            let is_large = state.bytes() >= SMALL;
-            if is_large {
-                self.flush(&mut batch, models, &mut failed, progress)?;
-                state.compare(self.effort, self.is_golden, progress);
-            }
-            batch.push((name.as_str(), Mutex::new(state)));
-            if is_large || batch.len() == BATCH {
-                self.flush(&mut batch, models, &mut failed, progress)?;
-            }
-        }
-        self.flush(&mut batch, models, &mut failed, progress)?;
+        let named = &self.pairs.named;
+        let asked: Vec<_> = named.iter().map(|(name, _)| self.asked.of(Some(name))).collect();
+        let asks = self.pairs.sides.iter().any(Collection::costs_requests);
+        let bytes: Vec<_> = named.iter().map(|(_, places)| bytes(places)).collect();
+        let (mut files, mut failed) = (FilePairs::default(), Vec::new());
+        share_by_size(
+            self.effort.limits.threads.for_requests(asks),
+            &bytes,
+            |n, threads| {
+                let limits = Limits { threads, ..self.effort.limits };
+                self.pair(&named[n].0, &named[n].1, asked[n], Effort { limits, ..self.effort }, progress)
+            },
+            |n, pair| {
+                let found = self.add_beside(pair, &named[n].1, models, &mut files);
+                add(models, &mut failed, &named[n].0, found)
+            },
+        )?;
         let [one, other] = self.pairs.sides.each_ref().map(|side| &side.without_tensors);
         for (stem, metadata) in one.iter().filter_map(|(stem, own)| Some((stem, [&**own, &**other.get(stem)?]))) {
             let differing = DifferingNames::of_files(metadata)?.behind(&format!("{stem}:"));
@@ -337,118 +336,73 @@ impl Comparing<'_> {
         files: &mut FilePairs,
         progress: Progress<'_>,
     ) -> Result<NamedResult> {
-        let mut state = self.state(name, places, models, files)?;
-        state.compare(self.effort, self.is_golden, progress);
-        match state {
-            PairState::Found(found) => Ok(found),
-            PairState::Open(_) => unreachable!("a pair that was compared has a result"),
-        }
+        let pair = self.pair(name, places, self.asked.of(Some(name)), self.effort, progress)?;
+        Ok(self.add_beside(pair, places, models, files))
     }
 
-    fn state(
+    fn pair(
         &self,
         name: &str,
         places: &[Option<TensorPlace>; 2],
-        models: &mut Models,
-        files: &mut FilePairs,
-    ) -> Result<PairState> {
-        let (expected, actual) = match places {
-            [Some(expected), Some(actual)] => (expected, actual),
-            alone => {
-                let found = self.alone(name, *alone);
-                return Ok(PairState::Found(found.unwrap_or_else(|error| unreadable(&error, false))));
-            }
-        };
-        Ok(match self.pairs.open([*expected, *actual], self.asked.of(Some(name))) {
-            Ok(sources) => {
-                let options = (self.options)(name);
-                options.check_axes(&sources[1]).map_err(option_error)?;
-                match self.beside([expected, actual], &sources, files) {
-                    Ok(differing) => {
-                        models.add_beside(differing, options.metadata);
-                        PairState::Open(Box::new(OpenPair { sources, options }))
-                    }
-                    Err(error) => PairState::Found(unreadable(&error.into(), self.is_golden)),
-                }
-            }
-            Err(_) if self.pairs.are_same_unread([*expected, *actual]) => PairState::Found(NamedResult::SameBytes),
-            Err(_) if self.pairs.are_same_files([*expected, *actual]) => PairState::Found(NamedResult::SameBytes),
-            Err(error) => PairState::Found(unreadable(&error, self.is_golden)),
-        })
-    }
-
-    /// In a folder each name begins with that of its file.
-    fn beside(
-        &self,
-        places: [&TensorPlace; 2],
-        sources: &[Source; 2],
-        files: &mut FilePairs,
-    ) -> crate::error::Result<DifferingNames> {
-        let stem = [0, 1].into_iter().find_map(|side: usize| self.pairs.sides[side].stem(places[side].file));
-        let before = stem.map_or_else(String::new, |stem| format!("{stem}:"));
-        Ok(files.differing(sources)?.behind(&before))
-    }
-
-    fn flush(
-        &self,
-        batch: &mut Vec<(&str, Mutex<PairState>)>,
-        models: &mut Models,
-        failed: &mut Vec<String>,
+        asked: DTypeOption<'_>,
+        effort: Effort,
         progress: Progress<'_>,
-    ) -> Result<()> {
-        let bytes = batch.iter().map(|(_, state)| PAIR + locked(state).bytes()).sum();
-        let asks = batch.iter().any(|(_, state)| locked(state).costs_requests());
-        let threads = self.effort.limits.threads.for_requests(asks).for_bytes(bytes);
-        let (mut effort, is_golden) = (self.effort, self.is_golden);
-        effort.limits.threads = Threads::new(NonZero::new(1));
-        share(
-            threads,
-            batch.len(),
-            || (),
-            |n, ()| -> Result<bool> {
-                locked(&batch[n].1).compare(effort, is_golden, progress);
-                Ok(true)
-            },
-        )?;
-        for (name, entry) in batch.drain(..) {
-            if let PairState::Found(found) = entry.into_inner().expect("no thread panicked") {
-                add(models, failed, name, found)?;
-            }
-        }
-        Ok(())
+    ) -> Result<ComparedPair> {
+        let [Some(expected), Some(actual)] = *places else {
+            return Ok(self.alone(name, *places, asked).unwrap_or_else(|error| unreadable(&error, false)).into());
+        };
+        let (places, is_golden) = ([expected, actual], self.is_golden);
+        let mut sources = match self.pairs.open(places, asked) {
+            Ok(sources) => sources,
+            Err(_) if self.pairs.are_same_unread(places) => return Ok(NamedResult::SameBytes.into()),
+            Err(_) if self.pairs.are_same_files(places) => return Ok(NamedResult::SameBytes.into()),
+            Err(error) => return Ok(unreadable(&error, is_golden).into()),
+        };
+        let options = (self.options)(name);
+        options.check_axes(&sources[1]).map_err(option_error)?;
+        let [expected, actual] = &mut sources;
+        let found = match diff::compare_sources(expected, actual, &options, effort, progress) {
+            Ok(difference) => NamedResult::Both(Box::new(difference)),
+            Err(error) => unreadable(&error.into(), is_golden),
+        };
+        Ok(ComparedPair { found, beside: Some(PairBeside { sources, counts: options.metadata }) })
     }
 
-    fn alone(&self, name: &str, places: [Option<TensorPlace>; 2]) -> Result<NamedResult> {
+    /// Adds what differs beside the tensors of two files, once for both. In a folder each name begins with that of its
+    /// file.
+    fn add_beside(
+        &self,
+        pair: ComparedPair,
+        places: &[Option<TensorPlace>; 2],
+        models: &mut Models,
+        files: &mut FilePairs,
+    ) -> NamedResult {
+        let Some(PairBeside { sources, counts }) = pair.beside else { return pair.found };
+        let stem = [0, 1].into_iter().find_map(|side: usize| self.pairs.sides[side].stem(places[side]?.file));
+        let before = stem.map_or_else(String::new, |stem| format!("{stem}:"));
+        match files.differing(&sources) {
+            Ok(differing) => {
+                models.add_beside(differing.behind(&before), counts);
+                pair.found
+            }
+            Err(error) => unreadable(&error.into(), self.is_golden),
+        }
+    }
+
+    fn alone(&self, name: &str, places: [Option<TensorPlace>; 2], asked: DTypeOption<'_>) -> Result<NamedResult> {
         let side = usize::from(places[0].is_none());
         let place = places[side].expect("a name comes from a tensor of one of the sides");
-        let source = self.pairs.open_one(side, place, self.asked.of(Some(name)))?;
+        let source = self.pairs.open_one(side, place, asked)?;
         let outline = Outline::new(source.dtype(), source.shape());
         let lone = LoneTensor { outline, renamed: (self.partner)(side, name) };
         Ok(if side == 0 { NamedResult::Missing(lone) } else { NamedResult::Extra(lone) })
     }
 }
 
-impl PairState {
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Open(pair) => pair.sources.iter().map(Source::bytes).sum(),
-            Self::Found(_) => 0,
-        }
-    }
-
-    fn costs_requests(&self) -> bool {
-        matches!(self, Self::Open(pair) if pair.sources.iter().any(Source::costs_requests))
-    }
-
-    fn compare(&mut self, effort: Effort, is_golden: bool, progress: Progress<'_>) {
-        if let Self::Open(pair) = self {
-            let OpenPair { sources: [expected, actual], options } = &mut **pair;
-            *self = Self::Found(match diff::compare_sources(expected, actual, options, effort, progress) {
-                Ok(difference) => NamedResult::Both(Box::new(difference)),
-                Err(error) => unreadable(&error.into(), is_golden),
-            });
-        }
-    }
+/// The bytes of a pair, roughly.
+fn bytes(places: &[Option<TensorPlace>; 2]) -> usize {
+    let bytes = places.iter().flatten().fold(0, |sum: u64, place| sum.saturating_add(place.bytes));
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 fn unreadable(error: &anyhow::Error, is_golden: bool) -> NamedResult {

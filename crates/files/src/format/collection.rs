@@ -19,6 +19,7 @@ use crate::error::{Context, Error, Result, bail, malformed};
 use crate::format::glob::Glob;
 use crate::format::name_filter::{ModelFile, NameFilter};
 use crate::format::name_order::by_numbers;
+use crate::storage::requests::as_address;
 use crate::storage::source::FileMetadata;
 
 /// The number of containers that stay open.
@@ -122,6 +123,11 @@ impl Collection {
         let is_container = input.names().is_some();
         let file = Listed { path, label, is_container, input: Some(input), ..Listed::default() };
         Ok(Self { files: vec![file], tensors, options: opening.options.clone(), open: 1, ..Self::default() })
+    }
+
+    /// Whether any file is on a server.
+    pub fn costs_requests(&self) -> bool {
+        self.files.iter().any(|file| as_address(&file.path).is_some())
     }
 
     /// Lists the tensors of a folder and its subfolders as `PATH/STEM`, or `PATH/STEM:NAME` in a container.
@@ -304,6 +310,8 @@ impl Collection {
     /// Returns names and places in natural order.
     pub fn tensors(&self) -> Vec<(&str, TensorPlace)> {
         let mut tensors: Vec<_> = self.tensors.iter().map(|(name, place)| (name.as_str(), *place)).collect();
+        // files list most names in natural order, and sorting what is sorted takes a fraction of the comparisons
+        tensors.sort_unstable_by_key(|(_, place)| (place.file, place.member));
         tensors.sort_by(|(a, _), (b, _)| by_numbers(a, b));
         tensors
     }
