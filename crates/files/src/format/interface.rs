@@ -295,7 +295,7 @@ pub struct Places {
     pub tensors: Vec<ItemsPlace>,
     /// The length of the file in bytes.
     pub bytes: u64,
-    /// Completes the file after all items. It may write before them. Items of such a file are not packed.
+    /// What lies before the items of each tensor and at the end of the file. Items of such a file are not packed.
     pub seal: Option<Box<dyn Seal>>,
 }
 
@@ -427,7 +427,7 @@ impl Default for TextOptions {
 /// A function that passes the items of a tensor, given by its number, to a receiver.
 pub type Items<'a> = dyn FnMut(usize, &mut Take<'_>) -> Result<()> + 'a;
 
-/// Writes content that depends on all items, such as their checksums.
+/// Makes content that depends on the items, such as their checksums.
 pub trait Seal: Debug + Send + Sync {
     /// Begins with a file without items.
     fn begin(&self) -> Box<dyn BegunSeal + '_>;
@@ -435,9 +435,12 @@ pub trait Seal: Debug + Send + Sync {
 
 /// A [`Seal`] that sees the items of all tensors as they are written.
 pub trait BegunSeal: Written {
-    /// Completes the file after all items.
+    /// Returns the bytes that lie directly before the items of tensor `n`, which have been written.
+    fn before_items(&mut self, n: usize) -> Vec<u8>;
+
+    /// Returns the last bytes of the file, after the call of [`before_items`](Self::before_items) for each tensor.
     ///
     /// # Errors
-    /// Writing fails; there is not enough memory.
-    fn finish(&self, file: &File) -> Result<()>;
+    /// There is not enough memory.
+    fn end(&self) -> Result<Vec<u8>>;
 }

@@ -19,3 +19,4 @@ pub mod stage;
 pub mod stream;
 pub mod target;
 pub mod unread;
+pub mod write_behind;

@@ -108,14 +108,18 @@ impl Writer for NpzWriter {
 
 impl Seal for ArchiveWriter {
     fn begin(&self) -> Box<dyn BegunSeal + '_> {
-        Box::new(Sealing { archive: self, sums: WrittenSums::default() })
+        let checksums = vec![0; self.count()];
+        Box::new(Sealing { archive: self, sums: WrittenSums::default(), checksums })
     }
 }
 
 #[derive(Debug)]
 struct Sealing<'a> {
     archive: &'a ArchiveWriter,
+    /// Of the items.
     sums: WrittenSums,
+    /// Of the members.
+    checksums: Vec<u32>,
 }
 
 impl Written for Sealing<'_> {
@@ -125,8 +129,14 @@ impl Written for Sealing<'_> {
 }
 
 impl BegunSeal for Sealing<'_> {
-    fn finish(&self, file: &File) -> Result<()> {
-        self.archive.finish(file, &self.sums)
+    fn before_items(&mut self, n: usize) -> Vec<u8> {
+        let (checksum, bytes) = self.archive.before_items(n, &self.sums);
+        self.checksums[n] = checksum;
+        bytes
+    }
+
+    fn end(&self) -> Result<Vec<u8>> {
+        self.archive.end(&self.checksums)
     }
 }
 

@@ -230,22 +230,46 @@ impl ArchiveWriter {
         out
     }
 
-    /// Writes everything around the items, whose checksums `written` has.
+    /// Returns the number of members.
+    pub fn count(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Returns the checksum of a member and the bytes before its items, whose checksum `written` has.
+    pub fn before_items(&self, n: usize, written: &WrittenSums) -> (u32, Vec<u8>) {
+        let member = &self.members[n];
+        let mut crc = Crc::new();
+        crc.update(&member.header);
+        crc.combine(&written.sum_of(self.items_at(n), member.items));
+        let mut begin = member.local(crc.sum());
+        begin.extend(&member.header);
+        (crc.sum(), begin)
+    }
+
+    /// Writes everything around the items, whose checksums `sums` has.
     ///
     /// # Errors
     /// Writing fails, or memory is short.
-    pub fn finish(&self, file: &File, written: &WrittenSums) -> Result<()> {
-        let mut directory = memory::with_capacity(usize::try_from(self.directory)?)?;
-        for (n, member) in self.members.iter().enumerate() {
-            let mut crc = Crc::new();
-            crc.update(&member.header);
-            crc.combine(&written.sum_of(self.items_at(n), member.items));
-            let mut begin = member.local(crc.sum());
-            begin.extend(&member.header);
-            write_at(file, &begin, member.at)?;
-            directory.extend(member.central(crc.sum()));
+    pub fn finish(&self, file: &File, sums: &WrittenSums) -> Result<()> {
+        let mut checksums = Vec::new();
+        for n in 0..self.count() {
+            let (checksum, before) = self.before_items(n, sums);
+            write_at(file, &before, self.items_at(n) - before.len() as u64)?;
+            checksums.push(checksum);
         }
-        directory.extend(self.closing());
-        Ok(write_at(file, &directory, self.end)?)
+        let end = self.end(&checksums)?;
+        Ok(write_at(file, &end, self.len() - end.len() as u64)?)
+    }
+
+    /// Returns the directory, with the members' checksums, and the bytes after it.
+    ///
+    /// # Errors
+    /// Memory is short.
+    pub fn end(&self, checksums: &[u32]) -> Result<Vec<u8>> {
+        let closing = self.closing();
+        let mut end = memory::with_capacity(usize::try_from(self.directory)? + closing.len())?;
+        self.members.iter().zip(checksums).for_each(|(member, crc)| end.extend(member.central(*crc)));
+        end.extend(closing);
+        Ok(end)
     }
 }

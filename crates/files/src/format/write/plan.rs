@@ -14,7 +14,7 @@ use crate::engine::plan::{self as engine, Before, Route, SinkKind};
 use crate::engine::sink::{FileSink, Take, Written};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::file_options::{FileOptions, Inherited, LayoutRequest, NamedCopy, ResolvedChunks};
-use crate::format::interface::{Layout, Places, TextOptions, WholeTensor, WriteChunks};
+use crate::format::interface::{ItemsPlace, Layout, Places, TextOptions, WholeTensor, WriteChunks};
 use crate::format::located::Located;
 use crate::format::open::OpenOptions;
 use crate::format::sides::TensorSides;
@@ -28,9 +28,10 @@ use crate::parallel::Threads;
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::draft::StoreDraft;
 use crate::storage::made_units::MadeUnits;
-use crate::storage::platform::{clone_file, reserve, write_at};
+use crate::storage::platform::{clone_file, reserve};
 use crate::storage::stage::{Stage, remove};
 use crate::storage::target::{OpenOutput, Target};
+use crate::storage::write_behind::{SMALL_WRITE, WriteBehind};
 
 /// A tensor of an output with the job that fills it.
 #[derive(Debug)]
@@ -223,7 +224,7 @@ impl LaidOut {
     ) -> T {
         let meta = &self.outputs[n].meta;
         match (&self.layout, self.route(to)) {
-            (Layout::Places(places), Route::File | Route::TemporaryFile) if places.tensors[n].packed.is_none() => {
+            (Layout::Places(places), Route::File | Route::TemporaryFile) if !self.is_streamed(places, n) => {
                 let is_alone = to == OutputKind::File && places.tensors.len() == 1 && places.seal.is_none();
                 run(SinkKind::File { base: Some(places.tensors[n].start), is_alone })
             }
@@ -417,26 +418,50 @@ impl LaidOut {
             sink.put_bytes(&places.header, 0)?;
             return job.edit(&job.planners().plan_edit(None::<fn(usize) -> Range<usize>>)?, patch, &sink, progress);
         }
-        let seal = places.seal.as_ref().map(|seal| seal.begin());
+        let mut seal = places.seal.as_ref().map(|seal| seal.begin());
         reserve(file, places.bytes).with_context(failed)?;
-        write_at(file, &places.header, 0).with_context(failed)?;
-        for (output @ TensorJob { job, .. }, place) in self.outputs.iter().zip(&places.tensors) {
-            let mut at = place.start;
-            let put = &mut |bytes: &[u8]| {
-                write_at(file, bytes, at).with_context(failed)?;
-                at += bytes.len() as u64;
-                Ok(())
-            };
-            match place.packed {
-                None => {
-                    let sink = FileSink::new(file, place.start, job.meta(), &self.label);
-                    let written = seal.as_deref().map(|seal| -> &dyn Written { seal });
-                    job.run_all(output.begun(), &sink.shown_to(written), progress)?;
-                }
-                Some(bits) => pack(job, output.begun(), bits, put, progress)?,
+        let mut behind = WriteBehind::new(file);
+        behind.put(&places.header, 0).with_context(failed)?;
+        for (n, (output @ TensorJob { job, .. }, place)) in self.outputs.iter().zip(&places.tensors).enumerate() {
+            let mut items = Vec::new();
+            if !self.is_streamed(places, n) {
+                let sink = FileSink::new(file, place.start, job.meta(), &self.label);
+                let written = seal.as_deref().map(|seal| -> &dyn Written { seal });
+                job.run_all(output.begun(), &sink.shown_to(written), progress)?;
+            } else if place.bytes <= SMALL_WRITE as u64 {
+                let take = &mut |bytes: &[u8]| {
+                    items.extend_from_slice(bytes);
+                    Ok(())
+                };
+                stream_items(output, place, take, progress)?;
+                seal.iter().for_each(|seal| seal.add(&items, place.start));
+            } else {
+                let mut at = place.start;
+                let put = &mut |bytes: &[u8]| {
+                    behind.put(bytes, at).with_context(failed)?;
+                    at += bytes.len() as u64;
+                    Ok(())
+                };
+                stream_items(output, place, put, progress)?;
             }
+            if let Some(seal) = &mut seal {
+                let before = seal.before_items(n);
+                behind.put(&before, place.start - before.len() as u64).with_context(failed)?;
+            }
+            behind.put(&items, place.start).with_context(failed)?;
         }
-        seal.map_or(Ok(()), |seal| seal.finish(file)).with_context(failed)
+        if let Some(seal) = &seal {
+            let end = seal.end().with_context(failed)?;
+            behind.put(&end, places.bytes - end.len() as u64).with_context(failed)?;
+        }
+        behind.flush().with_context(failed)
+    }
+
+    /// Whether the items of a tensor go from front to back to their place in a file: those that share bytes, and those of
+    /// small tensors among others, which share writes.
+    fn is_streamed(&self, places: &Places, n: usize) -> bool {
+        let place = &places.tensors[n];
+        place.packed.is_some() || places.tensors.len() > 1 && place.bytes <= SMALL_WRITE as u64
     }
 
     /// Passes all bytes to `put`, from front to back. The places of the tensors can be in another order than the
@@ -450,14 +475,19 @@ impl LaidOut {
         };
         let mut by_place: Vec<_> = self.outputs.iter().zip(&places.tensors).collect();
         by_place.sort_by_key(|(_, place)| place.start);
-        for (output @ TensorJob { job, .. }, place) in by_place {
-            match place.packed {
-                None => job.stream(output.begun(), progress, put)?,
-                Some(bits) => pack(job, output.begun(), bits, put, progress)?,
-            }
+        for (output, place) in by_place {
+            stream_items(output, place, put, progress)?;
         }
         // Without items, this passes on the header.
         put(&[])
+    }
+}
+
+/// Passes the bytes of a tensor's items to `put`, from front to back.
+fn stream_items(output: &TensorJob, place: &ItemsPlace, put: &mut Take<'_>, progress: Progress<'_>) -> Result<()> {
+    match place.packed {
+        None => output.job.stream(output.begun(), progress, put),
+        Some(bits) => pack(&output.job, output.begun(), bits, put, progress),
     }
 }
 
