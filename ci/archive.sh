@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The archive of a release: the program with man pages, completions and licences, in target/dist.
+# The archive of a release: the program with man pages, completions and licences, in target/packages.
 #
 # usage: ci/archive.sh [TARGET]
 #
@@ -12,7 +12,7 @@ target=${1:-$(host)}
 build_release "$target"
 man_pages "$program"
 name=tensorop-$(manifest version)-$target
-folder=target/dist/$name
+folder=target/packages/$name
 rm -rf "$folder"
 mkdir -p "$folder/man"
 cp -R "$program" README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT completions "$folder/"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The Debian package, in target/dist: the program with man pages and completions where Debian's shells look for them.
+# The Debian package, in target/packages: the program with man pages and completions where Debian's shells look for them.
 #
 # usage: ci/deb.sh [TARGET]
 #
@@ -12,5 +12,5 @@ target=${1:-$(host)}
 tool cargo-deb 3.8.0
 build_release "$target"
 man_pages "$program"
-mkdir -p target/dist
-step cargo deb --locked --no-build --no-strip --target "$target" --output target/dist/
+mkdir -p target/packages
+step cargo deb --locked --no-build --no-strip --target "$target" --output target/packages/

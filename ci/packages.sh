@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source ci/common.sh
 
 installed=$PWD/target/installed
-rm -rf "$installed" target/dist
+rm -rf "$installed" target/packages
 mkdir -p "$installed"
 target=$(host)
 
@@ -25,7 +25,7 @@ check() {
 
 step ci/archive.sh "$target"
 step mkdir -p "$installed/archive/bin"
-step tar -xzf target/dist/*.tar.gz -C "$installed/archive" --strip-components 1
+step tar -xzf target/packages/*.tar.gz -C "$installed/archive" --strip-components 1
 mv "$installed/archive/tensorop" "$installed/archive/bin/"
 mkdir "$installed/archive/share"
 mv "$installed/archive/man" "$installed/archive/completions" "$installed/archive/share/"
@@ -33,7 +33,7 @@ check archive "$installed/archive" man/tensorop-slice.1 completions/tensorop.bas
 
 step ci/wheel.sh "$target"
 step python3 -m venv "$installed/wheel"
-step "$installed/wheel/bin/pip" install --quiet --disable-pip-version-check --no-index target/dist/*.whl
+step "$installed/wheel/bin/pip" install --quiet --disable-pip-version-check --no-index target/packages/*.whl
 step "$installed/wheel/bin/python" -m tensorop_cli --version
 step "$installed/wheel/bin/pip" install --quiet --disable-pip-version-check pytest
 step "$installed/wheel/bin/pytest" -q -p no:cacheprovider tests/python/test_plain.py
@@ -41,7 +41,7 @@ step "$installed/wheel/bin/pytest" -q -p no:cacheprovider tests/python/test_plai
 check wheel "$installed/wheel" man/man1/tensorop-slice.1 bash-completion/completions/tensorop
 
 step ci/deb.sh "$target"
-step dpkg-deb --extract target/dist/*.deb "$installed/deb"
+step dpkg-deb --extract target/packages/*.deb "$installed/deb"
 check deb "$installed/deb/usr" man/man1/tensorop-slice.1.gz bash-completion/completions/tensorop
 
 step ci/crate.sh "$@"
@@ -49,4 +49,4 @@ step ci/crate.sh "$@"
 CARGO_TARGET_DIR=$PWD/target step cargo install --quiet --locked --debug --path target/crate/* --root "$installed/crate"
 check crate "$installed/crate"
 
-step ls -l target/dist
+step ls -l target/packages

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests that are a part of the program, as a file of a release in target/dist: in both layouts of `tensorop check --export`,
+# The tests that are a part of the program, as a file of a release in target/packages: in both layouts of `tensorop check --export`,
 # with checksums and a note on the licence.
 #
 # usage: ci/vectors.sh [PROGRAM]
@@ -11,7 +11,7 @@ source ci/common.sh
 
 if [ $# -gt 0 ]; then program=$1; else build_release "$(host)"; fi
 name=tensorop-vectors-$(manifest version)
-folder=target/dist/$name
+folder=target/packages/$name
 rm -rf "$folder"
 mkdir -p "$folder"
 for layout in npy onnx; do
@@ -35,7 +35,7 @@ docs/conformance.md of tensorop has the details.
 Copyright 2026, the tensorop developers. Licensed under the Apache License, Version 2.0, or the MIT license, at your option.
 END
 (cd "$folder" && find . -type f ! -name SHA256SUMS | LC_ALL=C sort | xargs -d '\n' sha256sum > ../SHA256SUMS.vectors)
-mv target/dist/SHA256SUMS.vectors "$folder/SHA256SUMS"
+mv target/packages/SHA256SUMS.vectors "$folder/SHA256SUMS"
 # the time of a file says nothing about a test, so all have the earliest that there is
 unset SOURCE_DATE_EPOCH
 step python ci/pack.py "$folder" "$folder.tar.gz"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The wheel, in target/dist: the program with man pages and completions.
+# The wheel, in target/packages: the program with man pages and completions.
 #
 # usage: ci/wheel.sh [TARGET]
 #
@@ -38,4 +38,4 @@ cp completions/tensorop.fish $data/fish/vendor_completions.d/
 # maturin accepts a pyproject.toml only in the folder of Cargo.toml or above it
 trap 'rm -f pyproject.toml' EXIT
 cp ci/pyproject.toml .
-PATH=$PWD/$scripts:$PATH step maturin build --release --locked --features remote --target "$target" --out target/dist "${options[@]}"
+PATH=$PWD/$scripts:$PATH step maturin build --release --locked --features remote --target "$target" --out target/packages "${options[@]}"
