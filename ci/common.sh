@@ -50,11 +50,11 @@ install_target() {
     fi
 }
 
-# Builds the program as it is released, for a target, and sets `program` to where it is.
+# Builds the program as it is packed, with the profile for that, for a target, and sets `program` to where it is.
 build_release() {
     install_target "$1"
-    step cargo build --release --locked --features remote --bin tensorop --target "$1"
-    program=target/$1/release/tensorop
+    step cargo build --profile dist --locked --features remote --bin tensorop --target "$1"
+    program=target/$1/dist/tensorop
     case $1 in *windows*) program+=.exe ;; esac
 }
 

@@ -13,4 +13,4 @@ tool cargo-deb 3.8.0
 build_release "$target"
 man_pages "$program"
 mkdir -p target/packages
-step cargo deb --locked --no-build --no-strip --target "$target" --output target/packages/
+step cargo deb --locked --profile dist --no-build --no-strip --target "$target" --output target/packages/

@@ -38,4 +38,4 @@ cp completions/tensorop.fish $data/fish/vendor_completions.d/
 # maturin accepts a pyproject.toml only in the folder of Cargo.toml or above it
 trap 'rm -f pyproject.toml' EXIT
 cp ci/pyproject.toml .
-PATH=$PWD/$scripts:$PATH step maturin build --release --locked --features remote --target "$target" --out target/packages "${options[@]}"
+PATH=$PWD/$scripts:$PATH step maturin build --profile dist --locked --features remote --target "$target" --out target/packages "${options[@]}"
