@@ -86,8 +86,8 @@
 //! | crate | content | depends on |
 //! | --- | --- | --- |
 //! | `tensorop` | the program: `src/command/` has a file per sub-command, `src/picture/` tensors as pictures; and this page | all |
-//! | `crates/conformance` | operator tests as data: cases, vectors, ONNX's tests, outputs of other runtimes, verdicts | files |
 //! | `crates/files` | plans and the window loop, formats, comparison, statistics, golden files | kernels, remote |
+//! | `crates/conformance` | operator tests as data: cases, vectors, and the operators of ONNX and OpenVINO that make their outputs | kernels |
 //! | `crates/remote` | (feature `remote`) requests: web, buckets, Hugging Face | kernels |
 //! | `crates/kernels` | errors, memory, threads, layout, items, sources, operators | |
 //!

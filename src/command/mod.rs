@@ -6,7 +6,6 @@ mod arguments;
 mod asked;
 mod broadcast;
 mod check;
-mod check_report;
 mod completions;
 mod concat;
 mod convert;

@@ -4,16 +4,16 @@ use std::fmt;
 
 use super::case::{Attributes, Case, CaseInput};
 use crate::error::{Error, Result, Subject};
-use crate::format::onnx::model::AttributeValue;
 use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
 use crate::layout::axis::BeyondInt64;
+use crate::ops::attribute::AttributeValue;
 use crate::ops::call::Operands;
 use crate::ops::indexed::all_integers;
 use crate::storage::source::Source;
 
 #[derive(Debug)]
-pub(crate) enum NoOutput {
+pub enum NoOutput {
     Refused(Error),
     Unsupported(String),
 }
@@ -24,7 +24,7 @@ impl From<Error> for NoOutput {
     }
 }
 
-pub(super) type CaseResult<T> = Result<T, NoOutput>;
+pub type CaseResult<T> = Result<T, NoOutput>;
 
 pub(super) struct CaseInputs<'c> {
     attributes: Attributes,

@@ -2,15 +2,15 @@
 //! next.
 
 use super::arguments::{CaseInputs, CaseResult, refuse};
-use crate::engine::job::Job;
-use crate::engine::plan::SinkKind;
 use crate::error::{Context, Result};
 use crate::item::dtype::{DType, Kind};
+use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::axis::{BeyondInt64, StepRange, resolve_axis};
+use crate::layout::window::Window;
 use crate::memory;
 use crate::ops::call::{Call, Operands};
-use crate::ops::fill::{Fill, Limits};
+use crate::ops::fill::{Fill, Limits, Region, Scratch};
 use crate::ops::indexed::{OutOfRange, all_integers};
 use crate::ops::pad::PadMode;
 use crate::ops::reshape::NewShape;
@@ -19,17 +19,21 @@ use crate::storage::source::Source;
 
 pub(super) type CaseCall = (Operands, Call);
 
-pub(super) fn run(fill: Box<dyn Fill>) -> Result<Tensor> {
-    let mut job = Job::new(fill, Limits::default());
-    let plan = job.plan(SinkKind::Stream);
-    job.begin(&plan)?;
-    let meta = job.meta().clone();
-    let mut bytes = memory::with_capacity(meta.bytes()).context("output")?;
-    job.stream(&plan, &|_| {}, &mut |items| {
-        bytes.extend_from_slice(items);
-        Ok(())
-    })?;
-    Tensor::new(meta.dtype, meta.shape, bytes)
+/// Fills the output at once, since the inputs of a case are in memory.
+pub(super) fn run(mut fill: Box<dyn Fill>) -> Result<Tensor> {
+    let limits = Limits::default();
+    let way = fill.ways(&limits)[0];
+    fill.take(way);
+    for holding in fill.holdings(way, &limits) {
+        fill.hold(&holding, &limits)?;
+    }
+    let Meta { dtype, shape, .. } = fill.meta().clone();
+    let mut bytes = memory::zeros(fill.meta().bytes()).context("output")?;
+    if !bytes.is_empty() {
+        fill.fill(&Region::Box(Window::whole(&shape)), &mut bytes, &mut Scratch::default())?;
+    }
+    fill.finish()?;
+    Tensor::new(dtype, shape, bytes)
 }
 
 pub(super) fn made(operands: Operands, call: &Call) -> Result<Source> {

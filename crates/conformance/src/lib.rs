@@ -1,25 +1,22 @@
-//! Tests of operators as data: cases with inputs and expected outputs.
+//! Tests of operators as data: cases, and the operators of ONNX and OpenVINO that make their outputs.
 //!
-//! A [`Case`](case::Case) is read by [`find`] or comes from the program's own vectors. `operators` links it, by
-//! one call (`movement`) or several (`compositions`, `blocks`); `specified` lists all operators of ONNX and
-//! OpenVINO by version; [`judge`] compares outputs, also those of another runtime ([`results`]); [`export`] writes cases.
+//! A [`Case`](case::Case) is one of the [cases that are built in](case::packed_cases), or is made of a file.
+//! [`operators`] links it, by one call (`movement`) or several (`compositions`, `blocks`), and [`specified`] lists all
+//! operators of ONNX and OpenVINO by version. The program's `check` reads the files and compares outputs, also those of
+//! another runtime.
 
 #![forbid(unsafe_code)]
 
-mod arguments;
+#[doc(hidden)]
+pub mod arguments;
 mod blocks;
 #[doc(hidden)]
 pub mod case;
 mod compositions;
-pub mod export;
-#[doc(hidden)]
-pub mod find;
-#[doc(hidden)]
-pub mod judge;
 mod movement;
-mod operators;
-pub mod results;
-mod specified;
+#[doc(hidden)]
+pub mod operators;
+#[doc(hidden)]
+pub mod specified;
 
-use tensorop_files::{diff, engine, format, report, storage};
-use tensorop_kernels::{error, item, layout, memory, ops};
+use tensorop_kernels::{error, item, layout, memory, ops, storage};

@@ -193,11 +193,11 @@ fn find(specification: Specification, name: &str, version: u64) -> Option<(&'sta
     }
 }
 
-pub(super) fn version_of(specification: Specification, name: &str, version: u64) -> Option<u64> {
+pub fn version_of(specification: Specification, name: &str, version: u64) -> Option<u64> {
     find(specification, name, version).map(|(_, version)| version)
 }
 
-pub(crate) fn outputs(case: &Case) -> CaseResult<Vec<Tensor>> {
+pub fn outputs(case: &Case) -> CaseResult<Vec<Tensor>> {
     let made = operator_outputs(case)?;
     let output = |output: &CaseOutput| match output {
         CaseOutput::Operator(number) => Ok(made[*number].try_clone()?),

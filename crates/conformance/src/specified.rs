@@ -58,7 +58,7 @@ static TABLE: LazyLock<SpecifiedTable> = LazyLock::new(|| {
 });
 
 /// Any ONNX opset from the operator's first to the newest is valid. Foreign domains are not checked.
-pub(super) fn check<'a>(
+pub fn check<'a>(
     specification: Specification,
     operator: &str,
     version: u64,

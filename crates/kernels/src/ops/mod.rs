@@ -3,6 +3,7 @@
 pub mod access;
 pub mod arranged;
 mod arrays;
+pub mod attribute;
 pub mod basic_index;
 pub mod broadcast;
 pub mod call;

@@ -8,16 +8,7 @@ use prost::encoding::WireType;
 
 use super::wire::{Fields, Varints, WireField};
 use crate::error::{Result, ensure, malformed};
-
-/// The value of an attribute.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AttributeValue {
-    Int(i64),
-    Ints(Vec<i64>),
-    Float(f32),
-    Text(String),
-    Other,
-}
+use crate::ops::attribute::AttributeValue;
 
 const MAX_NAMES: usize = 1 << 16;
 

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use prost::encoding::{self, WireType, encode_key, encode_varint};
 
-use super::model::{AttributeKind, AttributeValue, OF_TENSORS, field};
+use super::model::{AttributeKind, OF_TENSORS, field};
 use super::types::data_type;
 use crate::error::{Result, malformed};
 use crate::item::dtype::DType;
+use crate::ops::attribute::AttributeValue;
 
 /// Returns a SequenceProto.
 pub fn write_sequence(tensors: &[Vec<u8>]) -> Vec<u8> {

@@ -1,13 +1,25 @@
 //! The sub-command `check`, which tests operators, here or by the outputs of another runtime.
 
+mod case_text;
+mod export;
+mod find;
+mod judge;
+mod report;
+mod results;
+
 use std::collections::HashSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use clap::{ArgGroup, Args, ValueHint};
+use tensorop_conformance::case::{Class, KnownTest, Tolerances};
 
-use super::check_report::{CheckReport, Judged, KnownFailures};
+use self::export::{CaseLayout, export};
+use self::find::{BrokenTest, LoadedTest, Task, Tests, check_id};
+use self::judge::{Outputs, TestVerdict, VerdictKind, judge};
+use self::report::{CheckReport, Judged, KnownFailures};
+use self::results::unclaimed;
 use super::io::{Io, Outcome, complain};
 use super::messages::counted;
 use super::options::{
@@ -18,11 +30,6 @@ use crate::diff::Options;
 use crate::error::malformed;
 use crate::format::glob::Glob;
 use crate::report::printable;
-use tensorop_conformance::case::{Class, KnownTest, Tolerances};
-use tensorop_conformance::export::{CaseLayout, export};
-use tensorop_conformance::find::{BrokenTest, LoadedTest, Task, Tests, check_id};
-use tensorop_conformance::judge::{Outputs, TestVerdict, VerdictKind, judge};
-use tensorop_conformance::results::unclaimed;
 
 /// Run tests of operators (built in, ONNX's or your own), or check the outputs of another runtime
 ///
@@ -108,7 +115,7 @@ pub(super) struct Check {
     pub export: Option<PathBuf>,
     /// The layout of the tests of --export
     #[arg(long, value_name = "LAYOUT", value_parser = parse_words(layouts()), default_value = "npy", requires = "export")]
-    pub layout: CaseLayout,
+    layout: CaseLayout,
     /// Print the ids of the tests, one on each line, and run nothing
     #[arg(long, conflicts_with_all = ["json", "junit", "verdict", "expect", "max_unsupported", "instead"])]
     pub list: bool,
@@ -116,7 +123,7 @@ pub(super) struct Check {
     ///
     /// The counts, the table, the status and --junit are always of all tests.
     #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = parse_words(verdicts()), help_heading = REPORT)]
-    pub verdict: Vec<VerdictKind>,
+    verdict: Vec<VerdictKind>,
     /// Print one JSON object with all tests
     #[arg(long, help_heading = REPORT)]
     pub json: bool,

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use tempfile::{SpooledTempFile, spooled_tempfile};
 use tensorop_conformance::case::KnownTest;
-use tensorop_conformance::judge::{CaseFailure, TestVerdict, VerdictKind};
 
-use super::io::Io;
-use super::lists::listed_names;
-use super::messages::unless_closed;
+use super::judge::{CaseFailure, TestVerdict, VerdictKind};
+use crate::command::io::Io;
+use crate::command::lists::listed_names;
+use crate::command::messages::unless_closed;
 use crate::diff::Difference;
 use crate::error::{Context, Result, malformed};
 use crate::report::json::{self, Escapes};

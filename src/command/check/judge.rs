@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use super::arguments::NoOutput;
-use super::case::{Case, Expected};
+use tensorop_conformance::arguments::NoOutput;
+use tensorop_conformance::case::{Case, Expected};
+use tensorop_conformance::operators::outputs;
+
 use super::find::{Loaded, Stored, Task};
-use super::operators::outputs;
 use super::results::{self, CRASHED, MARKERS, REFUSED, UNSUPPORTED, message, output_names, results_in};
 use crate::diff::{self, Difference, Options, Reason};
 use crate::error::{Error, Result, counted};
@@ -14,7 +15,7 @@ use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
 
 #[derive(Debug)]
-pub enum TestVerdict {
+pub(super) enum TestVerdict {
     Passed,
     Failed { failure: CaseFailure, reason: String, difference: Option<Box<Difference>> },
     Unsupported(String),
@@ -22,7 +23,7 @@ pub enum TestVerdict {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CaseFailure {
+pub(super) enum CaseFailure {
     Differs,
     /// The runtime crashed or wrote nothing.
     NoResult,
@@ -31,9 +32,9 @@ pub enum CaseFailure {
 }
 
 impl CaseFailure {
-    pub const ALL: [Self; 3] = [Self::Differs, Self::NoResult, Self::Refused];
+    pub(super) const ALL: [Self; 3] = [Self::Differs, Self::NoResult, Self::Refused];
 
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Differs => "differs",
             Self::NoResult => "no result",
@@ -43,7 +44,7 @@ impl CaseFailure {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VerdictKind {
+pub(super) enum VerdictKind {
     Passed,
     Failed,
     Unsupported,
@@ -51,9 +52,9 @@ pub enum VerdictKind {
 }
 
 impl VerdictKind {
-    pub const ALL: [Self; 4] = [Self::Passed, Self::Failed, Self::Unsupported, Self::Broken];
+    pub(super) const ALL: [Self; 4] = [Self::Passed, Self::Failed, Self::Unsupported, Self::Broken];
 
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
             Self::Failed => "failed",
@@ -64,7 +65,7 @@ impl VerdictKind {
 }
 
 impl TestVerdict {
-    pub fn kind(&self) -> VerdictKind {
+    pub(super) fn kind(&self) -> VerdictKind {
         match self {
             Self::Passed => VerdictKind::Passed,
             Self::Failed { .. } => VerdictKind::Failed,
@@ -73,7 +74,7 @@ impl TestVerdict {
         }
     }
 
-    pub fn reason(&self) -> Option<&str> {
+    pub(super) fn reason(&self) -> Option<&str> {
         match self {
             Self::Passed => None,
             Self::Failed { reason, .. } | Self::Unsupported(reason) | Self::Broken(reason) => Some(reason),
@@ -86,14 +87,14 @@ impl TestVerdict {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub enum Outputs<'a> {
+pub(super) enum Outputs<'a> {
     /// Outputs are saved in the folder.
     Made(Option<&'a Path>),
     /// Another runtime wrote them.
     Written(&'a Path),
 }
 
-pub fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Options) -> Result<TestVerdict> {
+pub(super) fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Options) -> Result<TestVerdict> {
     match (loaded.task, outputs) {
         (Task::Run(case), Outputs::Made(folder)) => run(id, &case, folder, options),
         (Task::Run(case), Outputs::Written(folder)) => Ok(match &case.expected {

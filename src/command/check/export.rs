@@ -3,22 +3,24 @@
 use std::fs;
 use std::path::Path;
 
-use super::case::{Attributes, Case, CaseInput, Expected, Specification, Tolerances, hex};
+use tensorop_conformance::case::{Attributes, Case, CaseInput, Expected, Specification, Tolerances};
+
+use super::case_text::hex;
 use super::find::ABOUT;
 use crate::error::{Context, Result};
 use crate::format::Format;
 use crate::format::files::WriteOptions;
-use crate::format::onnx::model::AttributeValue;
 use crate::format::onnx::model_write::{NodeModel, ValueType, write_sequence};
 use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
+use crate::ops::attribute::AttributeValue;
 use crate::report::json::{self, Escapes};
 
 const DATA_SET: &str = "test_data_set_0";
 
 /// The files of each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CaseLayout {
+pub(super) enum CaseLayout {
     /// Like ONNX's tests.
     Onnx,
     /// `case.json` and its `.npy` files.
@@ -29,7 +31,7 @@ pub enum CaseLayout {
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn export(case: &Case, folder: &Path, layout: CaseLayout) -> Result<bool> {
+pub(super) fn export(case: &Case, folder: &Path, layout: CaseLayout) -> Result<bool> {
     let files = match layout {
         CaseLayout::Npy => Some(npy(case)?),
         CaseLayout::Onnx => onnx(case)?,

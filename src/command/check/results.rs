@@ -95,7 +95,7 @@ pub(super) fn save(folder: &Path, made: Result<&[Tensor], (&str, String)>) -> Re
 }
 
 /// Unreadable folders are skipped: their test has failed already.
-pub fn unclaimed(folder: &Path, ids: &HashSet<String>) -> Vec<String> {
+pub(super) fn unclaimed(folder: &Path, ids: &HashSet<String>) -> Vec<String> {
     let mut found = Vec::new();
     search(folder, String::new(), 0, &mut |id| {
         if !ids.contains(id) {

@@ -7,19 +7,21 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use flate2::read::ZlibDecoder;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use tensorop_conformance::case::{
+    Case, CaseInput, CaseOutput, Class, Expected, KnownTest, Specification, Tolerances, packed_cases,
+};
+use tensorop_conformance::operators::version_of;
+use tensorop_conformance::specified;
 
-use crate::case::{Case, CaseInput, CaseOutput, CaseText, Class, Expected, KnownTest, Specification, Tolerances};
+use super::case_text::CaseText;
 use crate::error::{Context, Error, ErrorKind, Result, bail, counted, ensure, malformed};
 use crate::format::files::read;
 use crate::format::onnx::model::{GraphOutput, Model, NodeInput, sequence_tensors};
 use crate::format::opened::read_proto;
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
-use crate::operators::version_of;
-use crate::specified;
 
 const MAX_BYTES: u64 = 1 << 24;
 
@@ -30,7 +32,7 @@ const MAX_NESTED: usize = 64;
 pub(super) const ABOUT: &str = "about.json";
 
 #[derive(Clone, Debug)]
-pub struct BrokenTest {
+pub(super) struct BrokenTest {
     /// `None` if reading failed earlier.
     pub about: Option<Box<KnownTest>>,
     pub error: Error,
@@ -43,14 +45,14 @@ impl From<Error> for BrokenTest {
 }
 
 #[derive(Debug)]
-pub struct Loaded {
+pub(super) struct Loaded {
     pub about: KnownTest,
     pub tolerances: Tolerances,
     pub task: Task,
 }
 
 #[derive(Debug)]
-pub enum Task {
+pub(super) enum Task {
     Run(Case),
     /// Only outputs of another runtime can be judged.
     Only {
@@ -61,21 +63,21 @@ pub enum Task {
 }
 
 #[derive(Debug)]
-pub struct Stored(PathBuf);
+pub(super) struct Stored(PathBuf);
 
 impl Stored {
-    pub fn read(&self) -> Result<Tensor> {
+    pub(super) fn read(&self) -> Result<Tensor> {
         read(&self.0)
     }
 }
 
-pub type LoadedTest = Result<Loaded, BrokenTest>;
+pub(super) type LoadedTest = Result<Loaded, BrokenTest>;
 
 /// Takes a test's id and its reader.
-pub type TakeTest<'a> = dyn FnMut(&str, &dyn Fn() -> LoadedTest) -> Result<()> + 'a;
+pub(super) type TakeTest<'a> = dyn FnMut(&str, &dyn Fn() -> LoadedTest) -> Result<()> + 'a;
 
 #[derive(Debug)]
-pub enum Tests {
+pub(super) enum Tests {
     /// `id` is a prefix.
     Folder { path: PathBuf, id: String },
     /// `id` is a prefix; the texts name files in `folder`.
@@ -83,11 +85,11 @@ pub enum Tests {
 }
 
 impl Tests {
-    pub fn own() -> Result<Self> {
+    pub(super) fn own() -> Result<Self> {
         Ok(Self::Texts { texts: packed_cases()?, id: String::new(), folder: PathBuf::new() })
     }
 
-    pub fn of(path: &Path) -> Result<Self> {
+    pub(super) fn of(path: &Path) -> Result<Self> {
         let place = || path.display().to_string();
         let is_folder = fs::metadata(path).with_context(place)?.is_dir();
         let full = fs::canonicalize(path).with_context(place)?;
@@ -109,7 +111,7 @@ impl Tests {
         Ok(Self::Texts { texts: vec![text], id: without_ending(&own_name).to_owned(), folder })
     }
 
-    pub fn each(&self, take: &mut TakeTest<'_>) -> Result<()> {
+    pub(super) fn each(&self, take: &mut TakeTest<'_>) -> Result<()> {
         match self {
             Self::Folder { path, id } => folder(path, id.clone(), 0, take),
             Self::Texts { texts, id, folder } => texts.iter().try_for_each(|text| entries(text, id, folder, take)),
@@ -354,21 +356,8 @@ fn input(input: NodeInput<'_>, folder: &Path, set: &Path, operator: &str) -> Res
 }
 
 /// Prevents an id from addressing files outside the folder.
-pub fn check_id(id: &str) -> Result<()> {
+pub(super) fn check_id(id: &str) -> Result<()> {
     let is_plain = |part: &str| !["", ".", ".."].contains(&part) && !part.contains(['\0', '\\', ':']);
     ensure!(id.split('/').all(is_plain), "the id {id:?} cannot be the path of a folder");
     Ok(())
-}
-
-/// Each file is preceded by a NUL.
-static PACKED: &[u8] = include_bytes!("../vectors.zlib");
-
-/// Returns the cases that are built in.
-///
-/// # Errors
-/// There is not enough memory.
-pub fn packed_cases() -> Result<Vec<String>> {
-    let mut all = String::new();
-    ZlibDecoder::new(PACKED).read_to_string(&mut all).context("vectors")?;
-    Ok(all.split('\0').filter(|text| !text.is_empty()).map(str::to_owned).collect())
 }
