@@ -39,7 +39,7 @@ impl CopyWalk {
                 _ => walk.steps.push(Step { dim, from, to }),
             }
         }
-        walk.steps.sort_by_key(|step| Reverse(step.to));
+        walk.sort_as_target();
         let mut merged: Vec<Step> = Vec::with_capacity(walk.steps.len());
         for step in walk.steps {
             match merged.last_mut() {
@@ -53,6 +53,15 @@ impl CopyWalk {
         }
         walk.steps = merged;
         Some(walk)
+    }
+
+    /// Outside generic code, which would have a copy of the sort for each type.
+    fn sort_as_target(&mut self) {
+        self.steps.sort_by_key(|step| Reverse(step.to));
+    }
+
+    fn sort_as_source(&mut self) {
+        self.steps.sort_by_key(|step| (step.from == 0, step.from.abs(), Reverse(step.to)));
     }
 
     /// The axis of the smallest source stride.
@@ -224,11 +233,11 @@ fn copy_blocks<T: Copy, const SIDE: usize, const ITEMS: usize>(
     walk.steps.truncate(walk.steps.len() - taken);
     let own = walk.steps[nearest];
     // If axis `nearest` is short, the next source axes extend the rows.
-    walk.steps.sort_by_key(|step| (step.from == 0, step.from.abs(), Reverse(step.to)));
+    walk.sort_as_source();
     debug_assert_eq!(walk.steps[0], own, "the axis along which the source runs comes first");
     let (rows, taken) = BlockSide::<SIDE>::new(walk.steps.iter().copied());
     walk.steps.drain(..taken);
-    walk.steps.sort_by_key(|step| Reverse(step.to));
+    walk.sort_as_target();
     let runs = [run_of(&rows.from[..rows.len]), run_of(&columns.to[..columns.len])];
     let (mut block, mut turned) = ([source[walk.from]; ITEMS], [source[walk.from]; ITEMS]);
     let Ok(()) = walk.rows(0, |from, to| -> Result<(), Infallible> {
