@@ -108,6 +108,10 @@ fn is_short<T>(row: Step) -> bool {
 
 const SHORT_ROW_ITEMS: usize = 512;
 
+/// Rows of a source across the destination that are too few for blocks: transposing 3 rows of float16 by blocks of 64 took
+/// twice as long.
+const FEW_ROWS: usize = 8;
+
 /// Copies items between views of the same shape.
 pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
     copy_by(source, from, target, to, transpose_items);
@@ -117,26 +121,32 @@ fn copy_by<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View, tran
     let Some(walk) = CopyWalk::new(from, to) else { return };
     let nearest = walk.nearest();
     let last = walk.steps.len().wrapping_sub(1);
-    match walk.steps[..] {
-        [] => target[walk.to] = source[walk.from],
-        [.., a, b] if is_short::<T>(b) && a.dim > b.dim && nearest + 1 >= last => {
-            // Copies along the other axis, in parts that stay in the cache.
+    // an axis that is not worth the start of a row, or a block's side, and the long one beside it
+    let short_and_long = match walk.steps[..] {
+        [.., a, b] if is_short::<T>(b) && a.dim > b.dim && nearest + 1 >= last => Some((b, a)),
+        [.., a, b] if a.dim < FEW_ROWS && a.dim < b.dim && nearest + 1 == last => Some((a, b)),
+        _ => None,
+    };
+    match (&walk.steps[..], short_and_long) {
+        ([], _) => target[walk.to] = source[walk.from],
+        (_, Some((short, long))) => {
+            // Copies along the long axis, in parts that stay in the cache.
             let Ok(()) = walk.rows(2, |from, to| -> Result<(), Infallible> {
-                for first in (0..a.dim).step_by(SHORT_ROW_ITEMS) {
-                    let long = Step { dim: SHORT_ROW_ITEMS.min(a.dim - first), ..a };
-                    let from = from.wrapping_add_signed(a.from * first as isize);
-                    let to = to + a.to as usize * first;
-                    for n in 0..b.dim {
-                        let from = from.wrapping_add_signed(b.from * n as isize);
-                        copy_row(source, from, target, to + b.to as usize * n, long);
+                for first in (0..long.dim).step_by(SHORT_ROW_ITEMS) {
+                    let part = Step { dim: SHORT_ROW_ITEMS.min(long.dim - first), ..long };
+                    let from = from.wrapping_add_signed(long.from * first as isize);
+                    let to = to + long.to as usize * first;
+                    for n in 0..short.dim {
+                        let from = from.wrapping_add_signed(short.from * n as isize);
+                        copy_row(source, from, target, to + short.to as usize * n, part);
                     }
                 }
                 Ok(())
             });
         }
-        [.., row] if nearest == last => {
+        ([.., row], _) if nearest == last => {
             let Ok(()) = walk.rows(1, |from, to| -> Result<(), Infallible> {
-                copy_row(source, from, target, to, row);
+                copy_row(source, from, target, to, *row);
                 Ok(())
             });
         }
@@ -245,6 +255,17 @@ fn copy_blocks<T: Copy, const SIDE: usize, const ITEMS: usize>(
             for (from_column, to_column, column_count) in columns.parts() {
                 let from = from.wrapping_add_signed(from_row + from_column);
                 let to = to.wrapping_add_signed(to_row + to_column);
+                if size_of::<T>() > 8 && row_count < SIDE {
+                    // a line has few of them: 21 rows of 12 bytes took three times as long by way of the block
+                    for (&column, &column_to) in columns.from.iter().zip(&columns.to).take(column_count) {
+                        let (from, to) = (from.wrapping_add_signed(column), to.wrapping_add_signed(column_to));
+                        for n in 0..row_count {
+                            let item = source[from.wrapping_add_signed(rows.from[n])];
+                            target[to.wrapping_add_signed(rows.to[n])] = item;
+                        }
+                    }
+                    continue;
+                }
                 for (column, block) in columns.from[..column_count].iter().zip(block.chunks_exact_mut(SIDE)) {
                     let from = from.wrapping_add_signed(*column);
                     match row_count {
