@@ -36,6 +36,8 @@ pub struct OpenOptions {
     pub threads: Threads,
     /// Whether to lock the file for writing; [`Input::lock`] locks members of a folder.
     pub locked: bool,
+    /// Whether the file may change between reads of its tensors, as a program that keeps it open may change it.
+    pub may_change: bool,
     pub requests: RequestOptions,
     /// Whether to reopen files for every read, so that thousands need not stay open.
     pub reopens: bool,
@@ -150,7 +152,8 @@ impl OpenOptions {
             _ => error,
         });
         let (folder, by_name) = (path.parent(), Format::from_path(path));
-        let content = |file| self.opened(Content::from_file(file, self.locked, folder, self.threads)?, path);
+        let content =
+            |file| self.opened(Content::from_file(file, self.locked || self.may_change, folder, self.threads)?, path);
         let file = file.with_context(|| self.label.clone())?;
         self.open_or_view(file, after, by_name, |file| self.container(file, path), content)
     }
@@ -206,7 +209,9 @@ impl OpenOptions {
         Format::recognise(&begin, Some(metadata.len()), FormatName { asked: self.format, by_name: None })
             .ok()
             .filter(|format| format.is_container())?;
-        let content = Content::from_file(file.try_clone().ok()?, self.locked, path.parent(), self.threads).ok()?;
+        let content =
+            Content::from_file(file.try_clone().ok()?, self.locked || self.may_change, path.parent(), self.threads)
+                .ok()?;
         let content = Content { path: Some(path.to_owned()), ..content };
         let container = self.content(content, None).ok();
         // the clone shares the position of the file

@@ -59,7 +59,8 @@ use crate::storage::source::{Hold, Source};
 /// ([`ErrorKind::Member`]). All errors name the file.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
     let located = Located::from_path(path.as_ref());
-    Opened::new(collection::open(&OpenOptions::new(located.without_secrets()), &located, NameFilter::default())?)
+    let options = OpenOptions { may_change: true, ..OpenOptions::new(located.without_secrets()) };
+    Opened::new(collection::open(&options, &located, NameFilter::default())?)
 }
 
 /// Opens the bytes of a file in memory, as [`open`] does, without writing to disk.
