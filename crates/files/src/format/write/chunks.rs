@@ -1,16 +1,28 @@
-//! The sink that stores the boxes of a tensor as chunks or shards.
+//! Outputs of chunks: the boxes of their tensors, the shares of them, and the sink that stores the boxes.
 
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::plan::{LaidOut, TensorJob};
+use crate::engine::job::{Job, Progress};
+use crate::engine::plan::{self as engine, Route, SinkKind};
 use crate::engine::sink::{GetStored, WindowSink};
 use crate::error::{Context, Error, Result};
-use crate::format::interface::WriteChunks;
+use crate::format::file_options::{FileOptions, Inherited, LayoutRequest, NamedCopy, ResolvedChunks};
+use crate::format::interface::{Layout, WriteChunks};
+use crate::format::located::Located;
+use crate::format::open::OpenOptions;
+use crate::format::sides::TensorSides;
 use crate::layout::window::{Window, Windows};
 use crate::ops::access::{Access, StoredWindow};
 use crate::ops::fill::Region;
+use crate::ops::selection::Selection;
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::draft::StoreDraft;
 use crate::storage::made_units::{MadeUnit, MadeUnits};
 use crate::storage::platform::is_full;
 use crate::storage::read_at::ReadAt;
+use crate::storage::stage::{Stage, remove};
 
 /// Stores each box of one tensor as one value of a store: a chunk, or a shard of several chunks.
 pub(super) struct ChunkSink<'a> {
@@ -124,4 +136,127 @@ impl ChunkSink<'_> {
             Err(_) => Ok(false),
         }
     }
+}
+
+impl LaidOut {
+    /// Stores all boxes, or those of `share`, and then the metadata. In a share, boxes that were made before stay.
+    pub(super) fn put_chunks(
+        &self,
+        chunks: &dyn WriteChunks,
+        store: &dyn StoreDraft,
+        share: Option<ChunkShare<'_>>,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let windows = self.boxes(chunks);
+        let all = 0..windows.iter().map(Windows::count).sum();
+        let (own, mut first) = (share.map_or(&all, |share| share.own), 0);
+        for (n, (output, windows, numbers)) in parts_of(&self.outputs, &windows, own).enumerate() {
+            let made = share.map(|share| MadeBoxes { windows, first, units: share.made });
+            first += windows.count();
+            let data = output.job.data_access();
+            let sink = ChunkSink { chunks, n, store, failed: self.failed(), data, made };
+            let plan = output.begun();
+            if let Route::Between(grid) = &plan.route {
+                // Each item is written twice, so each time counts half.
+                let passed = AtomicUsize::new(0);
+                let half = |more: usize| {
+                    let before = passed.fetch_add(more, Ordering::Relaxed);
+                    progress((before + more) / 2 - before / 2);
+                };
+                let is_packed = !chunks.holds_as_they_are(n, &windows.get(0));
+                let between = store.between().with_context(|| self.failed())?;
+                let mut job = self.put_between(output, plan, grid.clone(), is_packed, &between, &half)?;
+                let plan = job.plan(SinkKind::Windows(windows));
+                job.begin(&plan)?;
+                job.run(&plan, numbers, &sink, &half)?;
+                remove(between.path());
+            } else if !numbers.is_empty() || share.is_none() {
+                output.job.run(plan, numbers, &sink, progress)?;
+            }
+        }
+        // Of several shares, the first copies the arrays.
+        if own.start == 0 {
+            for NamedCopy { name, array } in chunks.copies() {
+                array.copy(store, name, self.threads).with_context(|| format!("{}: {name:?}", self.failed()))?;
+            }
+        }
+        for (key, bytes) in chunks.seal()? {
+            store.seal(&key, &bytes).with_context(|| self.failed())?;
+        }
+        Ok(())
+    }
+
+    /// Writes a tensor to a temporary store in chunks of `grid`, and returns the job that reads it there. Without the
+    /// store, each chunk of the data would be read for many chunks of the output. `grid` is chosen so that the data and
+    /// the store are each read few times.
+    fn put_between(
+        &self,
+        output: &TensorJob,
+        plan: &engine::Plan,
+        grid: Vec<usize>,
+        is_packed: bool,
+        stage: &Stage,
+        progress: Progress<'_>,
+    ) -> Result<Job> {
+        let meta = output.job.meta();
+        let codec = (!is_packed).then(|| "none".to_owned());
+        let chunks = Some(grid.into_iter().map(Some).collect());
+        let options = FileOptions { codec, ..FileOptions::default() };
+        let sides = vec![TensorSides { chunks, shards: None }];
+        let resolved = ResolvedChunks { sides, ..ResolvedChunks::default() };
+        let request = LayoutRequest { options: &options, inherited: &Inherited::default(), chunks: &resolved };
+        let Layout::Chunks(chunks) = self.format.writer().layout(&[("", meta)], &request)? else {
+            unreachable!("only a store in chunks has one between");
+        };
+        let sink = ChunkSink {
+            chunks: &*chunks,
+            n: 0,
+            store: stage,
+            failed: self.failed(),
+            data: output.job.data_access(),
+            made: None,
+        };
+        output.job.run_all(plan, &sink, progress)?;
+        for (key, bytes) in chunks.seal()? {
+            stage.seal(&key, &bytes).with_context(|| self.failed())?;
+        }
+        let input = OpenOptions::new(self.label.clone()).open(&Located::from_path(stage.store()))?;
+        let mut source = input.source(input.chosen()?)?;
+        source.reinterpret(meta.dtype.clone());
+        Ok(Job::new(Box::new(Selection::whole(source)), output.job.limits()))
+    }
+
+    pub(super) fn boxes(&self, chunks: &dyn WriteChunks) -> Vec<Windows> {
+        (0..self.outputs.len()).map(|n| self.boxes_of(chunks, n)).collect()
+    }
+
+    pub(super) fn boxes_of(&self, chunks: &dyn WriteChunks, n: usize) -> Windows {
+        let meta = self.outputs[n].job.meta();
+        match meta.bytes() {
+            0 => Windows::new(&[0], 1),
+            _ => Windows::boxes(&meta.shape, &chunks.style(n).unit),
+        }
+    }
+}
+
+/// Divides the range `own` of windows among the tensors. `own` counts the windows of all tensors in one sequence; each
+/// returned range counts the windows of its tensor alone.
+pub(super) fn parts_of<'a>(
+    outputs: &'a [TensorJob],
+    windows: &'a [Windows],
+    own: &Range<usize>,
+) -> impl Iterator<Item = (&'a TensorJob, &'a Windows, Range<usize>)> {
+    let own = own.clone();
+    outputs.iter().zip(windows).scan(0, move |first, (output, windows)| {
+        let (start, end) = (*first, *first + windows.count());
+        *first = end;
+        Some((output, windows, own.start.clamp(start, end) - start..own.end.clamp(start, end) - start))
+    })
+}
+
+/// The boxes of a share. Their numbers count the boxes of all tensors in one sequence.
+#[derive(Clone, Copy)]
+pub(super) struct ChunkShare<'a> {
+    pub own: &'a Range<usize>,
+    pub made: &'a MadeUnits<'a>,
 }

@@ -4,32 +4,24 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::asked_sides::{self, RuledTensor};
-use super::chunks::{ChunkSink, MadeBoxes};
 use super::output::{OutputKind, OutputTensor, items_of, pack, style_along};
 use crate::engine::job::{Job, Progress};
 use crate::engine::plan::{self as engine, Before, Route, SinkKind};
 use crate::engine::sink::{FileSink, Take, Written};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::file_options::{FileOptions, Inherited, LayoutRequest, NamedCopy, ResolvedChunks};
-use crate::format::interface::{ItemsPlace, Layout, Places, TextOptions, WholeTensor, WriteChunks};
-use crate::format::located::Located;
-use crate::format::open::OpenOptions;
+use crate::format::interface::{ItemsPlace, Layout, Places, TextOptions, WholeTensor};
 use crate::format::sides::TensorSides;
 use crate::format::table::Format;
 use crate::item::meta::Meta;
-use crate::layout::window::{ItemRuns, Windows};
+use crate::layout::window::ItemRuns;
 use crate::ops::access::Access;
 use crate::ops::cast::{CastFill, CastRule};
-use crate::ops::selection::Selection;
 use crate::parallel::Threads;
 use crate::storage::chunked::ChunkStyle;
-use crate::storage::draft::StoreDraft;
-use crate::storage::made_units::MadeUnits;
 use crate::storage::platform::{clone_file, reserve};
-use crate::storage::stage::{Stage, remove};
 use crate::storage::target::{OpenOutput, Target};
 use crate::storage::write_behind::{SMALL_WRITE, WriteBehind};
 
@@ -62,7 +54,7 @@ pub struct LaidOut {
     pub(super) outputs: Vec<TensorJob>,
     pub(super) layout: Layout,
     /// The threads that copy arrays unread.
-    threads: Threads,
+    pub(super) threads: Threads,
 }
 
 impl LaidOut {
@@ -290,105 +282,6 @@ impl LaidOut {
         }
     }
 
-    /// Stores all boxes, or those of `share`, and then the metadata. In a share, boxes that were made before stay.
-    pub(super) fn put_chunks(
-        &self,
-        chunks: &dyn WriteChunks,
-        store: &dyn StoreDraft,
-        share: Option<ChunkShare<'_>>,
-        progress: Progress<'_>,
-    ) -> Result<()> {
-        let windows = self.boxes(chunks);
-        let all = 0..windows.iter().map(Windows::count).sum();
-        let (own, mut first) = (share.map_or(&all, |share| share.own), 0);
-        for (n, (output, windows, numbers)) in parts_of(&self.outputs, &windows, own).enumerate() {
-            let made = share.map(|share| MadeBoxes { windows, first, units: share.made });
-            first += windows.count();
-            let data = output.job.data_access();
-            let sink = ChunkSink { chunks, n, store, failed: self.failed(), data, made };
-            let plan = output.begun();
-            if let Route::Between(grid) = &plan.route {
-                // Each item is written twice, so each time counts half.
-                let passed = AtomicUsize::new(0);
-                let half = |more: usize| {
-                    let before = passed.fetch_add(more, Ordering::Relaxed);
-                    progress((before + more) / 2 - before / 2);
-                };
-                let is_packed = !chunks.holds_as_they_are(n, &windows.get(0));
-                let between = store.between().with_context(|| self.failed())?;
-                let mut job = self.put_between(output, plan, grid.clone(), is_packed, &between, &half)?;
-                let plan = job.plan(SinkKind::Windows(windows));
-                job.begin(&plan)?;
-                job.run(&plan, numbers, &sink, &half)?;
-                remove(between.path());
-            } else if !numbers.is_empty() || share.is_none() {
-                output.job.run(plan, numbers, &sink, progress)?;
-            }
-        }
-        // Of several shares, the first copies the arrays.
-        if own.start == 0 {
-            for NamedCopy { name, array } in chunks.copies() {
-                array.copy(store, name, self.threads).with_context(|| format!("{}: {name:?}", self.failed()))?;
-            }
-        }
-        for (key, bytes) in chunks.seal()? {
-            store.seal(&key, &bytes).with_context(|| self.failed())?;
-        }
-        Ok(())
-    }
-
-    /// Writes a tensor to a temporary store in chunks of `grid`, and returns the job that reads it there. Without the
-    /// store, each chunk of the data would be read for many chunks of the output. `grid` is chosen so that the data and
-    /// the store are each read few times.
-    fn put_between(
-        &self,
-        output: &TensorJob,
-        plan: &engine::Plan,
-        grid: Vec<usize>,
-        is_packed: bool,
-        stage: &Stage,
-        progress: Progress<'_>,
-    ) -> Result<Job> {
-        let meta = output.job.meta();
-        let codec = (!is_packed).then(|| "none".to_owned());
-        let chunks = Some(grid.into_iter().map(Some).collect());
-        let options = FileOptions { codec, ..FileOptions::default() };
-        let sides = vec![TensorSides { chunks, shards: None }];
-        let resolved = ResolvedChunks { sides, ..ResolvedChunks::default() };
-        let request = LayoutRequest { options: &options, inherited: &Inherited::default(), chunks: &resolved };
-        let Layout::Chunks(chunks) = self.format.writer().layout(&[("", meta)], &request)? else {
-            unreachable!("only a store in chunks has one between");
-        };
-        let sink = ChunkSink {
-            chunks: &*chunks,
-            n: 0,
-            store: stage,
-            failed: self.failed(),
-            data: output.job.data_access(),
-            made: None,
-        };
-        output.job.run_all(plan, &sink, progress)?;
-        for (key, bytes) in chunks.seal()? {
-            stage.seal(&key, &bytes).with_context(|| self.failed())?;
-        }
-        let input = OpenOptions::new(self.label.clone()).open(&Located::from_path(stage.store()))?;
-        let mut source = input.source(input.chosen()?)?;
-        source.reinterpret(meta.dtype.clone());
-        Ok(Job::new(Box::new(Selection::whole(source)), output.job.limits()))
-    }
-
-    pub(super) fn boxes(&self, chunks: &dyn WriteChunks) -> Vec<Windows> {
-        (0..self.outputs.len()).map(|n| self.boxes_of(chunks, n)).collect()
-    }
-
-    fn boxes_of(&self, chunks: &dyn WriteChunks, n: usize) -> Windows {
-        let meta = self.outputs[n].job.meta();
-        match meta.bytes() {
-            0 => Windows::new(&[0], 1),
-            _ => Windows::boxes(&meta.shape, &chunks.style(n).unit),
-        }
-    }
-
     fn write_by_position(&self, file: &File, progress: Progress<'_>) -> Result<()> {
         match &self.layout {
             Layout::Places(places) => self.place(places, file, progress),
@@ -497,26 +390,4 @@ fn dims(options: &FileOptions, style: Option<&ChunkStyle>, rank: usize) -> Vec<O
     let asked = options.dimension_names.as_ref().map(|names| names.iter().cloned().map(Some).collect());
     let own = || serde_json::from_str(style?.dimension_names.as_deref()?).ok();
     asked.or_else(own).filter(|dims: &Vec<_>| dims.len() == rank).unwrap_or_default()
-}
-
-/// Divides the range `own` of windows among the tensors. `own` counts the windows of all tensors in one sequence; each
-/// returned range counts the windows of its tensor alone.
-pub(super) fn parts_of<'a>(
-    outputs: &'a [TensorJob],
-    windows: &'a [Windows],
-    own: &Range<usize>,
-) -> impl Iterator<Item = (&'a TensorJob, &'a Windows, Range<usize>)> {
-    let own = own.clone();
-    outputs.iter().zip(windows).scan(0, move |first, (output, windows)| {
-        let (start, end) = (*first, *first + windows.count());
-        *first = end;
-        Some((output, windows, own.start.clamp(start, end) - start..own.end.clamp(start, end) - start))
-    })
-}
-
-/// The boxes of a share. Their numbers count the boxes of all tensors in one sequence.
-#[derive(Clone, Copy)]
-pub(super) struct ChunkShare<'a> {
-    pub own: &'a Range<usize>,
-    pub made: &'a MadeUnits<'a>,
 }

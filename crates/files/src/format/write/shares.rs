@@ -4,8 +4,9 @@
 use std::io;
 use std::ops::Range;
 
+use super::chunks::{ChunkShare, parts_of};
 use super::output::Share;
-use super::plan::{ChunkShare, LaidOut, TensorJob, parts_of};
+use super::plan::{LaidOut, TensorJob};
 use crate::engine::job::Progress;
 use crate::engine::sink::FileSink;
 use crate::error::{Context, Error, ErrorKind, Result};
