@@ -110,7 +110,7 @@ const SHORT_ROW_ITEMS: usize = 512;
 
 /// Rows of a source across the destination that are too few for blocks: transposing 3 rows of float16 by blocks of 64 took
 /// twice as long.
-const FEW_ROWS: usize = 8;
+const FEW_ROWS: usize = 16;
 
 /// Copies items between views of the same shape.
 pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
@@ -124,7 +124,7 @@ fn copy_by<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View, tran
     // an axis that is not worth the start of a row, or a block's side, and the long one beside it
     let short_and_long = match walk.steps[..] {
         [.., a, b] if is_short::<T>(b) && a.dim > b.dim && nearest + 1 >= last => Some((b, a)),
-        [.., a, b] if a.dim < FEW_ROWS && a.dim < b.dim && nearest + 1 == last => Some((a, b)),
+        [.., a, b] if a.dim <= FEW_ROWS && a.dim < b.dim && nearest + 1 == last => Some((a, b)),
         _ => None,
     };
     match (&walk.steps[..], short_and_long) {
