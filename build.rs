@@ -1,7 +1,7 @@
 //! Links the program with the static unwinder of the C compiler, so that `libgcc_s.so` is not loaded.
 //!
-//! A small run spends most of its time in the dynamic loader, and a tenth on this library alone, which asks the processor
-//! for its features. lld, the default linker since Rust 1.90, drops the library; other linkers keep it, and the program
+//! A small run spends most of its time in the dynamic loader, and a tenth on this library alone, because it queries the
+//! processor's features. lld, the default linker since Rust 1.90, drops the library; other linkers keep it, and the program
 //! runs either way.
 
 use std::env;

@@ -36,7 +36,7 @@ pub(super) struct AskedDTypes<'a> {
     reading: Reinterpret,
     casts: bool,
     uses: Mutex<Vec<DTypeUse>>,
-    /// The tensors that were asked for, in this order; empty without values.
+    /// The requested tensors in order; empty without values.
     names: Mutex<Vec<String>>,
     /// Whether a tensor has void items for the value without a pattern, or its dtype.
     has_clear: AtomicBool,
@@ -46,7 +46,7 @@ pub(super) struct AskedDTypes<'a> {
 struct DTypeUse {
     is_used: bool,
     is_matched: bool,
-    /// The error about the first tensor that could not use the value, with the number of that tensor.
+    /// The number of the first tensor that could not use the value, and the error about it.
     unused: Option<(usize, String)>,
 }
 
@@ -137,7 +137,7 @@ pub(super) struct DTypeOption<'a> {
     all: &'a AskedDTypes<'a>,
     /// Of the value.
     number: Option<usize>,
-    /// In the order in which tensors were asked for, which may be read by several threads.
+    /// The tensor's number in the order of requests; threads may read tensors in another order.
     tensor: usize,
 }
 

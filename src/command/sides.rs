@@ -282,7 +282,7 @@ pub(super) struct Comparing<'a> {
     pub partner: &'a (dyn Fn(usize, &str) -> Option<String> + Sync),
 }
 
-/// A pair that was compared, and what its files are compared by beside tensors.
+/// The result for a pair, and the sources whose files have metadata to compare.
 pub(super) struct ComparedPair {
     found: NamedResult,
     beside: Option<PairBeside>,
@@ -368,7 +368,7 @@ impl Comparing<'_> {
         Ok(ComparedPair { found, beside: Some(PairBeside { sources, counts: options.metadata }) })
     }
 
-    /// Adds what differs beside the tensors of two files, once for both. In a folder each name begins with that of its
+    /// Adds the differences in metadata and attachments, once for each pair of files. In a folder each name begins with that of its
     /// file.
     fn add_beside(
         &self,

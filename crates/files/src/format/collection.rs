@@ -310,7 +310,7 @@ impl Collection {
     /// Returns names and places in natural order.
     pub fn tensors(&self) -> Vec<(&str, TensorPlace)> {
         let mut tensors: Vec<_> = self.tensors.iter().map(|(name, place)| (name.as_str(), *place)).collect();
-        // files list most names in natural order, and sorting what is sorted takes a fraction of the comparisons
+        // Files list most names in natural order, and a sorted list takes a fraction of the comparisons.
         tensors.sort_unstable_by_key(|(_, place)| (place.file, place.member));
         tensors.sort_by(|(a, _), (b, _)| by_numbers(a, b));
         tensors

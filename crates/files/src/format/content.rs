@@ -66,7 +66,7 @@ impl Content {
         Self::new(Vec::new(), ContentSource::Folder(store), threads)
     }
 
-    /// A pipe or a device becomes a stream. `is_changed` tells whether the file may change between reads.
+    /// A pipe or a device becomes a stream. With `is_changed` the file may change between reads.
     pub(super) fn from_file(mut file: File, is_changed: bool, folder: Option<&Path>, threads: Threads) -> Result<Self> {
         let metadata = file.metadata()?;
         ensure!(!metadata.is_dir(), "is a folder, expected a file");

@@ -295,7 +295,7 @@ pub struct Places {
     pub tensors: Vec<ItemsPlace>,
     /// The length of the file in bytes.
     pub bytes: u64,
-    /// What lies before the items of each tensor and at the end of the file. Items of such a file are not packed.
+    /// Makes the bytes before the items of each tensor and at the end of the file. The items are not packed.
     pub seal: Option<Box<dyn Seal>>,
 }
 
@@ -435,7 +435,7 @@ pub trait Seal: Debug + Send + Sync {
 
 /// A [`Seal`] that sees the items of all tensors as they are written.
 pub trait BegunSeal: Written {
-    /// Returns the bytes that lie directly before the items of tensor `n`, which have been written.
+    /// Returns the bytes directly before the items of tensor `n`, after these have been written.
     fn before_items(&mut self, n: usize) -> Vec<u8>;
 
     /// Returns the last bytes of the file, after the call of [`before_items`](Self::before_items) for each tensor.

@@ -37,7 +37,7 @@ impl<'a> WriteBehind<'a> {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the collected pieces.
     ///
     /// # Errors
     /// It cannot be written.

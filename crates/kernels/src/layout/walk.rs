@@ -256,7 +256,7 @@ fn copy_blocks<T: Copy, const SIDE: usize, const ITEMS: usize>(
                 let from = from.wrapping_add_signed(from_row + from_column);
                 let to = to.wrapping_add_signed(to_row + to_column);
                 if size_of::<T>() > 8 && row_count < SIDE {
-                    // a line has few of them: 21 rows of 12 bytes took three times as long by way of the block
+                    // A cache line has room for few such items: through the block, 21 rows of 12 bytes took three times as long.
                     for (&column, &column_to) in columns.from.iter().zip(&columns.to).take(column_count) {
                         let (from, to) = (from.wrapping_add_signed(column), to.wrapping_add_signed(column_to));
                         for n in 0..row_count {

@@ -13,7 +13,7 @@ const SMALL: usize = 1 << 12;
 /// The maximum bytes of the gap before it, such as the header of the next tensor.
 const GAP: u64 = 1 << 8;
 
-/// The most bytes of a read ahead. Each reads twice as many as the one before if most of those were wanted.
+/// The maximum bytes of a read ahead. Reads ahead double while callers use most of their bytes.
 const AHEAD: usize = 1 << 16;
 
 /// A local file that this process does not change. Its version is that of the opening for all its tensors, and small reads
@@ -31,7 +31,7 @@ pub struct OpenedFile {
 struct Ahead {
     start: u64,
     bytes: Vec<u8>,
-    /// How many of them were wanted.
+    /// The bytes that callers used.
     wanted: usize,
     /// Where the last small read ended.
     end: u64,
@@ -52,7 +52,7 @@ impl Ahead {
         let end = at + out.len() as u64;
         self.end = end;
         if self.held(out.len(), at).is_none() && follows && end <= size {
-            // several threads may read in turns, each what follows its own
+            // Two threads at different places would discard each other's bytes.
             let was_wanted = 4 * self.wanted >= 3 * self.bytes.len();
             let ahead = if was_wanted { (2 * self.bytes.len()).clamp(2 * SMALL, AHEAD) } else { out.len() };
             self.start = at;
@@ -179,7 +179,7 @@ mod tests {
         File::options().write(true).open(&path).unwrap().set_len(500).unwrap();
         assert_ne!(file.stamp().unwrap(), first);
         assert_eq!(file.first_stamp().unwrap(), first);
-        // what was read ahead is the old content, which the stamp tells from the new
+        // The bytes read ahead are old, and the stamp shows it.
         file.read_at(&mut [0; 10], 10).unwrap();
         let again = opened(&path);
         File::options().write(true).open(&path).unwrap().set_len(100).unwrap();

@@ -26,7 +26,7 @@ pub trait ReadAt: Debug + Send + Sync {
 
     fn stamp(&self) -> io::Result<Stamp>;
 
-    /// The version with which [`stamp`](Self::stamp) is compared in the end: that of the opening where it is known.
+    /// The version at the opening if it is known, for comparison with a later [`stamp`](Self::stamp).
     fn first_stamp(&self) -> io::Result<Stamp> {
         self.stamp()
     }

@@ -1,4 +1,4 @@
-//! Outputs of chunks: the boxes of their tensors, the shares of them, and the sink that stores the boxes.
+//! Outputs of chunks: the boxes of their tensors, shares of the boxes, and the sink that stores them.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
