@@ -7,10 +7,12 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchiveEntryWayfinder};
 
-use super::read::HEADER_BUFFER;
 use crate::error::Result;
 use crate::format::npy::{self, Header};
 use crate::storage::read_at::{ReadAt, Section};
+
+/// Most headers have 128 bytes.
+pub(super) const HEADER_BUFFER: usize = 1 << 9;
 
 #[derive(Clone, Debug)]
 pub(super) struct ArchiveMember {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipLocator};
 
-use super::member::{ArchiveMember, MemberContent, same_crc};
+use super::member::{ArchiveMember, HEADER_BUFFER, MemberContent, same_crc};
 use super::records::{END_BYTES, ENDING, LOCAL_BYTES, MAX_MEMBERS, checksum};
 use crate::error::{Error, ErrorKind as FileError, Result, bail, ensure, malformed};
 use crate::format::foreign::{EXPORTED, KERAS, PYTORCH, ZIPPED_STORE};
@@ -20,8 +20,6 @@ use crate::parallel::{Threads, locked, made_once};
 use crate::storage::read_at::{Identity, ReadAt, Section, Stamp};
 use crate::storage::source::Source;
 
-/// Most headers have 128 bytes.
-pub(super) const HEADER_BUFFER: usize = 1 << 9;
 /// Makes the cost of system calls negligible.
 const ITEMS_BUFFER: usize = 1 << 16;
 
