@@ -6,7 +6,6 @@ use std::{fs::File, path::PathBuf};
 
 use crate::error::{Context, Result, ensure};
 use crate::parallel::made_once;
-use crate::storage::opened_file::OpenedFile;
 use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::requests::{RequestOptions, as_address};
 use crate::storage::target::refuse_hashed;
@@ -32,9 +31,7 @@ pub(super) fn open_beside(path: &Path, requests: RequestOptions) -> Result<Arc<d
     // Opening a pipe may block for ever. Links are followed, because download caches link the files of a model
     // elsewhere.
     ensure!(std::fs::metadata(path)?.is_file(), "expected a regular file");
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    Ok(Arc::new(OpenedFile::new(file, &metadata)))
+    Ok(Arc::new(File::open(path)?))
 }
 
 /// Opens a file for changes in place, and locks it. The lock on `own`, the file that names it, exists already.

@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
 
-use super::content::Content;
 use super::dump_views::{DumpPattern, DumpShapes, beside};
 use super::folder::{Folder, FolderFile, FolderFiles};
 use super::open::{Input, OpenOptions};
@@ -104,10 +103,7 @@ pub(super) fn path_from(folder: &Path, path: &Path) -> String {
 
 impl OpenOptions {
     pub(super) fn open_dump(&self, path: &Path, view: &RawView) -> Result<Input> {
-        let open = || {
-            let content = Content::from_file(File::open(path)?, false, path.parent(), self.threads)?;
-            raw::open(self.opened(content, path)?, view, false)
-        };
+        let open = || raw::open(self.file_content(File::open(path)?, path)?, view, false);
         Ok(self.input(Format::RAW, open().with_context(|| self.label.clone())?))
     }
 }

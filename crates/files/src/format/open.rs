@@ -151,17 +151,17 @@ impl OpenOptions {
             }
             _ => error,
         });
-        let (folder, by_name) = (path.parent(), Format::from_path(path));
-        let content =
-            |file| self.opened(Content::from_file(file, self.locked || self.may_change, folder, self.threads)?, path);
+        let by_name = Format::from_path(path);
+        let content = |file| self.file_content(file, path);
         let file = file.with_context(|| self.label.clone())?;
         self.open_or_view(file, after, by_name, |file| self.container(file, path), content)
     }
 
-    pub(super) fn opened(&self, content: Content, path: &Path) -> Result<Content> {
-        let content = Content { path: Some(path.to_owned()), ..content };
+    pub(super) fn file_content(&self, file: File, path: &Path) -> Result<Content> {
+        let is_changed = self.locked || self.may_change;
+        let content = Content::from_file(file, is_changed, path.parent(), self.threads)?;
         let content = if self.reopens { content.reopening(path)? } else { content };
-        Ok(content)
+        Ok(Content { path: Some(path.to_owned()), ..content })
     }
 
     /// `container` must leave `bytes` unchanged.
@@ -209,10 +209,7 @@ impl OpenOptions {
         Format::recognise(&begin, Some(metadata.len()), FormatName { asked: self.format, by_name: None })
             .ok()
             .filter(|format| format.is_container())?;
-        let content =
-            Content::from_file(file.try_clone().ok()?, self.locked || self.may_change, path.parent(), self.threads)
-                .ok()?;
-        let content = Content { path: Some(path.to_owned()), ..content };
+        let content = self.file_content(file.try_clone().ok()?, path).ok()?;
         let container = self.content(content, None).ok();
         // the clone shares the position of the file
         file.rewind().ok()?;

@@ -13,7 +13,6 @@ use crate::format::content::StoredRange;
 use crate::item::meta::Meta;
 use crate::item::python;
 use crate::parallel::locked;
-use crate::storage::opened_file::OpenedFile;
 use crate::storage::platform::same_file;
 use crate::storage::read_at::{Identity, ReadAt, ReopenedFile};
 use crate::storage::requests::{RequestOptions, as_address};
@@ -122,10 +121,10 @@ impl ExternalFiles {
         }
         let (path, found) = regular_file(folder, location)?;
         let file = File::open(&path).with_context(quoted)?;
-        let metadata = file.metadata()?;
-        ensure!(same_file(&found, &metadata), "{}, which changed while it was opened", quoted());
+        let is_same = same_file(&found, &file.metadata()?);
+        ensure!(is_same, "{}, which changed while it was opened", quoted());
         Ok(match stays_open {
-            true => Arc::new(OpenedFile::new(file, &metadata)),
+            true => Arc::new(file),
             false => Arc::new(ReopenedFile::new(&path, file.identity()?)),
         })
     }
