@@ -180,9 +180,8 @@ impl NamedPairs {
 
     /// An estimate.
     pub(super) fn bytes(&self) -> usize {
-        let pairs = self.named.iter().filter_map(|(_, [expected, actual])| expected.zip(*actual));
-        let bytes = pairs.fold(0, |sum: u64, (one, other)| sum.saturating_add(one.bytes).saturating_add(other.bytes));
-        usize::try_from(bytes).unwrap_or(usize::MAX)
+        let pairs = self.named.iter().map(|(_, places)| places).filter(|places| places.iter().all(Option::is_some));
+        pairs.map(bytes).fold(0, usize::saturating_add)
     }
 
     fn are_same_files(&self, places: [TensorPlace; 2]) -> bool {
@@ -368,8 +367,8 @@ impl Comparing<'_> {
         Ok(ComparedPair { found, beside: Some(PairBeside { sources, counts: options.metadata }) })
     }
 
-    /// Adds the differences in metadata and attachments, once for each pair of files. In a folder each name begins with that of its
-    /// file.
+    /// Adds the differences in metadata and attachments, once for each pair of files. In a folder each name begins with
+    /// that of its file.
     fn add_beside(
         &self,
         pair: ComparedPair,

@@ -213,14 +213,13 @@ pub fn share_by_size<T: Send, E: Send>(
 ) -> Result<(), E> {
     let mut begin = 0;
     while begin < bytes.len() {
-        let small: Vec<_> = bytes[begin..].iter().take_while(|bytes| **bytes < SMALL_TENSOR).collect();
-        if small.len() <= 1 {
+        let end = begin + bytes[begin..].iter().take_while(|bytes| **bytes < SMALL_TENSOR).count();
+        if end <= begin + 1 {
             take(begin, make(begin, threads)?)?;
             begin += 1;
             continue;
         }
-        let end = begin + small.len();
-        let workers = threads.for_bytes(small.into_iter().map(|bytes| TENSOR + bytes).sum());
+        let workers = threads.for_bytes(bytes[begin..end].iter().map(|bytes| TENSOR + bytes).sum());
         let batch = (end - begin).div_ceil(workers * BATCHES).min(BATCH);
         let numbers = |n: usize| begin + n * batch..end.min(begin + (n + 1) * batch);
         share_in_order(
