@@ -49,6 +49,16 @@ pub enum Place {
 }
 
 impl Located {
+    /// Returns the folder or address of the files beside it.
+    pub(super) fn folder(&self) -> Option<PathBuf> {
+        match &self.place {
+            Place::File(path) | Place::Absent(path) => Some(path.parent().unwrap_or(Path::new("")).to_owned()),
+            Place::Folder(folder) => Some(folder.path.clone()),
+            Place::Object(address) => as_address(Path::new(address))?.rsplit_once('/').map(|(folder, _)| folder.into()),
+            Place::Stdin | Place::Json(_) | Place::Pipe(_) | Place::Store(..) => None,
+        }
+    }
+
     /// Resolves an argument: `-` or `-:TYPE`, JSON, or a path.
     pub fn from_argument(typed: &OsStr) -> Self {
         let text = typed.to_str().unwrap_or_default();

@@ -1,5 +1,6 @@
 //! The natural order of names, and lists for messages.
 
+use std::borrow::Borrow;
 use std::cmp::Ordering;
 
 const NAMES: usize = 5;
@@ -57,6 +58,13 @@ pub fn alike(name: &str, names: &[&str]) -> Vec<String> {
     let mut near: Vec<_> = names.iter().map(|other| (score(other), *other)).filter(|(s, _)| *s >= ALIKE).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| by_numbers(a.1, b.1)));
     near.into_iter().take(3).map(|(_, name)| format!("{name:?}")).collect()
+}
+
+pub(super) fn joined_by<S: Borrow<str>>(words: &[S], word: &str) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} {word} {}", first.join(", "), last.borrow()),
+        _ => words.concat(),
+    }
 }
 
 #[cfg(test)]

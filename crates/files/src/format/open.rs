@@ -351,7 +351,7 @@ impl Input {
         is_named: impl Fn(&str) -> bool,
     ) -> Result<(Self, Dequantized)> {
         let Self { reader, label, .. } = self;
-        let folder = quantized::folder_of(located);
+        let folder = located.folder();
         let opened = quantized::open(reader, asked, folder.as_deref(), requests, is_named);
         let (reader, found) = opened.with_context(|| label.clone())?;
         Ok((Self { reader, label, left_alone: found.left_alone.clone(), ..self }, found))
@@ -362,7 +362,7 @@ impl Input {
     /// # Errors
     /// A file beside the tensors cannot be read.
     pub fn quantized(&self, located: &Located, requests: RequestOptions) -> Result<Vec<QuantizedCount>> {
-        let folder = quantized::folder_of(located);
+        let folder = located.folder();
         quantized::count(&*self.reader, folder.as_deref(), requests).with_context(|| self.label.clone())
     }
 

@@ -1,6 +1,6 @@
 //! Formats as the rest of the program sees them, and their recognition.
 
-use std::borrow::{Borrow, Cow};
+use std::borrow::Cow;
 use std::fmt::{self, Debug};
 use std::fs::File;
 use std::hash::{Hash, Hasher};
@@ -10,6 +10,7 @@ use super::content::{Content, read_begin};
 use super::file_options::Capabilities;
 use super::foreign;
 use super::interface::{Confidence, Reader, Unchangeable, Writer};
+use super::name_order::joined_by;
 use super::rows::{self, Holds, Reads, Row, TABLE};
 use crate::error::{Advice, Error, ErrorKind, Result, bail, malformed};
 use crate::item::dtype::DType;
@@ -305,13 +306,6 @@ impl Format {
 pub fn containers(word: &str) -> String {
     let containers = TABLE.iter().filter(|row| row.holds == Holds::Tensors && row.writes.is_some());
     joined_by(&containers.map(|row| format!(".{}", row.extension)).collect::<Vec<_>>(), word)
-}
-
-pub(super) fn joined_by<S: Borrow<str>>(words: &[S], word: &str) -> String {
-    match words {
-        [first @ .., last] if !first.is_empty() => format!("{} {word} {}", first.join(", "), last.borrow()),
-        _ => words.concat(),
-    }
 }
 
 impl PartialEq for Format {

@@ -12,7 +12,7 @@ mod weight;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use self::assemble::Weight;
@@ -22,13 +22,12 @@ pub use self::rules::LAYOUTS;
 use self::rules::{RULES, Rule};
 use super::content::{BlockDescription, Description, FileFacts, IndexFaults, MemberFile};
 use super::interface::Reader;
-use super::located::{Located, Place};
 use super::member_list::numbered;
-use super::table::joined_by;
+use super::name_order::joined_by;
 use crate::error::{Error, ErrorKind, Result, bail, ensure};
 use crate::item::dtype::Kind;
 use crate::storage::attachments::Attachments;
-use crate::storage::requests::{RequestOptions, as_address};
+use crate::storage::requests::RequestOptions;
 use crate::storage::source::Source;
 use crate::storage::unread::UnreadArray;
 
@@ -63,16 +62,6 @@ pub struct QuantizedCount {
     pub weights: usize,
     /// The members that are parts of weights.
     pub parts: Vec<usize>,
-}
-
-/// Returns the folder or address in which the files beside a checkpoint are.
-pub(super) fn folder_of(located: &Located) -> Option<PathBuf> {
-    match &located.place {
-        Place::File(path) | Place::Absent(path) => Some(path.parent().unwrap_or(Path::new("")).to_owned()),
-        Place::Folder(folder) => Some(folder.path.clone()),
-        Place::Object(address) => as_address(Path::new(address))?.rsplit_once('/').map(|(folder, _)| folder.into()),
-        Place::Stdin | Place::Json(_) | Place::Pipe(_) | Place::Store(..) => None,
-    }
 }
 
 /// The parts of a weight, by their numbers in the checkpoint.
