@@ -109,7 +109,7 @@ pub use tensorop_files::{
     write, write_all,
 };
 #[doc(hidden)]
-pub use tensorop_files::{asked_names, engine, format, info, report, storage};
+pub use tensorop_files::{asked_names, engine, format, info, operators, report, storage};
 #[cfg(feature = "predicates")]
 pub use tensorop_files::{assert_tensor_eq, golden};
 pub use tensorop_kernels::*;

@@ -26,7 +26,7 @@ use crate::format::open::{Input, OpenOptions};
 use crate::format::rewrite::{self, IndexChange, NamedSource, Rewrite};
 use crate::format::write::OutputTensor;
 use crate::item::dtype::DType;
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 use crate::report::printable;
 use crate::storage::source::Source;
 

@@ -20,7 +20,9 @@ use crate::format::npy_file::Append;
 use crate::format::open::Input;
 use crate::format::write::OutputTensor;
 use crate::item::meta::{Meta, Order};
-use crate::ops::call::{Call, Operands, Resolved};
+use crate::operators::call::Operands;
+use crate::operators::concat::LinkedConcat;
+use crate::ops::call::{Call, Resolved};
 use crate::ops::concat::{Joined, Joining};
 use crate::storage::source::Source;
 
@@ -117,7 +119,7 @@ impl Concat {
             );
             return self.append(&reader, &joined, &data, rows, report);
         }
-        let fill = call.link(Operands { data: sources, ..Operands::default() }, reader.run.limits)?;
+        let fill = Operands { data: sources, ..Operands::default() }.link_resolved(call, reader.run.limits)?;
         destination.put(OutputTensor::new(fill, reader.run.limits), report)
     }
 
@@ -130,7 +132,7 @@ impl Concat {
         mut report: Report,
     ) -> Result<Outcome> {
         let labels: Vec<_> = [data].into_iter().chain(&rows).map(|source| source.label().to_owned()).collect();
-        let linked = joined.link_rows(data, rows).map_err(|error| match error.subject() {
+        let linked = LinkedConcat::rows(joined, data, rows).map_err(|error| match error.subject() {
             Subject::Operand(n) => anyhow!("{}: {}: use -o", labels[n], error.message()),
             _ => error.into(),
         })?;

@@ -30,7 +30,7 @@ use crate::diff::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdic
 use crate::diff::{self, Effort, OptionNames, Options, Reason, Style, maps};
 use crate::format::collection::TensorPlace;
 use crate::format::rewrite::{self, KeptFiles};
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 use crate::report::printable;
 use crate::storage::source::{Hold, Source};
 use crate::storage::target::Target;

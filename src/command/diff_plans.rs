@@ -15,7 +15,7 @@ use crate::diff::maps::{self, Density};
 use crate::diff::{Options, PlannedComparison, explain_sources};
 use crate::engine::explain::Explanation;
 use crate::info::size;
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 use crate::parallel::SMALL_TENSOR;
 use crate::parallel::Threads;
 use crate::picture::Picture;

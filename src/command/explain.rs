@@ -5,7 +5,7 @@ use crate::engine::explain::{Explanation, Purpose};
 use crate::engine::plan::{Before, Cut, Plan, Route, Steps};
 use crate::info::size;
 use crate::layout::window::Windows;
-use crate::ops::access::Holding;
+use crate::operators::access::Holding;
 use crate::report::json::{Escapes, list, object, or_null, string};
 
 use super::messages::counted;

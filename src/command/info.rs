@@ -27,7 +27,7 @@ use crate::format::name_order::by_numbers;
 use crate::format::open::Input;
 use crate::info::{self, AxisStats, ListOrder, Stats, UnreadTensor};
 use crate::layout::axis::resolve_axis;
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 use crate::parallel::{locked, share_by_size, unlocked};
 use crate::report::{full_name, printable};
 use crate::storage::requests::as_address;

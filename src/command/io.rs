@@ -16,8 +16,8 @@ use super::options::{AddressOptions, RunOptions, ThreadOptions, parse_threads, p
 use crate::diff::{OptionNames, Style};
 use crate::format::open::Input;
 use crate::format::rewrite::{KEEP_ACTUAL, UPDATE_GOLDEN};
-use crate::ops::fill::Limits;
-use crate::ops::machine::Machine;
+use crate::operators::fill::Limits;
+use crate::operators::machine::Machine;
 use crate::parallel::{Threads, locked};
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Container;

@@ -9,7 +9,7 @@ use super::sources::OperandReader;
 use crate::error::{ErrorKind, Subject};
 use crate::format::located::Located;
 use crate::layout::axis::BeyondInt64;
-use crate::ops::indexed::all_integers;
+use crate::operators::indexed::all_integers;
 use crate::ops::slice::SliceArgs;
 
 /// Returns the one integer of an option that names an axis.

@@ -22,9 +22,10 @@ use crate::format::values;
 use crate::format::write::OutputTensor;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
-use crate::ops::call::{Call, Operands, Resolved, ResolvedCall, widened};
+use crate::operators::call::{Operands, widened};
+use crate::operators::fill::Limits;
+use crate::ops::call::{Call, Resolved, ResolvedCall};
 use crate::ops::condition::Condition;
-use crate::ops::fill::Limits;
 use crate::ops::matcher::Matcher;
 use crate::ops::tally::Application;
 use crate::storage::source::Source;
@@ -207,7 +208,7 @@ impl<'a> OpenOperation<'a> {
         let operands = std::mem::take(&mut self.operands);
         let report = self.operation.destination.report(title).with(&call, operands.sources());
         let cure = operands.updates.as_ref().and_then(|updates| cure_of(updates.dtype(), operands.data[0].dtype()));
-        let fill = call.link(operands, limits).map_err(|error| match (error.subject(), cure) {
+        let fill = operands.link_resolved(call, limits).map_err(|error| match (error.subject(), cure) {
             // The message names both operands.
             (Subject::Dtype, Some(cure)) => anyhow!("{error}{cure}"),
             (Subject::Dtype, None) => error.into(),

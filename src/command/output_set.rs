@@ -25,7 +25,7 @@ use crate::format::{Format, Inherited};
 use crate::item::cast::overflow_name;
 use crate::item::dtype::Kind;
 use crate::item::meta::{Meta, Order};
-use crate::ops::cast::{OverflowTally, OverflowedItems};
+use crate::operators::cast::{OverflowTally, OverflowedItems};
 use crate::report::printable;
 use crate::storage::source::Source;
 use crate::storage::stream::OutputStream;

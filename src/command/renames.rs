@@ -10,7 +10,7 @@ use crate::diff::{Outline, Style};
 use crate::format::collection::TensorPlace;
 use crate::format::glob::Rename;
 use crate::info;
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 
 const MAX_READ_BYTES: u64 = 1 << 30;
 

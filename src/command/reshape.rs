@@ -15,9 +15,9 @@ use crate::engine::cost::Calls;
 use crate::error::{Error, Subject};
 use crate::format::npy_file::HeaderEdit;
 use crate::format::write::{self, OutputTensor};
+use crate::operators::selection::Selection;
 use crate::ops::call::{Call, Resolved};
 use crate::ops::reshape::{NewShape, order_without_moving};
-use crate::ops::selection::Selection;
 use crate::storage::source::Source;
 
 const HEADING: &str = "Shape";

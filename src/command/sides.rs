@@ -27,7 +27,7 @@ use crate::format::collection::{Collection, Opening, TensorPlace};
 use crate::format::glob::Glob;
 use crate::format::name_order::by_numbers;
 use crate::format::rewrite::NamedSource;
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 use crate::parallel::share_by_size;
 use crate::storage::source::Source;
 

@@ -18,6 +18,7 @@ use super::sources::{OpenMode, OperandReader, slices_of};
 use crate::format::located::dims_of;
 use crate::format::open::Input;
 use crate::format::write::OutputTensor;
+use crate::operators::call::Operands;
 use crate::ops::call::Call;
 use crate::ops::slice::SliceArgs;
 use crate::storage::source::merged;
@@ -106,7 +107,7 @@ impl Slice {
                 let call = Call::Slice(own).resolve(&[data.meta()], None, None);
                 let call = call.map_err(|error| anyhow!("{}: {error}", data.label()))?;
                 set.report.lines(&call.details);
-                OutputTensor::new(call.link(data.into(), reader.run.limits)?, reader.run.limits)
+                OutputTensor::new(Operands::from(data).link_resolved(call, reader.run.limits)?, reader.run.limits)
             };
             tensor.name = Some(name.to_owned());
             set.push(tensor);

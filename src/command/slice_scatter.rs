@@ -17,10 +17,10 @@ use super::sources::slices_of;
 use crate::error::Error;
 use crate::format::Format;
 use crate::format::write::OutputTensor;
+use crate::operators::selection::Selection;
+use crate::operators::slice_scatter::{LinkedSliceScatter, Replacement};
 use crate::ops::call::{Call, Resolved};
 use crate::ops::condition::Condition;
-use crate::ops::replace::Replacement;
-use crate::ops::selection::Selection;
 
 /// Put updates into a slice of a tensor (OpenVINO SliceScatter-15)
 ///
@@ -132,12 +132,12 @@ impl SliceScatter {
         let replaced = Arc::new(AtomicUsize::new(0));
         let replacement = Replacement { matcher, item, replaced: Arc::clone(&replaced), limits };
         let mut base = Selection::base(data, edit.in_place);
-        let known = (is_counted && skips_items).then(|| places.count_matching(&mut base, &replacement)).transpose()?;
+        let known = (is_counted && skips_items).then(|| replacement.count(&places, &mut base)).transpose()?;
         if let (true, Some(number)) = (output.is_dry_run(), known) {
             report.line(format_args!("{} would be replaced", counted(number, "item", "items")));
         }
-        let outcome =
-            destination.put(OutputTensor::new(Box::new(places.replacing(base, replacement)), limits), report)?;
+        let linked = LinkedSliceScatter::replacing(&places, base, replacement);
+        let outcome = destination.put(OutputTensor::new(Box::new(linked), limits), report)?;
         if is_counted {
             let number = known.unwrap_or_else(|| replaced.load(Ordering::Relaxed));
             sum.fetch_add(number, Ordering::Relaxed);

@@ -26,7 +26,7 @@ use crate::format::packed::unchangeable_items;
 use crate::format::quantized::{AskedLayout, Dequantized};
 use crate::format::values::delimiter::TableOptions;
 use crate::format::{Format, Unchangeable, collection, json, located};
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 use crate::ops::slice::SliceArgs;
 use crate::storage::platform::allow_open_files;
 use crate::storage::source::Source;

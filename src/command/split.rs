@@ -13,7 +13,8 @@ use super::output_files::numbers;
 use super::sources::{OpenMode, OperandReader, explained};
 use crate::format::Format;
 use crate::format::write::OutputTensor;
-use crate::ops::call::{Call, Operands};
+use crate::operators::call::Operands;
+use crate::ops::call::Call;
 use crate::ops::split::{self, SplitInto};
 use crate::storage::source::merged;
 
@@ -78,7 +79,7 @@ impl Split {
         for (slice, name) in slices.into_iter().zip(names) {
             let call = Call::Slice(slice).resolve(&[data.meta()], None, None)?;
             set.report.lines(&call.details);
-            let fill = call.link(Operands::from(data.another()?), reader.run.limits)?;
+            let fill = Operands::from(data.another()?).link_resolved(call, reader.run.limits)?;
             set.push(OutputTensor { name, ..OutputTensor::new(fill, reader.run.limits) });
         }
         set.inherited.metadata =

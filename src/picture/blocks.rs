@@ -148,8 +148,8 @@ mod tests {
     use super::*;
     use crate::item::dtype::DType;
     use crate::item::tensor::Tensor;
+    use crate::operators::fill::Limits;
     use crate::ops::basic_index::ResolvedIndex;
-    use crate::ops::fill::Limits;
     use crate::storage::source::Source;
 
     #[test]

@@ -17,9 +17,9 @@ use crate::engine::plan::SinkKind;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::item::dtype::{DType, Kind};
 use crate::item::load::Load;
+use crate::operators::fill::{Fill, Limits};
+use crate::operators::selection::Selection;
 use crate::ops::basic_index::ResolvedIndex;
-use crate::ops::fill::{Fill, Limits};
-use crate::ops::selection::Selection;
 use crate::parallel::Threads;
 use crate::storage::source::{Hold, Source};
 

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::load::{Load, reals};
 use crate::item::print::{float, write_item};
-use crate::ops::fill::Region;
+use crate::operators::fill::Region;
 use crate::parallel::{locked, unlocked};
 
 #[derive(Clone, Debug, PartialEq)]

@@ -4,8 +4,8 @@ use serde_json::Value;
 use tensorop::engine::job::Job;
 use tensorop::format::text::{self, TextOptions};
 use tensorop::format::write::items_at;
-use tensorop::ops::fill::Limits;
-use tensorop::ops::selection::Selection;
+use tensorop::operators::fill::Limits;
+use tensorop::operators::selection::Selection;
 use tensorop::storage::source::Source;
 use tensorop::{DType, Tensor};
 

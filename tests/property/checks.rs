@@ -4,7 +4,7 @@
 use std::io::Cursor;
 
 use ndarray::{ArrayD, IxDyn};
-use tensorop::ops::fill::Limits;
+use tensorop::operators::fill::Limits;
 use tensorop::parallel::Threads;
 use tensorop::{DType, Reduction, SliceArgs, Tensor};
 use tensorop::{

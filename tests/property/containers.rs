@@ -4,7 +4,7 @@
 use std::io::{Cursor, Write};
 
 use tensorop::diff::{self, Options};
-use tensorop::ops::fill::Limits;
+use tensorop::operators::fill::Limits;
 use tensorop::{DType, Tensor};
 use tensorop::{
     engine::scan::scan_in_order,

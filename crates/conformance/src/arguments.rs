@@ -8,9 +8,9 @@ use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
 use crate::layout::axis::BeyondInt64;
 use crate::ops::attribute::AttributeValue;
-use crate::ops::call::Operands;
-use crate::ops::indexed::all_integers;
 use crate::storage::source::Source;
+use tensorop_files::operators::call::Operands;
+use tensorop_files::operators::indexed::all_integers;
 
 #[derive(Debug)]
 pub enum NoOutput {

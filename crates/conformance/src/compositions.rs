@@ -9,13 +9,15 @@ use crate::item::tensor::Tensor;
 use crate::layout::axis::{BeyondInt64, StepRange, resolve_axis};
 use crate::layout::window::Window;
 use crate::memory;
-use crate::ops::call::{Call, Operands};
-use crate::ops::fill::{Fill, Limits, Region, Scratch};
-use crate::ops::indexed::{OutOfRange, all_integers};
+use crate::ops::call::Call;
+use crate::ops::indexed::OutOfRange;
 use crate::ops::pad::PadMode;
 use crate::ops::reshape::NewShape;
 use crate::ops::slice::SliceArgs;
 use crate::storage::source::Source;
+use tensorop_files::operators::call::Operands;
+use tensorop_files::operators::fill::{Fill, Limits, Region, Scratch};
+use tensorop_files::operators::indexed::all_integers;
 
 pub(super) type CaseCall = (Operands, Call);
 
@@ -37,7 +39,7 @@ pub(super) fn run(mut fill: Box<dyn Fill>) -> Result<Tensor> {
 }
 
 pub(super) fn made(operands: Operands, call: &Call) -> Result<Source> {
-    let output = run(call.link(operands, Limits::default())?)?;
+    let output = run(operands.link(call, Limits::default())?)?;
     Ok(Source::memory(output, "output".to_owned()))
 }
 

@@ -19,4 +19,4 @@ pub mod operators;
 #[doc(hidden)]
 pub mod specified;
 
-use tensorop_kernels::{error, item, layout, memory, ops, storage};
+use tensorop_files::{error, item, layout, memory, ops, storage};

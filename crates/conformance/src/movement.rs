@@ -6,11 +6,12 @@ use crate::item::cast::Cast;
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
 use crate::ops::broadcast::BroadcastRule;
-use crate::ops::call::{Call, Operands};
+use crate::ops::call::Call;
 use crate::ops::pad::PadMode;
 use crate::ops::slice::SliceArgs;
 use crate::ops::split::{self, SplitInto};
 use crate::storage::source::Source;
+use tensorop_files::operators::call::Operands;
 
 const OPENVINO_MODES: [(&str, PadMode); 4] = [
     ("constant", PadMode::Constant),

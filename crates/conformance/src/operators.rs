@@ -12,9 +12,8 @@ use super::specified;
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::ops::broadcast::BroadcastRule;
-use crate::ops::call::{Call, Operands};
+use crate::ops::call::Call;
 use crate::ops::concat::Joining;
-use crate::ops::fill::Limits;
 use crate::ops::indexed::OutOfRange;
 use crate::ops::reduction::{Reduction, Repeats};
 use crate::ops::reshape::NewShape;
@@ -22,6 +21,8 @@ use crate::ops::slice::SliceArgs;
 use crate::ops::split::SplitInto;
 use crate::ops::{scatter_elements, scatter_nd};
 use crate::storage::source::Source;
+use tensorop_files::operators::call::Operands;
+use tensorop_files::operators::fill::Limits;
 
 type TakeCall = fn(&mut CaseInputs<'_>, u64) -> CaseResult<CaseCall>;
 
@@ -222,7 +223,7 @@ fn operator_outputs(case: &Case) -> CaseResult<Vec<Tensor>> {
     match row.take {
         Take::One(take) => {
             let (operands, call) = take(&mut arguments, version)?;
-            let fill = call.link(operands, Limits::default())?;
+            let fill = operands.link(&call, Limits::default())?;
             arguments.finish()?;
             check_count(1)?;
             Ok(vec![run(fill)?])
@@ -231,7 +232,7 @@ fn operator_outputs(case: &Case) -> CaseResult<Vec<Tensor>> {
             let (mut data, calls) = take(&mut arguments, version)?;
             arguments.finish()?;
             check_count(calls.len())?;
-            let mut output = |call: &Call| run(call.link(data.another()?.into(), Limits::default())?);
+            let mut output = |call: &Call| run(Operands::from(data.another()?).link(call, Limits::default())?);
             Ok(calls.iter().map(&mut output).collect::<Result<_>>()?)
         }
     }

@@ -72,7 +72,7 @@ use crate::format::values::{self, Values};
 use crate::item::dtype::DType;
 use crate::item::element::Element;
 use crate::item::tensor::Tensor;
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 use crate::parallel::Threads;
 use crate::storage::source::{Hold, Source};
 

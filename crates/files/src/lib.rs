@@ -65,19 +65,22 @@
 //! | `golden.rs` | (feature `predicates`) golden files in tests | `diff` |
 //! | `diff/`, `info/` | comparisons and statistics | `format`, `report` |
 //! | `format/` | a file or folder per format, and their table `rows.rs`; `located` parses paths; `files`, `opened` (the functions of this page), `collection` and `rewrite` build on `open` and `write/`; `values/` has text without a dtype; `quantized/` makes weights of their parts | `asked_names`, `engine` |
-//! | `engine/` | plans and their costs; the window loop: jobs, sinks, scans, slabs; quantiles in bounded memory | `storage` |
+//! | `engine/` | plans and their costs; the window loop: jobs, sinks, scans, slabs; quantiles in bounded memory | `operators` |
+//! | `operators/` | the operators on sources: `call` links a call to its operands; `access` and `fill` are what the engine knows of them; `indexed/` has index tensors, scatters and gathers | `storage` |
 //! | `storage/` | targets and stages for atomic output, local stores, buckets, parts, signals | |
 //! | `report/` | JSON, JUnit XML, tables and colour for `diff`, `info` and `check` | |
 //! | `asked_names.rs` | dtypes as people type them | |
 //!
 //! - A **format** is a row of the table in `format/rows.rs` with a `Reader` and a `Writer`. No other code depends on
 //!   the format.
+//! - An operator linked to its operands is a [`Fill`](operators::fill::Fill): it states an
+//!   [`Access`](operators::access::Access) per operand and fills any window of its output. The engine names no operator.
 //! - A **plan** states preparation, output path, regions and threads, as a pure function of operator, sink and limits.
 //!   [`Planners`](engine::cost::Planners) compare all ways to read the operands. A [`Job`](engine::job::Job) executes
 //!   the plan; `--explain` prints it.
 //! - A **sink** takes windows: a file at an offset, a stream, memory, a folder of chunks. Windows are contiguous in C
 //!   order, or boxes of a grid for chunked inputs and outputs.
-//! - The [`Selection`](tensorop_kernels::ops::selection::Selection) that an operator reads through decides the storage order.
+//! - The [`Selection`](operators::selection::Selection) that an operator reads through decides the storage order.
 
 #![forbid(unsafe_code)]
 
@@ -92,6 +95,8 @@ pub mod format;
 pub mod golden;
 #[doc(hidden)]
 pub mod info;
+#[doc(hidden)]
+pub mod operators;
 #[doc(hidden)]
 pub mod report;
 #[doc(hidden)]

@@ -46,17 +46,13 @@
 //!
 //! | row | content | imports |
 //! | --- | --- | --- |
-//! | `ops/` | a file per operator: checks, kernel and windows; `call` has all operators as values; `indexed/` has index tensors, scatters and gathers; `kernels/` fills outputs and changes data in memory of the caller, and `runtime/` has the operators there: `_into`, `_in_place`, and on bytes | `storage` |
+//! | `ops/` | a file per operator: checks and kernel; `call` has all operators as values; `indexed` resolves index tensors; `kernels/` fills outputs and changes data in memory of the caller, and `runtime/` has the operators there: `_into`, `_in_place`, and on bytes | `storage` |
 //! | `storage/` | bytes by position, values by key; sources of items, chunks, streams; attachments (container content beside the tensors); `platform/` system calls | `item` |
 //! | `item/` | dtypes, tensors, and the values, texts and casts of items | `layout` |
 //! | `layout/` | axes, views of storage, windows, segments of axes, the copy loop, gathering | `parallel` |
 //! | `parallel.rs` | all threads | `memory` |
 //! | `memory.rs` | fallible allocation | `error` |
 //! | `error.rs` | the error type | |
-//!
-//! - An **operator** with its arguments is a [`Call`](ops::call::Call). Linked to its operands it is a
-//!   [`Fill`](ops::fill::Fill): it states an [`Access`](ops::access::Access) per operand and fills any window of its
-//!   output. The engine names no operator.
 //!
 //! Words in `engine/`, `ops/`, `layout/` and `storage/`:
 //!

@@ -6,11 +6,11 @@ use super::difference::{Difference, Reason};
 use super::options::{Effort, Options};
 use crate::engine::job::Progress;
 use crate::error::{Context, Error, Result};
+use crate::item::conversion::Conversion;
 use crate::item::tensor::Tensor;
 use crate::layout::view::View;
 use crate::layout::window::Windows;
 use crate::memory::Buffer;
-use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
 const MAX_AXES: usize = 6;
@@ -116,7 +116,7 @@ fn sample_agrees([expected, actual]: [&Source; 2], order: &[usize], options: &Op
 fn part_of(source: &Source, view: &View) -> Result<Source> {
     let dtype = source.dtype().native();
     let mut items = vec![0; view.items() * dtype.itemsize()];
-    Conversion::to_native(source.dtype()).read(source, view, &mut items, &mut Buffer::default())?;
+    source.read_as(&Conversion::to_native(source.dtype()), view, &mut items, &mut Buffer::default())?;
     Ok(Source::memory(Tensor::new(dtype, view.shape(), items)?, source.label().to_owned()))
 }
 

@@ -11,16 +11,16 @@ use crate::engine::job::Progress;
 use crate::engine::scan::{ScannedBox, settled};
 use crate::engine::scan_plan::ShownAs;
 use crate::error::{Error, ErrorKind, Result};
+use crate::item::conversion::Conversion;
 use crate::item::dtype::Kind;
 use crate::item::meta::{Meta, Order};
 use crate::layout::shape::coordinates;
 use crate::layout::window::{Window, fill_each};
 use crate::memory::Buffer;
-use crate::ops::access::{Access, Feeds, Holding, Pattern};
-use crate::ops::fill::{Fill, Limits, Region, Scratch};
-use crate::ops::machine::Machine;
+use crate::operators::access::{Access, Feeds, Holding, Pattern};
+use crate::operators::fill::{Fill, Limits, Region, Scratch};
+use crate::operators::machine::Machine;
 use crate::parallel::Threads;
-use crate::storage::conversion::Conversion;
 use crate::storage::source::{Hold, Source};
 
 struct ComparedPairs {
@@ -157,7 +157,7 @@ impl ErrorPlane {
                 let conversion = Conversion::to_native(source.dtype());
                 items.resize(count * conversion.itemsize(), source.label())?;
                 let view = self.pairs.axes.view(number, source);
-                conversion.read(source, &view.part(&ranges), items, &mut scratch.gathered)?;
+                source.read_as(&conversion, &view.part(&ranges), items, &mut scratch.gathered)?;
             }
             let rows = reading.read(Rows { expected: &items[0], actual: &items[1] }, &mut converted);
             reading.kernel().errors(rows, &mut errors);

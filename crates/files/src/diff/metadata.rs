@@ -10,10 +10,10 @@ use super::kernel::Rows;
 use super::reading::Comparability;
 use crate::error::Result;
 use crate::format::python_json;
+use crate::item::conversion::Conversion;
 use crate::report::printable;
 use crate::storage::attachments::{self, Attachments};
 use crate::storage::chunked::ChunkStyle;
-use crate::storage::conversion::Conversion;
 use crate::storage::source::{FileMetadata, Source};
 
 const FILL_VALUE: &str = "fill_value";

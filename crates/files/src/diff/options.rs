@@ -1,7 +1,7 @@
 //! The options of a comparison.
 
 use crate::error::{Error, ErrorKind};
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 use crate::report::bare;
 use crate::report::json::float;
 

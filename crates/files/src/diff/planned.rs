@@ -11,7 +11,7 @@ use crate::engine::explain::{Explanation, explain_scan};
 use crate::engine::scan::is_kept_first;
 use crate::engine::scan_plan::{ScannedPart, ShownAs, ways_to_scan};
 use crate::error::Result;
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 use crate::storage::source::Source;
 
 /// The plan of a comparison.

@@ -11,8 +11,8 @@ use crate::engine::scan_plan::{ScannedPart, ShownAs, plan_scan};
 use crate::error::Result;
 use crate::item::meta::Order;
 use crate::layout::view::View;
-use crate::ops::fill::Limits;
-use crate::ops::machine::Machine;
+use crate::operators::fill::Limits;
+use crate::operators::machine::Machine;
 use crate::storage::source::Source;
 
 /// The fractions of [`Difference::quantiles`](super::Difference::quantiles).

@@ -20,7 +20,7 @@ use crate::item::first::Numbered;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::shape::coordinates;
-use crate::ops::machine::Machine;
+use crate::operators::machine::Machine;
 use crate::parallel::Threads;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
@@ -1016,7 +1016,7 @@ fn maps_count_the_pairs_of_each_cell_in_either_order() {
             }
         }
         for orders in [[Order::C; 2], [Order::Fortran; 2], [Order::C, Order::Fortran]] {
-            let limits = crate::ops::fill::Limits {
+            let limits = crate::operators::fill::Limits {
                 machine: Machine::with_windows_of(8 + 800 * random.below(9)),
                 ..Default::default()
             };
@@ -1096,7 +1096,7 @@ fn large_tensors_in_fortran_order_are_compared_as_in_c_order() {
     }
     {
         let density = |mut one: Source, mut other: Source| {
-            let limits = crate::ops::fill::Limits::default();
+            let limits = crate::operators::fill::Limits::default();
             maps::density([&mut one, &mut other], &Options::default(), [40, 50], limits, &|_| ()).unwrap()
         };
         assert_eq!(density(across(&expected), across(&actual)), density(along(&expected), along(&actual)));

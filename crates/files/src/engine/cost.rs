@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::layout::gather::{GatherRule, calls};
 use crate::layout::shape::product;
 use crate::layout::window::Windows;
-use crate::ops::access::{Access, Feeds, Pattern, Picked};
-use crate::ops::fill::{Fill, Limits};
+use crate::operators::access::{Access, Feeds, Pattern, Picked};
+use crate::operators::fill::{Fill, Limits};
 use crate::storage::source::{HeldCopy, Keep, READ_AT_ONCE};
 
 /// Costs within 1/16 count as equal: no machine is known better.

@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::layout::gather::{Gaps, GatherRule, calls};
 use crate::layout::shape::product;
 use crate::layout::window::Window;
-use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked};
-use crate::ops::fill::{Limits, Region};
+use crate::operators::access::{Access, Feeds, Holding, Pattern, Picked};
+use crate::operators::fill::{Limits, Region};
 use crate::storage::source::{Hold, Keep, READ_AT_ONCE};
 
 /// The regions whose reads are added up one by one: 32 GiB of windows of a file.
@@ -284,11 +284,12 @@ mod tests {
     use crate::engine::sink::FileSink;
     use crate::item::dtype::DType;
     use crate::item::meta::{Meta, Order};
-    use crate::ops::call::{Call, Operands};
+    use crate::operators::call::Operands;
+    use crate::operators::fill::Fill;
+    use crate::operators::machine::Machine;
+    use crate::ops::call::Call;
     use crate::ops::concat::Joining;
-    use crate::ops::fill::Fill;
     use crate::ops::indexed::OutOfRange;
-    use crate::ops::machine::Machine;
     use crate::ops::pad::PadMode;
     use crate::ops::reduction::{Reduction, Repeats};
     use crate::parallel::Threads;
@@ -353,7 +354,7 @@ mod tests {
             let metas: Vec<_> = data.iter().map(Source::meta).collect();
             let [shape, of_updates] = [&indices, &updates].map(|it| it.as_ref().map(Source::shape));
             let call = self.call.resolve(&metas, shape, of_updates).unwrap();
-            call.link(Operands { data, indices, updates, in_place }, limits).unwrap()
+            Operands { data, indices, updates, in_place }.link_resolved(call, limits).unwrap()
         }
     }
 

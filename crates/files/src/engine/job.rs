@@ -17,8 +17,8 @@ use crate::error::{Context, Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
-use crate::ops::access::Access;
-use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
+use crate::operators::access::Access;
+use crate::operators::fill::{Fill, Limits, Patch, Region, Scratch};
 use crate::parallel::{share, share_in_order};
 use crate::storage::chunked::MAX_ROW;
 use crate::storage::platform::unnamed_file;
@@ -290,23 +290,26 @@ mod tests {
     use super::*;
     use crate::engine::plan::Cut;
     use crate::error::malformed;
+    use crate::item::conversion::Conversion;
     use crate::item::dtype::DType;
     use crate::item::meta::Order;
     use crate::item::tensor::Tensor;
     use crate::layout::axis::Span;
-    use crate::ops::cast::{CastFill, CastRule};
+    use crate::operators::cast::{CastFill, CastRule};
+    use crate::operators::concat::LinkedConcat;
+    use crate::operators::converted::Converted;
+    use crate::operators::indexed::{LinkedScatter, ScatterOperands};
+    use crate::operators::machine::Machine;
+    use crate::operators::reshape::reshaped;
+    use crate::operators::selection::Selection;
+    use crate::operators::slice_scatter::LinkedSliceScatter;
+    use crate::ops::call::ScatterRule;
     use crate::ops::concat::{self, Joining};
-    use crate::ops::converted::Converted;
-    use crate::ops::indexed::{ScatterOperands, ScatterRule};
-    use crate::ops::machine::Machine;
     use crate::ops::reduction::{Reduction, Repeats};
-    use crate::ops::reshape::reshaped;
     use crate::ops::scatter_update;
-    use crate::ops::selection::Selection;
     use crate::ops::slice_scatter::SliceScatter;
     use crate::ops::tally::Application;
     use crate::parallel::Threads;
-    use crate::storage::conversion::Conversion;
     use crate::storage::source::Source;
 
     #[derive(Default)]
@@ -440,7 +443,11 @@ mod tests {
         let args = ":, ::2, ::-1".parse().unwrap();
         let places = SliceScatter::resolve(&[3, 4, 5], &args, Some(&[3, 2, 5])).unwrap();
         let same = Conversion::identity(&DType::parse("uint8").unwrap());
-        Box::new(places.link(Selection::whole(sixty()), Converted::new(across(&[3, 2, 5], 100), same)))
+        Box::new(LinkedSliceScatter::new(
+            &places,
+            Selection::whole(sixty()),
+            Converted::new(across(&[3, 2, 5], 100), same),
+        ))
     }
 
     #[test]
@@ -450,7 +457,7 @@ mod tests {
             let rows: [(&str, Box<dyn Fill>); 3] = [
                 ("whole", Box::new(Selection::whole(across(&[3, 4, 5], 0)))),
                 ("updates", scattered_backwards()),
-                ("joined", Box::new(joined.link(vec![sixty(), across(&[3, 2, 5], 60)]).unwrap())),
+                ("joined", Box::new(LinkedConcat::new(joined, vec![sixty(), across(&[3, 2, 5], 60)]).unwrap())),
             ];
             for (name, fill) in rows {
                 let (file, bytes) = (tempfile::tempfile().unwrap(), fill.meta().bytes());
@@ -489,7 +496,7 @@ mod tests {
         let updates = Tensor::new(data.dtype().clone(), dims.into(), items).unwrap();
         let same = Conversion::identity(data.dtype());
         let updates = Converted::new(Source::memory(updates, "UPDATES".to_owned()), same);
-        Box::new(places.link(Selection::whole(data), updates))
+        Box::new(LinkedSliceScatter::new(&places, Selection::whole(data), updates))
     }
 
     fn updated(dtype: &str, reduction: Reduction, limits: Limits) -> Box<dyn Fill> {
@@ -503,7 +510,7 @@ mod tests {
         let repeats = if reduction == Reduction::None { Repeats::LastWins } else { Repeats::Combined };
         let operands =
             ScatterOperands { base, indices, updates: Converted::new(updates, Conversion::identity(&dtype)) };
-        Box::new(shapes.link(operands, ScatterRule { repeats, application }, limits).unwrap())
+        Box::new(LinkedScatter::new(shapes, operands, ScatterRule { repeats, application }, limits).unwrap())
     }
 
     #[test]
@@ -524,7 +531,7 @@ mod tests {
             ("reshaped", &|_| reshaped(stored("uint16"), vec![70, 300])),
             ("joined", &|_| {
                 let joined = concat::check(&[&ROWS[..], &ROWS], 1, Joining::Along).unwrap();
-                Box::new(joined.link(vec![stored("uint8"), stored("uint8")]).unwrap())
+                Box::new(LinkedConcat::new(joined, vec![stored("uint8"), stored("uint8")]).unwrap())
             }),
         ];
         for (name, make) in rows {

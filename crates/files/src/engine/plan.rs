@@ -1,6 +1,6 @@
 //! Plans: all decisions about an output, before its first window.
 //!
-//! A [`Plan`] is a pure function of the operator's [accesses](crate::ops::access), the sink and the limits.
+//! A [`Plan`] is a pure function of the operator's [accesses](crate::operators::access), the sink and the limits.
 //! [`Planners`](super::cost::Planners) list the plans of all ways to read the operands and choose the cheapest. A
 //! [`Job`](super::job::Job) carries it out. A [`Cut`] divides an output into regions.
 //!
@@ -13,13 +13,13 @@ use std::ops::Range;
 use crate::item::meta::Meta;
 use crate::layout::shape::product;
 use crate::layout::window::{ItemRuns, Windows};
-use crate::ops::access::Holding;
-use crate::ops::fill::Region;
+use crate::operators::access::Holding;
+use crate::operators::fill::Region;
 
 /// How an output is made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The number of the way to read the operands, one of the [`ways`](crate::ops::fill::Fill::ways) of the operator.
+    /// The number of the way to read the operands, one of the [`ways`](crate::operators::fill::Fill::ways) of the operator.
     pub way: usize,
     /// Steps before the first window, in order.
     pub before: Vec<Before>,

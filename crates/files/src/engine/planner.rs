@@ -12,9 +12,9 @@ use crate::layout::shape::product;
 use crate::layout::walk::tiles;
 use crate::layout::window::{Window, Windows};
 use crate::memory;
-use crate::ops::access::{Access, Feeds, Holding, Pattern};
-use crate::ops::fill::{Fill, Limits, Patch};
-use crate::ops::machine::Machine;
+use crate::operators::access::{Access, Feeds, Holding, Pattern};
+use crate::operators::fill::{Fill, Limits, Patch};
+use crate::operators::machine::Machine;
 use crate::parallel::threads_holding;
 use crate::storage::chunked::{MAX_ROW, few_rows};
 use crate::storage::read_at::request_window;
@@ -422,7 +422,7 @@ mod tests {
     use crate::engine::plan::SinkKind;
     use crate::item::tensor::Tensor;
     use crate::layout::axis::Span;
-    use crate::ops::selection::Selection;
+    use crate::operators::selection::Selection;
     use crate::storage::source::Source;
 
     #[test]

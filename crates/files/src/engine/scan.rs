@@ -7,12 +7,12 @@ use super::job::{Progress, RegionMaker, Regions};
 use super::plan::Plan;
 use super::scan_plan::{Resident, ScannedPart, ShownAs, best_scan, plan_scan};
 use crate::error::Result;
+use crate::item::conversion::Conversion;
 use crate::layout::view::View;
 use crate::layout::window::Window;
 use crate::memory::Buffer;
-use crate::ops::converted::must_be_seekable;
-use crate::ops::fill::{Limits, Region, Scratch};
-use crate::storage::conversion::Conversion;
+use crate::operators::converted::must_be_seekable;
+use crate::operators::fill::{Limits, Region, Scratch};
 use crate::storage::source::{Hold, Source};
 
 /// Returns whether two tensors of one dtype, shape and storage order have the same bytes. Both are read in storage
@@ -170,7 +170,7 @@ impl RegionMaker for PartsReader<'_> {
         for part in self.parts {
             let out = rest.split_off_mut(..part.bytes_of(window)).expect("a buffer for all parts");
             let (source, view) = (part.source, part.view.part(&window.ranges));
-            Conversion::to_native(source.dtype()).read(source, &view, out, &mut scratch.gathered)?;
+            source.read_as(&Conversion::to_native(source.dtype()), &view, out, &mut scratch.gathered)?;
         }
         (self.progress)(bytes);
         Ok(())
@@ -187,7 +187,7 @@ mod tests {
     use crate::item::meta::{Meta, Order};
     use crate::item::tensor::Tensor;
     use crate::layout::window::Windows;
-    use crate::ops::machine::Machine;
+    use crate::operators::machine::Machine;
     use crate::parallel::Threads;
     use crate::storage::read_at::MemoryBytes;
 

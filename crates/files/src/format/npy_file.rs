@@ -16,7 +16,7 @@ use crate::engine::plan::{Plan, SinkKind};
 use crate::engine::sink::{FileSink, failed};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::meta::{Meta, Order};
-use crate::ops::fill::{Fill, Limits};
+use crate::operators::fill::{Fill, Limits};
 use crate::parallel::locked;
 use crate::storage::platform::{read_at, write_at};
 use crate::storage::read_at::{ReadAt, Section};

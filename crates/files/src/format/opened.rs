@@ -15,17 +15,18 @@ use super::table::{Format, containers};
 use super::write::{self, OutputTensor};
 use super::{collection, packed};
 use crate::error::{Context, Error, ErrorKind, Result, Subject};
+use crate::item::conversion::Conversion;
 use crate::item::dtype::DType;
 use crate::item::meta::Order;
 use crate::item::tensor::Tensor;
 use crate::layout::window::Window;
 use crate::memory;
-use crate::ops::call::{Call, Operands};
-use crate::ops::fill::{Fill, Limits, Region, Scratch};
-use crate::ops::selection::Selection;
+use crate::operators::call::Operands;
+use crate::operators::fill::{Fill, Limits, Region, Scratch};
+use crate::operators::selection::Selection;
+use crate::ops::call::Call;
 use crate::ops::slice::SliceArgs;
 use crate::parallel::Threads;
-use crate::storage::conversion::Conversion;
 use crate::storage::read_at::{MemoryBytes, ReadAt};
 use crate::storage::source::{Hold, Source};
 
@@ -133,7 +134,7 @@ pub fn patch(path: impl AsRef<Path>, slices: &SliceArgs, updates: &Tensor) -> Re
     }
     let updates = Source::memory(updates.cast(data.dtype()).with_context(place)?, "updates".to_owned());
     let operands = Operands { updates: Some(updates), in_place: true, ..Operands::from(data) };
-    let fill = call.link(operands, Limits::default())?;
+    let fill = operands.link_resolved(call, Limits::default())?;
     write::edit(OutputTensor::new(fill, Limits::default()), None, &|_| {}, &|_| {})
 }
 

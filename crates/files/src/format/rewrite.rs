@@ -30,8 +30,9 @@ use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
 use crate::layout::shape::coordinates;
 use crate::memory;
-use crate::ops::call::{Call, Operands};
-use crate::ops::fill::Limits;
+use crate::operators::call::Operands;
+use crate::operators::fill::Limits;
+use crate::ops::call::Call;
 use crate::ops::slice::SliceArgs;
 use crate::parallel::{locked, unlocked};
 use crate::storage::chunked::ChunkStyle;
@@ -306,7 +307,7 @@ pub fn in_place(path: &Path, label: &str, tensors: Vec<NamedSource>, limits: Lim
         let old = input.source(n)?;
         let call = Call::SliceScatter(SliceArgs::default()).resolve(&[old.meta()], None, Some(new.shape()));
         let operands = Operands { updates: Some(new), in_place: true, ..Operands::from(old) };
-        Ok(OutputTensor::new(call.context(&*label)?.link(operands, limits)?, limits))
+        Ok(OutputTensor::new(operands.link_resolved(call.context(&*label)?, limits)?, limits))
     };
     tensors.into_iter().map(output).collect()
 }

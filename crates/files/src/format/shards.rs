@@ -158,7 +158,7 @@ pub fn path_of(index: &Path, shard: &Shard) -> PathBuf {
 mod tests {
     use super::*;
     use crate::item::tensor::Tensor;
-    use crate::ops::fill::Limits;
+    use crate::operators::fill::Limits;
     use crate::storage::source::Source;
 
     #[test]

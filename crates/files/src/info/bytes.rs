@@ -16,7 +16,7 @@ use crate::item::dtype::Kind;
 use crate::item::first::{Numbered, find_first, improve, keep_first};
 use crate::item::meta::Meta;
 use crate::layout::numbers::ItemNumbers;
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 use crate::storage::source::{Source, fill_from};
 
 pub(super) struct ByteCounts {

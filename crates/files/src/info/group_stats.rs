@@ -10,12 +10,12 @@ use super::part::{ItemPasses, StoredPart};
 use super::stats::{ItemValue, Mean, Stats, stats_of};
 use crate::engine::job::Progress;
 use crate::error::Result;
+use crate::item::conversion::Conversion;
 use crate::item::meta::{Meta, Order};
 use crate::memory::Buffer;
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 use crate::parallel::on_threads;
 use crate::report::json::{self, Escapes, list, or_null};
-use crate::storage::conversion::Conversion;
 use crate::storage::source::{Hold, Source};
 
 #[derive(Clone, Debug)]
@@ -236,7 +236,7 @@ fn read_group(source: &Source, axis: usize, places: Range<usize>) -> Result<Buff
     let view = source.view().part(&ranges).with_axes(&order);
     let mut items = Buffer::default();
     items.resize(view.items() * source.dtype().itemsize(), source.label())?;
-    Conversion::to_native(source.dtype()).read(source, &view, &mut items, &mut Buffer::default())?;
+    source.read_as(&Conversion::to_native(source.dtype()), &view, &mut items, &mut Buffer::default())?;
     Ok(items)
 }
 

@@ -8,7 +8,7 @@ use super::part::{ItemPasses, StoredPart};
 use super::stats::Stats;
 use crate::engine::job::Progress;
 use crate::error::Result;
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 use crate::report::{four_digits, json};
 use crate::storage::source::Source;
 

@@ -1,7 +1,7 @@
 //! Describes tensors and computes statistics for `tensorop info`. This module is not part of the stable interface.
 //!
 //! ```
-//! use tensorop_files::ops::fill::Limits;
+//! use tensorop_files::operators::fill::Limits;
 //! use tensorop_files::info::{self, Mean};
 //! use tensorop_files::storage::source::Source;
 //! use tensorop_files::{DType, Tensor};

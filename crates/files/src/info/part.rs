@@ -11,7 +11,7 @@ use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::layout::numbers::ItemNumbers;
 use crate::layout::view::View;
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 use crate::storage::source::{Hold, Source};
 
 #[derive(Clone, Copy)]

@@ -17,7 +17,7 @@ use crate::item::first::{Numbered, find_first, improve, keep_first};
 use crate::item::print;
 use crate::layout::numbers::ItemNumbers;
 use crate::layout::shape::coordinates;
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
 use crate::storage::source::{Hold, Source};
 
 /// The quantiles by name.

@@ -1,6 +1,7 @@
 //! Items: dtypes, values, texts, casts, and tensors.
 
 pub mod cast;
+pub mod conversion;
 pub mod datetime;
 pub mod dtype;
 pub mod element;

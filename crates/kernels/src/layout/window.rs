@@ -319,6 +319,26 @@ impl ItemRuns {
     }
 }
 
+/// The operands that feed a window, each with the box that is read of it and the box of the window that it fills.
+pub fn joined_parts<'a>(
+    ends: &'a [usize],
+    axis: usize,
+    window: &'a Window,
+) -> impl Iterator<Item = (usize, Vec<Range<usize>>, Vec<Range<usize>>)> + 'a {
+    let Range { start, end } = window.ranges[axis];
+    let first = ends.partition_point(|&end| end <= start).saturating_sub(1);
+    let begun = (first..ends.len() - 1).take_while(move |&n| ends[n] < end);
+    let places = begun.map(move |n| (n, start.max(ends[n])..end.min(ends[n + 1])));
+    places.filter(|(_, places)| !places.is_empty()).map(move |(n, places)| {
+        let from = |begin: usize, mut ranges: Vec<Range<usize>>| {
+            ranges[axis] = places.start - begin..places.end - begin;
+            ranges
+        };
+        let inside = window.ranges.iter().map(|range| 0..range.len()).collect();
+        (n, from(ends[n], window.ranges.clone()), from(start, inside))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{places, span};

@@ -4,23 +4,14 @@
 
 use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension};
 
-use super::access::{Access, Feeds, Holding, StoredWindow};
-use super::converted::{Converted, seekable};
-use super::fill::{Fill, Limits, Region, Scratch};
-use super::kernels::{Items, Output, Strided, joined_parts};
-use super::machine::Machine;
-use crate::error::{Context, Error, Result, Subject};
+use super::kernels::{Items, Output, Strided};
+use crate::error::{Error, Result, Subject};
+use crate::item::conversion::Conversion;
 use crate::item::dtype::{DType, Kind};
-use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
-use crate::layout::axis::{Span, resolve_axis};
-use crate::layout::segments::{Segment, Segments};
+use crate::layout::axis::resolve_axis;
 use crate::layout::shape::{MAX_RANK, bytes_of};
-use crate::layout::view::View;
-use crate::layout::window::{Window, fill_each};
 use crate::memory;
-use crate::storage::conversion::Conversion;
-use crate::storage::source::{Hold, Source};
 
 /// How tensors are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +22,17 @@ pub enum Joining {
     Stacked,
 }
 
+/// Tensors that are joined, known by their shapes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joined {
-    joining: Joining,
+    /// Whether the axis is new.
+    pub joining: Joining,
+    /// The axis of the output.
     pub axis: usize,
+    /// The dims of the output.
     pub shape: Vec<usize>,
-    /// Ends along `axis`, after a leading 0.
-    ends: Vec<usize>,
+    /// Where the operands end along `axis`, after a leading 0.
+    pub ends: Vec<usize>,
 }
 
 /// Resolves a concatenation; negative axes count from the output's end.
@@ -108,7 +103,7 @@ pub fn common_dtype(dtypes: &[&DType]) -> Result<DType> {
 
 impl Joined {
     /// The axis of an operand per output axis; `None` for the new one of a stack.
-    fn axes(&self) -> Vec<Option<usize>> {
+    pub fn axes(&self) -> Vec<Option<usize>> {
         let mut axes: Vec<_> = (0..self.shape.len()).map(Some).collect();
         if self.joining == Joining::Stacked {
             axes.pop();
@@ -128,144 +123,6 @@ impl Joined {
         let axes = self.axes();
         let parts = operands.into_iter().map(|operand| operand.along(&axes)).collect();
         Output::joined(self.shape.clone(), (self.axis, &self.ends), parts, items)
-    }
-
-    pub fn link(self, sources: Vec<Source>) -> Result<Concat> {
-        let dtypes: Vec<_> = sources.iter().map(Source::dtype).collect();
-        let dtype = common_dtype(&dtypes)?;
-        self.link_in(sources, dtype, Order::C)
-    }
-
-    /// Links the operands after `data` as rows to append, in its dtype and order.
-    pub fn link_rows(&self, data: &Source, rows: Vec<Source>) -> Result<Concat> {
-        let dtypes: Vec<_> = [data].into_iter().chain(&rows).map(Source::dtype).collect();
-        let widest = common_dtype(&dtypes)?;
-        if let Some(n) = rows.iter().position(|row| row.dtype().itemsize() > data.dtype().itemsize()) {
-            let message = format!(
-                "dtype {}, expected {} at most, as wide as DATA's items are",
-                widest.name(),
-                data.dtype().name()
-            );
-            return Err(Error::new(Subject::Operand(n + 1), message));
-        }
-        let own = rows.iter().map(|row| row.shares_bytes_with(data)).collect::<Result<Vec<_>>>()?;
-        let (mut shape, first) = (self.shape.clone(), self.ends[1]);
-        shape[self.axis] -= first;
-        let ends = self.ends[1..].iter().map(|end| end - first).collect();
-        let joined = Self { joining: self.joining, axis: self.axis, shape, ends };
-        let mut linked = joined.link_in(rows, data.dtype().clone(), data.meta().order)?;
-        linked.grows = own;
-        Ok(linked)
-    }
-
-    fn link_in(self, sources: Vec<Source>, dtype: DType, order: Order) -> Result<Concat> {
-        if bytes_of(&self.shape, dtype.itemsize()).is_none() {
-            let message = format!("more bytes than can be counted ({} {:?})", dtype.name(), self.shape);
-            return Err(Error::new(Subject::Output, message));
-        }
-        let mut axes = self.axes();
-        let (mut shape, mut axis, ends) = (self.shape, self.axis, self.ends);
-        if order == Order::Fortran {
-            shape.reverse();
-            axes.reverse();
-            axis = shape.len() - 1 - axis;
-        }
-        let operand = |source: Source| {
-            let conversion = Conversion::new(source.dtype(), &dtype).expect("dtypes of one kind");
-            Converted::new(source, conversion).along(&axes)
-        };
-        let operands: Vec<_> = sources.into_iter().map(operand).collect();
-        let grows = vec![false; operands.len()];
-        Ok(Concat { meta: Meta::new(dtype.clone(), shape), axis, axes, ends, operands, grows })
-    }
-}
-
-#[derive(Debug)]
-pub struct Concat {
-    meta: Meta,
-    axis: usize,
-    axes: Vec<Option<usize>>,
-    ends: Vec<usize>,
-    operands: Vec<Converted>,
-    /// The output is appended to this operand's file.
-    grows: Vec<bool>,
-}
-
-impl Concat {
-    fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let whole = View::c_order(&window.shape());
-        for (n, part, place) in joined_parts(&self.ends, self.axis, window) {
-            let operand = &self.operands[n];
-            operand.read_to(&operand.view().part(&part), &whole.part(&place), out, scratch)?;
-        }
-        Ok(())
-    }
-
-    fn access(&self, n: usize) -> Access<'_> {
-        let mut axes: Vec<_> = self.meta.shape.iter().map(|&dim| Segments::whole(dim)).collect();
-        let [begin, end] = [self.ends[n], self.ends[n + 1]];
-        let own = Segment::Run(Span::whole(end - begin));
-        axes[self.axis] = Segments::once(&[Segment::Fill(begin), own, Segment::Fill(axes[self.axis].len() - end)]);
-        let operand = &self.operands[n];
-        let access = Access::strided(&operand.source, operand.view(), &self.axes);
-        Access { feeds: Feeds::Segments(axes), ..access }
-    }
-
-    fn is_outermost(&self) -> bool {
-        self.meta.shape[..self.axis].iter().all(|&dim| dim == 1)
-    }
-}
-
-impl Fill for Concat {
-    fn meta(&self) -> &Meta {
-        &self.meta
-    }
-
-    fn operand(&self, n: usize) -> Option<&Source> {
-        self.operands.get(n).map(|operand| &operand.source)
-    }
-
-    fn holdings(&self, _: usize, limits: &Limits) -> Vec<Holding> {
-        // streams cannot follow chunk boxes
-        let in_boxes = self.operands.iter().any(|operand| operand.source.as_chunks().is_some());
-        let held = |(n, operand): (usize, &Converted)| match in_boxes {
-            true => Holding::for_source(&operand.source, n, Hold::Seekable, limits.threads),
-            false => seekable(&operand.source, n, operand.view(), limits),
-        };
-        self.operands.iter().enumerate().filter_map(held).collect()
-    }
-
-    fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()> {
-        self.operands[holding.operand].source.hold(holding.hold, limits.threads)
-    }
-
-    fn reads(&self, _: usize) -> Vec<Access<'_>> {
-        (0..self.operands.len()).map(|n| self.access(n)).collect()
-    }
-
-    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        if out.is_empty() {
-            return Ok(());
-        }
-        let (shape, itemsize) = (&self.meta.shape, self.meta.dtype.itemsize());
-        fill_each(&region.boxes(shape), itemsize, out, |window, out| self.fill_box(window, out, scratch))
-    }
-
-    fn window_bytes(&self, _: usize, threads: usize, machine: &Machine) -> Option<usize> {
-        // in small windows, rows of many operands are too short for a read each
-        let is_short = !self.is_outermost() && machine.window / self.operands.len() < machine.short_piece;
-        is_short.then_some(machine.across / threads)
-    }
-
-    fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        let mut parts = joined_parts(&self.ends, self.axis, window);
-        let (Some((n, ..)), None) = (parts.next(), parts.next()) else { return Ok(None) };
-        Ok(if self.operands[n].is_as_stored() { self.access(n).stored(window) } else { None })
-    }
-
-    fn finish(&self) -> Result<()> {
-        let mut stay = self.operands.iter().zip(&self.grows).filter(|(_, grows)| !**grows);
-        stay.try_for_each(|(operand, _)| operand.source.finish())
     }
 }
 
@@ -338,11 +195,23 @@ impl Tensor {
     fn join(tensors: Vec<Self>, axis: i64, joining: Joining) -> Result<Self> {
         let shapes: Vec<_> = tensors.iter().map(Self::shape).collect();
         let joined = check(&shapes, axis, joining)?;
-        let source = |(n, tensor): (usize, Self)| Source::memory(tensor, Subject::Operand(n).to_string());
-        let fill = joined.link(tensors.into_iter().enumerate().map(source).collect())?;
-        let mut items = memory::zeros(fill.meta.bytes()).context(fill.operands[0].source.label())?;
-        fill.fill(&Region::Box(Window::whole(&fill.meta.shape)), &mut items, &mut Scratch::default())?;
-        Self::new(fill.meta.dtype, fill.meta.shape, items)
+        let dtype = common_dtype(&tensors.iter().map(Self::dtype).collect::<Vec<_>>())?;
+        let converted = |tensor: Self| {
+            let conversion = Conversion::new(tensor.dtype(), &dtype).expect("dtypes of one kind");
+            let (meta, mut items) = tensor.into_parts();
+            if conversion.keeps_width() {
+                conversion.swap(&mut items);
+                return Ok((meta.shape, items));
+            }
+            let mut wide = memory::zeros(meta.items() * dtype.itemsize())?;
+            conversion.convert(&mut items, &mut wide);
+            Ok((meta.shape, wide))
+        };
+        let tensors = tensors.into_iter().map(converted).collect::<Result<Vec<_>>>()?;
+        let items = Items::bytes(dtype.itemsize());
+        let operands = tensors.iter().map(|(shape, bytes)| Strided::c_order(bytes, shape, items)).collect();
+        let out = joined.output_of(operands, items).to_vec()?;
+        Self::new(dtype, joined.shape, out)
     }
 }
 
@@ -351,7 +220,6 @@ mod tests {
     use ndarray::{IxDyn, array};
 
     use super::*;
-    use crate::layout::shape::coordinates;
 
     fn plain(arrays: &[ArrayD<i32>], axis: usize, joining: Joining) -> ArrayD<i32> {
         let mut shape = arrays[0].shape().to_vec();
@@ -420,28 +288,6 @@ mod tests {
                         assert_eq!(Tensor::stack(tensors(&arrays), axis), Ok(Tensor::from(&expected)));
                     }
                 }
-            }
-        }
-    }
-
-    #[test]
-    fn any_window() {
-        let (a, b, c) = (counted(&[2, 3, 2], 0), counted(&[2, 1, 2], 100), counted(&[2, 2, 2], 200));
-        let whole = plain(&[a.clone(), b.clone(), c.clone()], 1, Joining::Along);
-        let shapes = [a.shape(), b.shape(), c.shape()];
-        let joined = check(&shapes, 1, Joining::Along).unwrap();
-        let source = |array: &ArrayD<i32>| Source::memory(Tensor::from(array), "x".to_owned());
-        let fill = joined.link([&a, &b, &c].map(source).into()).unwrap();
-        for from in 0..24 {
-            for to in from..24 {
-                let (low, high) = (coordinates(from, &[2, 6, 2]), coordinates(to, &[2, 6, 2]));
-                let ranges: Vec<_> = low.iter().zip(&high).map(|(&a, &b)| a.min(b)..a.max(b) + 1).collect();
-                let window = Window::new(ranges, &[2, 6, 2]);
-                let (mut out, mut scratch) = (vec![9; window.items() * size_of::<i32>()], Scratch::default());
-                fill.fill(&Region::Box(window.clone()), &mut out, &mut scratch).unwrap();
-                let at = |n| whole[IxDyn(&window.index_of(n))].to_ne_bytes();
-                let expected: Vec<u8> = (0..window.items()).flat_map(at).collect();
-                assert_eq!(out, expected, "{window:?}");
             }
         }
     }

@@ -1,23 +1,18 @@
 //! The operators: resolved with every check, then applied window by window.
 
-pub mod access;
 pub mod arranged;
 mod arrays;
 pub mod attribute;
 pub mod basic_index;
 pub mod broadcast;
 pub mod call;
-pub mod cast;
 pub mod concat;
 pub mod condition;
-pub mod converted;
-pub mod fill;
 pub mod gather;
 pub mod gather_elements;
 pub mod gather_nd;
 pub mod indexed;
 mod kernels;
-pub mod machine;
 pub mod matcher;
 pub mod pad;
 pub mod reduction;
@@ -28,7 +23,6 @@ pub mod runtime;
 pub mod scatter_elements;
 pub mod scatter_nd;
 pub mod scatter_update;
-pub mod selection;
 pub mod slice;
 mod slice_info;
 pub mod slice_scatter;

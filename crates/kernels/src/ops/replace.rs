@@ -1,14 +1,9 @@
-//! Replaces the items of a slice that satisfy a condition. Edits in place first find the windows with matches, and
-//! rewrite these alone.
-
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+//! Replaces the items of a slice that satisfy a condition.
 
 use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
 use super::arrays::slice_of;
 use super::condition::Condition;
-use super::fill::{Limits, Scratch};
 use super::kernels::copied;
 use super::matcher::Matcher;
 use super::slice::SliceArgs;
@@ -16,26 +11,31 @@ use crate::error::{Error, Result};
 use crate::item::element::Element;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
+use crate::memory::Buffer;
 
-#[derive(Debug)]
-pub struct Replacement {
-    pub matcher: Matcher,
-    pub item: Vec<u8>,
-    pub replaced: Arc<AtomicUsize>,
-    pub limits: Limits,
-}
-
-impl Replacement {
-    pub(super) fn put(&self, place: &View, out: &mut [u8], scratch: &mut Scratch, label: &str) -> Result<usize> {
-        let (itemsize, bytes) = (self.item.len(), place.items() * self.item.len());
-        if let Some(first) = place.as_run() {
-            return Ok(self.matcher.replace(&mut out[first * itemsize..][..bytes], &self.item));
+impl Matcher {
+    /// Replaces the items of `out` at `places` that match by `item`, and returns their number. `items` is a buffer, and
+    /// `label` names the data if there is no memory for it.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn replace_at(
+        &self,
+        places: &View,
+        item: &[u8],
+        out: &mut [u8],
+        items: &mut Buffer,
+        label: &str,
+    ) -> Result<usize> {
+        let (itemsize, bytes) = (item.len(), places.items() * item.len());
+        if let Some(first) = places.as_run() {
+            return Ok(self.replace(&mut out[first * itemsize..][..bytes], item));
         }
-        let (items, together) = (&mut scratch.items, View::c_order(&place.shape()));
+        let together = View::c_order(&places.shape());
         items.resize(bytes, label)?;
-        copy_bytes(out, place, items, &together, itemsize);
-        let replaced = self.matcher.replace(items, &self.item);
-        copy_bytes(items, &together, out, place, itemsize);
+        copy_bytes(out, places, items, &together, itemsize);
+        let replaced = self.replace(items, item);
+        copy_bytes(items, &together, out, places, itemsize);
         Ok(replaced)
     }
 }

@@ -4,18 +4,13 @@
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
-use super::access::{Access, Holding, Pattern, StoredWindow};
 use super::arrays::{check_most_axes, check_shape, named_axes};
-use super::fill::{Fill, Limits, Region, Scratch};
 use super::kernels::{Items, Output, Strided};
-use super::selection::Selection;
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::resolve_axis;
 use crate::layout::shape::{MAX_RANK, bytes_of};
-use crate::layout::window::{Window, fill_each};
-use crate::storage::source::{Hold, Source};
 
 /// New dims for items in C order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -179,66 +174,10 @@ pub fn order_without_moving(meta: &Meta, shape: &[usize]) -> Option<Order> {
     }
 }
 
-fn differ_by_ones(one: &[usize], other: &[usize]) -> bool {
+/// Whether two shapes are equal but for axes of dim 1.
+pub fn differ_by_ones(one: &[usize], other: &[usize]) -> bool {
     let [one, other] = [one, other].map(|shape| shape.iter().filter(|dim| **dim != 1));
     one.eq(other)
-}
-
-/// Reshapes data for chunked outputs, which need boxes of the new dims.
-pub fn reshaped(data: Source, shape: Vec<usize>) -> Box<dyn Fill> {
-    if differ_by_ones(data.shape(), &shape) {
-        let old = data.shape().to_vec();
-        let mut old = (0..old.len()).filter(|&axis| old[axis] != 1);
-        let axes: Vec<_> = shape.iter().map(|&dim| if dim == 1 { None } else { old.next() }).collect();
-        return Box::new(Selection::whole(data).along(&axes));
-    }
-    Box::new(Reshaped { meta: Meta::new(data.dtype().clone(), shape), data: Selection::whole(data) })
-}
-
-#[derive(Debug)]
-struct Reshaped {
-    data: Selection,
-    meta: Meta,
-}
-
-impl Reshaped {
-    fn access(&self) -> Access<'_> {
-        Access { pattern: Pattern::Counted { view: self.data.view().clone() }, ..self.data.access() }
-    }
-}
-
-impl Fill for Reshaped {
-    fn meta(&self) -> &Meta {
-        &self.meta
-    }
-
-    fn operand(&self, n: usize) -> Option<&Source> {
-        self.data.operand(n)
-    }
-
-    fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding> {
-        let in_c_order = Holding::for_source(&self.data.source, 0, Hold::COrder, limits.threads);
-        in_c_order.into_iter().chain(self.data.holdings(way, limits)).collect()
-    }
-
-    fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()> {
-        self.data.hold(holding, limits)
-    }
-
-    fn reads(&self, _: usize) -> Vec<Access<'_>> {
-        vec![self.access()]
-    }
-
-    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let Meta { dtype, shape, .. } = &self.meta;
-        fill_each(&region.runs(shape), dtype.itemsize(), out, |piece, out| {
-            self.data.fill(&Region::Run(piece.start..piece.start + piece.items()), out, scratch)
-        })
-    }
-
-    fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        Ok(self.access().stored(window))
-    }
 }
 
 #[cfg(test)]

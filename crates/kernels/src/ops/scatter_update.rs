@@ -45,14 +45,7 @@ pub fn scatter_update<T: Copy, D: Dimension>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::indexed::{Grouping, Sweeps};
     use ndarray::{Array1, Array2, ArrayD, IxDyn, arr0, array};
-
-    use crate::item::meta::Order;
-    use crate::item::tensor::Tensor;
-    use crate::ops::fill::Limits;
-    use crate::ops::reduction::Repeats;
-    use crate::storage::source::Source;
 
     #[test]
     fn the_specifications_examples() {
@@ -117,15 +110,5 @@ mod tests {
         let empty = Array2::<u8>::zeros((2, 0));
         assert!(scatter_update(&empty, &array![2], &Array2::zeros((1, 0)), 0).is_err());
         assert!(scatter_update(&arr0(1), &array![0], &array![1], 0).is_err());
-        let indices = Source::memory(Tensor::from(&array![[3, 1], [0, 1]]), "INDICES".to_owned());
-        let resolver = check(&[4], &[2, 2], None, 0).unwrap().in_order(Order::C);
-        let refused = Sweeps::new(
-            resolver,
-            indices,
-            None,
-            Grouping { repeats: Repeats::Refused, group: 1, lasts: None },
-            Limits::default(),
-        );
-        assert_eq!(refused.unwrap_err().to_string(), "indices: the index at [1, 1] repeats the one at [0, 1]");
     }
 }

@@ -8,18 +8,18 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::element::{Element, Float, match_kind, not_numbers};
 use crate::memory;
 
-/// A place takes 8 bytes, or 24 for the mean of integers.
-pub(super) const MAX_COUNTED: usize = 1 << 17;
-
 /// A reduction of little-endian items.
 #[derive(Clone, Copy, Debug)]
 pub enum Application {
+    /// Takes the place of the old item.
     Replace,
+    /// Is combined with the old item.
     Combine(Combine),
     /// Depends on earlier updates of the place.
     Fold(Fold),
 }
 
+/// A reduction that counts updates.
 #[derive(Clone, Copy, Debug)]
 pub struct Fold {
     step: FoldStep,
@@ -34,6 +34,10 @@ enum FoldStep {
 }
 
 impl Application {
+    /// A reduction of items of a dtype; `has_initial` tells whether the old item takes part.
+    ///
+    /// # Errors
+    /// The dtype lacks the reduction.
     pub fn new(dtype: &DType, reduction: Reduction, has_initial: bool) -> Result<Self, Error> {
         let step = match reduction {
             Reduction::Mean => mean(dtype)?,
@@ -46,7 +50,8 @@ impl Application {
         Ok(Self::Fold(Fold { step, has_initial }))
     }
 
-    pub(super) fn knows_numbers(&self) -> bool {
+    /// Whether items are numbers; otherwise they are only moved.
+    pub fn knows_numbers(&self) -> bool {
         !matches!(self, Self::Replace)
     }
 }
@@ -86,14 +91,9 @@ fn divided<T: Float + Reducible>(sum: T, count: u64) -> T {
     add.map_or_else(|| T::nearest(mean), |add| add(sum, sum))
 }
 
-pub(super) enum Put<'t> {
-    Replace,
-    Combine(Combine),
-    Fold(&'t mut Tally),
-}
-
+/// The sums and counts of a run of places.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub struct Tally {
     fold: Fold,
     itemsize: usize,
     /// The items reduced into each place.
@@ -103,7 +103,11 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn new(fold: Fold, itemsize: usize, places: usize) -> Result<Self> {
+    /// For `places` places of items of `itemsize` bytes: 8 bytes for each, or 24 for the mean of integers.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn new(fold: Fold, itemsize: usize, places: usize) -> Result<Self> {
         let (mut counts, mut sums) = (memory::with_capacity(places)?, Vec::new());
         counts.resize(places, 0);
         if let FoldStep::IntegerMean { .. } = fold.step {
@@ -113,11 +117,13 @@ impl Tally {
         Ok(Self { fold, itemsize, counts, sums })
     }
 
-    pub(super) fn places(&self) -> usize {
+    /// How many places there are.
+    pub fn places(&self) -> usize {
         self.counts.len()
     }
 
-    pub(super) fn put(&mut self, at: usize, update: &[u8], out: &mut [u8]) {
+    /// Reduces an update into the item at place `at` of `out`.
+    pub fn put(&mut self, at: usize, update: &[u8], out: &mut [u8]) {
         let item = &mut out[at * self.itemsize..][..self.itemsize];
         let count = &mut self.counts[at];
         let is_first = *count == 0;
@@ -136,7 +142,8 @@ impl Tally {
         }
     }
 
-    pub(super) fn finish(self, out: &mut [u8]) {
+    /// Divides the sums of a mean.
+    pub fn finish(self, out: &mut [u8]) {
         for (at, &count) in self.counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
             let item = &mut out[at * self.itemsize..][..self.itemsize];
             match self.fold.step {

@@ -13,12 +13,12 @@ use super::blosc::{Blosc, Compressor, Shuffle};
 use super::extension::Extension;
 use super::sharding::{SHARDING, ShardWriter, Shards, without_checksum};
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
+use crate::item::conversion::Conversion;
 use crate::item::dtype::{DType, Kind};
 use crate::layout::shape::coordinates;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::memory;
-use crate::storage::conversion::Conversion;
 use crate::storage::source::{fill, is_filled};
 
 /// A few bytes could claim any memory.

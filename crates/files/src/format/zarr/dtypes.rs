@@ -12,11 +12,11 @@ use crate::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
 use crate::format::python_json;
 use crate::format::values::item::part_of;
 use crate::format::values::parse_item;
+use crate::item::conversion::Conversion;
 use crate::item::datetime::TimeUnit;
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::{code_points, unpadded};
 use crate::item::print::write_item;
-use crate::storage::conversion::Conversion;
 
 /// Padding is optional.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

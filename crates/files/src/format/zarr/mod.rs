@@ -32,9 +32,9 @@ use super::content::{ChunkDescription, Content, ContentSource, Description, File
 use super::interface::Reader;
 use super::python_json::{compact, quoted};
 use crate::error::{Advice, Error, ErrorKind, Result, bail, ensure, malformed};
+use crate::item::conversion::Conversion;
 use crate::parallel::locked;
 use crate::storage::attachments::Attachments;
-use crate::storage::conversion::Conversion;
 use crate::storage::key_store::{AllValues, KeyStore, Lock, join};
 use crate::storage::read_at::Identity;
 use crate::storage::source::{Container, Source};

@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use super::strided::{Items, Strided, read_run};
 use crate::error::{Context, Result, Subject};
+use crate::item::conversion::Conversion;
 use crate::item::dtype::DType;
 use crate::item::meta::Order;
 use crate::layout::axis::Span;
 use crate::layout::shape::coordinates;
 use crate::memory;
 use crate::ops::indexed::{IndexSpec, TupleResolver};
-use crate::storage::conversion::Conversion;
 
 /// The place that each index tuple names. All numbers are in range.
 #[derive(Debug)]

@@ -23,5 +23,5 @@ mod strided;
 pub(super) use self::arrays::{changed, combine, copied, copy_into, gathered, replace};
 pub(super) use self::changed::{Changed, Scattered, put_slice};
 pub(super) use self::gathered::Places;
-pub(super) use self::output::{Output, check_output, each_part, joined_parts};
+pub(super) use self::output::{Output, check_output, each_part};
 pub(super) use self::strided::{Items, Strided};

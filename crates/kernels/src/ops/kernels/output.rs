@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
-use std::ops::Range;
 use std::sync::Mutex;
 
 use ndarray::{Array, ArrayBase, ArrayD, ArrayViewMut, Data, Dimension, IxDyn};
@@ -13,7 +12,7 @@ use crate::error::{Context, Error, Result, Subject};
 use crate::layout::segments::{Segments, arrange};
 use crate::layout::shape::bytes_of;
 use crate::layout::view::View;
-use crate::layout::window::{Window, Windows};
+use crate::layout::window::{Window, Windows, joined_parts};
 use crate::memory;
 use crate::ops::arrays::slice_of;
 use crate::parallel::{locked, on_threads};
@@ -326,24 +325,4 @@ pub(in crate::ops) fn check_output(expected: &[usize], found: &[usize]) -> Resul
 /// Returns the item for filled places. An arrangement without one fills none, and its length alone counts.
 fn fill_item<T: Copy>(item: &Option<Vec<T>>, width: usize, out: &[T]) -> Vec<T> {
     item.clone().unwrap_or_else(|| out[..width].to_vec())
-}
-
-/// The operands that feed a window, each with the box that is read of it and the box of the window that it fills.
-pub(in crate::ops) fn joined_parts<'a>(
-    ends: &'a [usize],
-    axis: usize,
-    window: &'a Window,
-) -> impl Iterator<Item = (usize, Vec<Range<usize>>, Vec<Range<usize>>)> + 'a {
-    let Range { start, end } = window.ranges[axis];
-    let first = ends.partition_point(|&end| end <= start).saturating_sub(1);
-    let begun = (first..ends.len() - 1).take_while(move |&n| ends[n] < end);
-    let places = begun.map(move |n| (n, start.max(ends[n])..end.min(ends[n + 1])));
-    places.filter(|(_, places)| !places.is_empty()).map(move |(n, places)| {
-        let from = |begin: usize, mut ranges: Vec<Range<usize>>| {
-            ranges[axis] = places.start - begin..places.end - begin;
-            ranges
-        };
-        let inside = window.ranges.iter().map(|range| 0..range.len()).collect();
-        (n, from(ends[n], window.ranges.clone()), from(start, inside))
-    })
 }

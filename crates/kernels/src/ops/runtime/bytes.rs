@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::{Context, Result, Subject};
+use crate::item::conversion::Conversion;
 use crate::item::dtype::DType;
 use crate::layout::view::View;
 use crate::layout::walk::with_word;
@@ -11,7 +12,6 @@ use crate::ops::call::Resolved;
 use crate::ops::kernels::{Changed, Items, Output, Places, Scattered, Strided, each_part};
 use crate::ops::slice_scatter::SliceScatter;
 use crate::ops::tally::Application;
-use crate::storage::conversion::Conversion;
 
 /// The operands that an output is filled from.
 pub(super) struct Operands<'a> {

@@ -1,19 +1,16 @@
 //! Operators that change an array of the caller.
 
-use std::sync::Arc;
-
 use ndarray::{ArrayBase, ArrayViewMut, Data, Dimension};
 
 use super::TensorMut;
 use crate::error::{Error, Result, Subject};
 use crate::layout::view::View;
+use crate::memory::Buffer;
 use crate::ops::condition::Condition;
-use crate::ops::fill::{Limits, Scratch};
 use crate::ops::indexed::Index;
 use crate::ops::kernels::{Changed, Places, Scattered, combine, put_slice, replace};
 use crate::ops::matcher::Matcher;
 use crate::ops::reduction::{Reducible, Reduction};
-use crate::ops::replace::Replacement;
 use crate::ops::scatter_elements::ElementsReduction;
 use crate::ops::slice::SliceArgs;
 use crate::ops::slice_scatter::SliceScatter;
@@ -166,11 +163,9 @@ pub fn replace_where(
         }
     }
     let matcher = Matcher::new(dtype, condition)?;
-    let (replaced, limits) = (Arc::default(), Limits::default());
-    let replacement = Replacement { matcher, item: item.to_vec(), replaced, limits };
     let place = View::c_order(data.shape()).select(&spans);
     if place.items() == 0 {
         return Ok(0);
     }
-    replacement.put(&place, data.bytes, &mut Scratch::default(), &Subject::Data.to_string())
+    matcher.replace_at(&place, item, data.bytes, &mut Buffer::default(), &Subject::Data.to_string())
 }

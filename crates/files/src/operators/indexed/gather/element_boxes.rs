@@ -1,16 +1,16 @@
 //! Gathers elements along an axis that is not the innermost in storage: output boxes take few places of the other axes,
 //! and each is picked from one contiguous read of `data`.
 
-use super::places::PlacesOnDemand;
-use super::resolve::{IndexSpec, TupleResolver};
-use super::runs::pick_items;
+use super::super::places::PlacesOnDemand;
+use super::super::runs::pick_items;
 use crate::error::{Context, Result};
 use crate::item::meta::Order;
 use crate::layout::view::View;
 use crate::layout::walk::{copy_bytes, pieces, tile};
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
-use crate::ops::fill::Scratch;
+use crate::operators::fill::Scratch;
+use crate::ops::indexed::{IndexSpec, TupleResolver};
 use crate::storage::source::Source;
 
 /// Numbers per batch, which stay in the cache.

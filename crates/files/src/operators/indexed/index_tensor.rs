@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use super::resolve::{Index, TupleResolver, with_integers};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::item::conversion::Conversion;
 use crate::item::dtype::Kind;
 use crate::layout::axis::BeyondInt64;
 use crate::layout::view::View;
 use crate::layout::window::Windows;
 use crate::memory::Buffer;
-use crate::ops::fill::Limits;
+use crate::operators::fill::Limits;
+use crate::ops::indexed::{TupleResolver, append_integers};
 use crate::parallel::on_threads;
-use crate::storage::conversion::Conversion;
 use crate::storage::source::Source;
 
 /// The bytes per read, which stay in the first caches.
@@ -63,18 +63,7 @@ pub(super) fn collect<C: Send>(
 /// Returns all integers of a tensor, in C order.
 pub fn all_integers(tensor: &Source, beyond: BeyondInt64) -> Result<Vec<i64>> {
     let mut list = Vec::new();
-    each_window(tensor, &mut |_, kind, bytes| {
-        with_integers!(kind, bytes, |words, read| {
-            for &word in words {
-                let number = read(word);
-                list.push(match beyond {
-                    BeyondInt64::Refused => number.to_i64().ok_or_else(|| Error::beyond_int64(&number))?,
-                    BeyondInt64::Clamped => number.saturating_i64(),
-                });
-            }
-            Ok(())
-        })
-    })?;
+    each_window(tensor, &mut |_, kind, bytes| append_integers(kind, bytes, beyond, &mut list))?;
     Ok(list)
 }
 
@@ -100,7 +89,7 @@ fn each_window_of_rows(tensor: &Source, rows: Range<usize>, take: &mut TakeItems
     for window in Windows::new(&view.shape(), read_at_once(tensor, &view, short)).iter() {
         let view = view.part(&window.ranges);
         items.resize(view.items() * itemsize, tensor.label())?;
-        conversion.read(tensor, &view, &mut items, &mut scratch)?;
+        tensor.read_as(&conversion, &view, &mut items, &mut scratch)?;
         for part in Windows::new(&window.shape(), short).iter() {
             let here = &items[part.start * itemsize..][..part.items() * itemsize];
             take(window.start + part.start, native.kind(), here)?;

@@ -4,13 +4,21 @@ use crate::error::Result;
 use crate::layout::gather::GAP;
 use crate::layout::walk::with_word;
 use crate::memory::Buffer;
-use crate::ops::tally::Put;
+use crate::ops::reduction::Combine;
+use crate::ops::tally::Tally;
 
 /// Runs within this many bytes are read together.
 const SPAN: usize = 1 << 20;
 
 /// Tuples may name one place any number of times, so bytes set no limit.
 const MAX_RUNS: usize = 1 << 14;
+
+/// What is done with an update.
+pub(super) enum Put<'t> {
+    Replace,
+    Combine(Combine),
+    Fold(&'t mut Tally),
+}
 
 /// Neighbouring items on their way to a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

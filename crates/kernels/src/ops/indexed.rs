@@ -7,32 +7,32 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::block_runs::Lasts;
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::dtype::Kind;
 use crate::item::meta::Order;
-use crate::layout::axis::resolve_axis;
+use crate::layout::axis::{BeyondInt64, resolve_axis};
 use crate::layout::numbers::ItemNumbers;
 use crate::layout::shape::{coordinates, product};
 
 /// The axes of `data` that index tuples address, and the layout of the tuples.
 #[derive(Clone, Debug)]
 pub struct IndexSpec {
-    pub(in crate::ops) data: Vec<usize>,
+    /// The dims of the data.
+    pub data: Vec<usize>,
     /// One number of a tuple addresses each.
-    pub(in crate::ops) axes: Range<usize>,
+    pub axes: Range<usize>,
     /// The leading axes of `data` and `tuples` that are batches; a tuple addresses its own batch. 0 for a scatter.
-    pub(in crate::ops) batch_dims: usize,
+    pub batch_dims: usize,
     /// The dims of the index tensor without the tuple axis.
-    pub(in crate::ops) tuples: Vec<usize>,
+    pub tuples: Vec<usize>,
     /// The dims of a scatter's `updates` or a gather's output.
     pub updates: Vec<usize>,
     pub(in crate::ops) has_tuple_axis: bool,
     /// Otherwise, negative numbers are out of range.
     pub(in crate::ops) counts_from_end: bool,
-    pub(in crate::ops) out_of_range: OutOfRange,
+    pub out_of_range: OutOfRange,
     /// The index of a number in the index tensor implies the other places. The index tensor has the rank of `data`.
-    pub(in crate::ops) is_implied: bool,
+    pub is_implied: bool,
 }
 
 /// The meaning of a number outside its axis.
@@ -65,6 +65,7 @@ impl IndexSpec {
         Self { counts_from_end: from_end, ..self }
     }
 
+    /// The number of index tuples.
     pub fn count(&self) -> usize {
         self.tuples.iter().product()
     }
@@ -74,7 +75,8 @@ impl IndexSpec {
         counted(self.count(), one, many)
     }
 
-    pub(super) fn name_items(&self) -> bool {
+    /// Whether tuples address single items by numbers for all axes.
+    pub fn name_items(&self) -> bool {
         self.is_implied || self.axes == (0..self.data.len())
     }
 }
@@ -110,22 +112,37 @@ index!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 macro_rules! with_integers {
     ($kind:expr, $bytes:expr, |$words:ident, $read:ident| $body:expr) => {
         crate::item::element::match_kind!($kind, {
-            bool T => $crate::ops::indexed::resolve::no_integers(),
+            bool T => $crate::ops::indexed::no_integers(),
             integer T => {
                 let $words = <T as $crate::item::element::Element>::chunks($bytes);
                 let $read = <T as $crate::item::element::Element>::from_little;
                 $body
             },
-            float T => $crate::ops::indexed::resolve::no_integers(),
-            complex T => $crate::ops::indexed::resolve::no_integers(),
-            Kind::Narrow(_) | $crate::item::element::not_numbers!() => $crate::ops::indexed::resolve::no_integers(),
+            float T => $crate::ops::indexed::no_integers(),
+            complex T => $crate::ops::indexed::no_integers(),
+            Kind::Narrow(_) | $crate::item::element::not_numbers!() => $crate::ops::indexed::no_integers(),
         })
     };
 }
-pub(super) use with_integers;
-
-pub(super) fn no_integers() -> Result<()> {
+fn no_integers() -> Result<()> {
     Err(Error::new(Subject::Indices, "not integers"))
+}
+
+/// Appends integers of any dtype, which are in native byte order.
+///
+/// # Errors
+/// The items are no integers, or one is beyond int64 and these are refused.
+pub fn append_integers(kind: &Kind, bytes: &[u8], beyond: BeyondInt64, list: &mut Vec<i64>) -> Result<()> {
+    with_integers!(kind, bytes, |words, read| {
+        for &word in words {
+            let number = read(word);
+            list.push(match beyond {
+                BeyondInt64::Refused => number.to_i64().ok_or_else(|| Error::beyond_int64(&number))?,
+                BeyondInt64::Clamped => number.saturating_i64(),
+            });
+        }
+        Ok(())
+    })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,14 +254,18 @@ impl ImpliedPlaces {
 /// order swaps them.
 #[derive(Clone, Debug)]
 pub struct TupleResolver {
-    pub(in crate::ops) shapes: IndexSpec,
-    pub(in crate::ops) outer: usize,
-    pub(in crate::ops) block: usize,
-    pub(in crate::ops) places: usize,
+    /// The axes and dims that are resolved.
+    pub shapes: IndexSpec,
+    /// How many parts of the data the same tuples address.
+    pub outer: usize,
+    /// The items of a block.
+    pub block: usize,
+    /// The places that a tuple may name.
+    pub places: usize,
     axes: Vec<PlaceAxis>,
     implied: Option<ImpliedPlaces>,
     /// The axes of `updates` in this order, if they differ.
-    pub(super) updates_axes: Option<Vec<usize>>,
+    pub updates_axes: Option<Vec<usize>>,
 }
 
 impl IndexSpec {
@@ -275,34 +296,34 @@ impl IndexSpec {
 }
 
 impl TupleResolver {
-    pub(super) fn without_implied(self) -> Self {
+    /// Resolves numbers to places of their axis alone.
+    #[must_use]
+    pub fn without_implied(self) -> Self {
         Self { implied: None, ..self }
     }
 
+    /// The numbers of a tuple.
     pub fn width(&self) -> usize {
         self.axes.len()
     }
 
+    /// The number of index tuples.
     pub fn count(&self) -> usize {
         self.shapes.count()
     }
 
-    /// Needs several outer places with updates at the same places.
-    pub(super) fn lasts(&self, are_one_item: bool) -> Option<Lasts> {
-        let fits = u32::try_from(self.places.max(self.count())).is_ok();
-        let lasts = if are_one_item { Lasts::AreOneItem } else { Lasts::AtPositions };
-        (self.outer > 1 && self.width() > 0 && fits).then_some(lasts)
-    }
-
     /// The tuples per row of the index tensor, if only they name the same row of the data, in ascending order.
-    pub(super) fn row_tuples(&self) -> Option<usize> {
+    pub fn row_tuples(&self) -> Option<usize> {
         let goes_by_rows = self.implied.as_ref().is_some_and(|implied| implied.goes_by_rows);
         goes_by_rows.then(|| self.shapes.tuples[1..].iter().product())
     }
 
     /// Appends the places of tuples from number `first` on. A tuple outside the data yields `places` if this is not an
     /// error.
-    pub(in crate::ops) fn append(&self, kind: &Kind, bytes: &[u8], first: usize, places: &mut Vec<u64>) -> Result<()> {
+    ///
+    /// # Errors
+    /// A number is out of range, or the items are no integers.
+    pub fn append(&self, kind: &Kind, bytes: &[u8], first: usize, places: &mut Vec<u64>) -> Result<()> {
         with_integers!(kind, bytes, |words, read| self.append_places(words, read, first, places))
     }
 
@@ -335,7 +356,8 @@ impl TupleResolver {
         Ok(())
     }
 
-    pub(in crate::ops) fn repeated(&self, position: usize, first: usize) -> Error {
+    /// The error for two tuples that name one place.
+    pub fn repeated(&self, position: usize, first: usize) -> Error {
         let at = |position| coordinates(position, &self.shapes.tuples);
         let message = format!("the index at {:?} repeats the one at {:?}", at(position), at(first));
         Error::new(Subject::Indices, message)

@@ -148,14 +148,15 @@ mod tests {
     use ndarray::array;
 
     use super::*;
+    use crate::item::conversion::Conversion;
     use crate::item::tensor::Tensor;
-    use crate::ops::converted::Converted;
-    use crate::ops::indexed::{ScatterOperands, ScatterRule};
+    use crate::operators::converted::Converted;
+    use crate::operators::indexed::{LinkedScatter, ScatterOperands};
+    use crate::operators::selection::Selection;
+    use crate::ops::call::ScatterRule;
     use crate::ops::reduction::Repeats;
     use crate::ops::scatter_update;
-    use crate::ops::selection::Selection;
     use crate::ops::tally::Application;
-    use crate::storage::conversion::Conversion;
 
     #[test]
     fn an_index_tensor_that_changes() {
@@ -168,7 +169,8 @@ mod tests {
         let updates = Converted::new(updates, Conversion::identity(&base.meta().dtype));
         let shapes = scatter_update::check(&[2], &[1], Some(&[1]), 0).unwrap();
         let rule = ScatterRule { repeats: Repeats::LastWins, application: Application::Replace };
-        let linked = shapes.link(ScatterOperands { base, indices, updates }, rule, Limits::default()).unwrap();
+        let linked =
+            LinkedScatter::new(shapes, ScatterOperands { base, indices, updates }, rule, Limits::default()).unwrap();
         let cast = CastFill::over(Box::new(linked), DType::parse("int16").unwrap(), CastRule::default()).unwrap();
         cast.finish().unwrap();
         file.write_all(b"more").unwrap();

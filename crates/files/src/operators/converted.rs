@@ -6,6 +6,7 @@ use super::access::{Access, Holding, StoredWindow};
 use super::fill::{Fill, Limits, Patch, Region, Scratch};
 use super::selection::Selection;
 use crate::error::Result;
+use crate::item::conversion::Conversion;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::gather::Gaps;
@@ -13,7 +14,6 @@ use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows, fill_each};
 use crate::memory::Buffer;
-use crate::storage::conversion::Conversion;
 use crate::storage::source::{HeldCopy, Hold, Keep, Source};
 
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl Converted {
     }
 
     pub fn read(&self, view: &View, out: &mut [u8], gathered: &mut Buffer) -> Result<()> {
-        self.conversion.read(&self.source, view, out, gathered)
+        self.source.read_as(&self.conversion, view, out, gathered)
     }
 
     /// `place` has the shape of `part`.

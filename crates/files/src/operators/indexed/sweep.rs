@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use super::block_runs::BlockRuns;
 use super::buckets::{BucketGrid, Buckets, TakeEntries};
-use super::runs::ItemRun;
+use super::runs::{ItemRun, Put};
 use crate::layout::walk::with_word;
 use crate::layout::window::Window;
-use crate::ops::tally::Put;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Payload {
@@ -219,7 +218,7 @@ impl Scatter {
     }
 
     /// A window may begin or end inside a block, as chunks do.
-    pub(in crate::ops) fn apply(&self, window: &Window, itemsize: usize, out: &mut [u8], put: &mut Put<'_>) {
+    pub(super) fn apply(&self, window: &Window, itemsize: usize, out: &mut [u8], put: &mut Put<'_>) {
         assert!(self.carries_updates(), "the entries do not carry their updates");
         let (start, end) = (window.start, window.start + window.items());
         let (lo, hi) = (start / self.block, end.div_ceil(self.block));

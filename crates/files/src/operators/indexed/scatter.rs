@@ -4,25 +4,28 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::block_runs::{BlockRuns, UpdateRows, put_in_all, put_in_part};
-use super::resolve::{IndexSpec, TupleResolver};
-use super::runs::{ItemRun, ItemSlab, RunReader};
-use super::scatter::Scatter;
+use super::block_runs::{BlockRuns, Lasts, UpdateRows, put_in_all, put_in_part};
+use super::runs::{ItemRun, ItemSlab, Put, RunReader};
+use super::sweep::Scatter;
 use super::sweeps::{Grouping, Latest, Sweeps};
 use crate::error::Result;
+use crate::item::conversion::Conversion;
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows, fill_each};
 use crate::memory::{self, Buffer};
-use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked, StoredWindow};
-use crate::ops::converted::Converted;
-use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
-use crate::ops::machine::Machine;
-use crate::ops::reduction::Repeats;
-use crate::ops::selection::Selection;
-use crate::ops::tally::{Application, MAX_COUNTED, Put, Tally};
-use crate::storage::conversion::Conversion;
+use crate::operators::access::{Access, Feeds, Holding, Pattern, Picked, StoredWindow};
+use crate::operators::converted::Converted;
+use crate::operators::fill::{Fill, Limits, Patch, Region, Scratch};
+use crate::operators::machine::Machine;
+use crate::operators::selection::Selection;
+use crate::ops::call::ScatterRule;
+use crate::ops::indexed::{IndexSpec, TupleResolver};
+use crate::ops::tally::{Application, Tally};
 use crate::storage::source::{HeldCopy, Hold, Keep, Source};
+
+/// The places of a tally, which take 8 bytes each, or 24 for the mean of integers.
+const MAX_COUNTED: usize = 1 << 17;
 
 const PICKED: usize = 0;
 
@@ -37,13 +40,6 @@ pub struct ScatterOperands {
     pub base: Selection,
     pub indices: Source,
     pub updates: Converted,
-}
-
-/// The treatment of repeated places and of old items.
-#[derive(Clone, Copy, Debug)]
-pub struct ScatterRule {
-    pub repeats: Repeats,
-    pub application: Application,
 }
 
 /// A scatter with its operands and with numbers in range.
@@ -66,18 +62,18 @@ pub struct LinkedScatter {
     limits: Limits,
 }
 
-impl IndexSpec {
+impl LinkedScatter {
     /// Reads the index tensor and links a scatter to its operands:
     ///
     /// ```ignore
-    /// let shapes = scatter_update::check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
+    /// let spec = scatter_update::check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
     /// let operands = ScatterOperands { base: Selection::whole(data), indices, updates };
     /// let rule = ScatterRule { repeats: Repeats::LastWins, application: Application::Replace };
-    /// let fill = shapes.link(operands, rule, limits)?;
+    /// let fill = LinkedScatter::new(spec, operands, rule, limits)?;
     /// ```
-    pub fn link(self, operands: ScatterOperands, rule: ScatterRule, limits: Limits) -> Result<LinkedScatter> {
+    pub fn new(spec: IndexSpec, operands: ScatterOperands, rule: ScatterRule, limits: Limits) -> Result<Self> {
         let ScatterOperands { base, mut indices, mut updates } = operands;
-        let resolver = self.in_order(base.order());
+        let resolver = spec.in_order(base.order());
         let TupleResolver { outer, block, ref updates_axes, .. } = resolver;
         if let Some(axes) = updates_axes {
             updates = updates.along(&axes.iter().copied().map(Some).collect::<Vec<_>>());
@@ -97,7 +93,7 @@ impl IndexSpec {
         let point = outer == 1 && block * itemsize <= 16;
         let lasts = match rule.application {
             // Updates of two outer places, and of a third in use, take as much memory as two windows with a sweep each.
-            Application::Replace if row_bytes <= machine.swept / 2 => resolver.lasts(updates.source.is_one_item()),
+            Application::Replace if row_bytes <= machine.swept / 2 => lasts_of(&resolver, updates.source.is_one_item()),
             _ => None,
         };
         if point {
@@ -123,7 +119,7 @@ impl IndexSpec {
         let sweeps = Sweeps::new(resolver, indices, Some(&updates), grouping, limits)?;
         let application = rule.application;
         let rows = Latest::default();
-        Ok(LinkedScatter {
+        Ok(Self {
             base,
             sweeps,
             updates,
@@ -138,9 +134,7 @@ impl IndexSpec {
             limits,
         })
     }
-}
 
-impl LinkedScatter {
     fn sweep(&self, number: usize) -> Result<Arc<Scatter>> {
         self.sweeps.get(number, Some(&self.updates))
     }
@@ -294,6 +288,13 @@ impl LinkedScatter {
             }
         }
     }
+}
+
+/// Several outer places need updates at the same places.
+fn lasts_of(resolver: &TupleResolver, are_one_item: bool) -> Option<Lasts> {
+    let fits = u32::try_from(resolver.places.max(resolver.count())).is_ok();
+    let lasts = if are_one_item { Lasts::AreOneItem } else { Lasts::AtPositions };
+    (resolver.outer > 1 && resolver.width() > 0 && fits).then_some(lasts)
 }
 
 impl Fill for LinkedScatter {

@@ -2,19 +2,18 @@
 
 use std::ops::Range;
 
-use super::super::blocks::WindowBlocks;
 use super::super::places::NearPlaces;
-use super::super::runs::{ItemRun, ItemSlab};
+use super::super::runs::{ItemRun, ItemSlab, Put};
 use super::LinkedGather;
+use super::blocks::WindowBlocks;
 use crate::error::Result;
 use crate::layout::gather::GAP;
 use crate::layout::shape::{coordinates, product};
 use crate::layout::view::View;
 use crate::layout::walk::{pieces, tile_by};
 use crate::layout::window::{Window, Windows, boxes_of_run};
-use crate::ops::fill::Scratch;
-use crate::ops::machine::Machine;
-use crate::ops::tally::Put;
+use crate::operators::fill::Scratch;
+use crate::operators::machine::Machine;
 
 /// Items per block that are picked together, if they fit: neighbours in the output.
 const MIN_ACROSS: usize = 16;

@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use super::places::NearPlaces;
-use super::resolve::{IndexSpec, TupleResolver};
-use super::runs::{ItemRun, ItemSlab, copy_items, pick_items};
+use super::super::places::NearPlaces;
+use super::super::runs::{ItemRun, ItemSlab, Put, copy_items, pick_items};
 use crate::item::meta::Order;
 use crate::layout::shape::product;
 use crate::layout::view::View;
 use crate::layout::window::Window;
-use crate::ops::tally::Put;
+use crate::ops::indexed::{IndexSpec, TupleResolver};
 
 /// The place of a block from the start of its group, and its tuple. Both are short, because the first touch of memory
 /// dominates.

@@ -1,27 +1,28 @@
 //! A gather by indices linked to its data, an operator for the engine.
 
 mod across;
+mod blocks;
+mod element_boxes;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::blocks::{GatheredBlocks, GroupedTuple, WindowBlocks};
+use self::blocks::{GatheredBlocks, GroupedTuple, WindowBlocks};
+use self::element_boxes::ElementBoxes;
 use super::buckets::{BucketGrid, Buckets};
-use super::element_boxes::ElementBoxes;
+use super::index_tensor::READ_AT_ONCE;
 use super::places::{NearPlaces, TuplePlaces};
-use super::read::READ_AT_ONCE;
-use super::resolve::{IndexSpec, OutOfRange};
-use super::runs::{ItemRun, ItemSlab, RunReader, copy_items};
+use super::runs::{ItemRun, ItemSlab, Put, RunReader, copy_items};
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::meta::{Meta, Order};
 use crate::layout::gather::GAP;
 use crate::layout::shape::bytes_of;
 use crate::layout::window::{Window, fill_each};
 use crate::memory::{self, Buffer};
-use crate::ops::access::{Access, Feeds, Holding, Pattern, Picked};
-use crate::ops::fill::{Fill, Limits, Region, Scratch};
-use crate::ops::machine::Machine;
-use crate::ops::tally::Put;
+use crate::operators::access::{Access, Feeds, Holding, Pattern, Picked};
+use crate::operators::fill::{Fill, Limits, Region, Scratch};
+use crate::operators::machine::Machine;
+use crate::ops::indexed::{IndexSpec, OutOfRange};
 use crate::storage::read_at::MIN_REQUEST;
 use crate::storage::source::{HeldCopy, Hold, Keep, Source};
 

@@ -2,27 +2,30 @@ use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::sync::Arc;
 
-use ndarray::{ArrayD, IxDyn, aview1};
+use ndarray::{ArrayD, IxDyn};
 
+use super::runs::Put;
 use super::*;
+use crate::item::conversion::Conversion;
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
+use crate::kernel::{TensorMut, TensorRef};
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
 use crate::layout::window::{Window, Windows};
-use crate::ops::access::Pattern;
-use crate::ops::converted::Converted;
-use crate::ops::fill::{Fill, Limits, Patch, Region, Scratch};
-use crate::ops::kernels::{Places, Scattered, changed, gathered};
-use crate::ops::machine::Machine;
+use crate::operators::access::Pattern;
+use crate::operators::converted::Converted;
+use crate::operators::fill::{Fill, Limits, Patch, Region, Scratch};
+use crate::operators::machine::Machine;
+use crate::operators::selection::Selection;
+use crate::ops::call::{Call, Resolved, ScatterRule};
+use crate::ops::indexed::OutOfRange;
 use crate::ops::reduction::{self, Combine, Reduction, Repeats};
 use crate::ops::scatter_update::scatter_update;
-use crate::ops::selection::Selection;
-use crate::ops::tally::{Application, Put};
+use crate::ops::tally::Application;
 use crate::ops::{scatter_nd, scatter_update};
 use crate::parallel::Threads;
-use crate::storage::conversion::Conversion;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
 
@@ -102,15 +105,15 @@ fn any_windows_parts_and_payloads() {
         let numbers_of = shapes.clone().in_order(Order::C);
         let items = updates.source.as_bytes().unwrap().as_chunks().0;
         let items: Vec<i16> = items.iter().map(|item| i16::from_le_bytes(*item)).collect();
+        let updates_array = ArrayD::from_shape_vec(IxDyn(&shapes.updates), items).unwrap();
+        let indices = ArrayD::from_shape_vec(IxDyn(&[count, width]), numbers.to_vec()).unwrap();
         for (repeats, add) in [(Repeats::LastWins, None), (Repeats::Combined, sum)] {
-            let combine = |old: i16, new: i16| if add.is_some() { old + new } else { new };
-            let (data, indices) = (ArrayD::zeros(shape), aview1(numbers));
-            let (places, updates_array) = (Places::of_array(shapes.clone(), &indices).unwrap(), aview1(&items));
-            let scattered = Scattered::of_array(places, &updates_array).unwrap();
-            let put = |old: &mut [i16], new: &[i16]| {
-                old.iter_mut().zip(new).for_each(|(old, &new)| *old = combine(*old, new))
+            let data = ArrayD::zeros(shape);
+            let expected = match add {
+                None => scatter_nd::scatter_nd(&data, &indices, &updates_array),
+                Some(_) => scatter_nd::scatter_nd_reduce(&data, &indices, &updates_array, Reduction::Add),
             };
-            let expected = changed(&data, &scattered, put).unwrap().into_raw_vec_and_offset().0;
+            let expected = expected.unwrap().into_raw_vec_and_offset().0;
             for threads in [1, 2, 5] {
                 for group in [1, 2, 3, 4, 6, 8, 100] {
                     for (given, limits) in [None, Some(&updates)]
@@ -173,6 +176,10 @@ fn repeats_are_named() {
         let message = "the index at [3] repeats the one at [1]";
         assert_eq!(repeat(&[4, 0, 1, -5, 4, 4], limits).as_deref(), Some(message));
     }
+    let (rows, spec) = (source(&[2, 2], vec![3_i32, 1, 0, 1]), scatter_update::check(&[4], &[2, 2], None, 0).unwrap());
+    let grouping = Grouping { repeats: Repeats::Refused, group: 1, lasts: None };
+    let refused = Sweeps::new(spec.in_order(Order::C), rows, None, grouping, limits(1));
+    assert_eq!(refused.unwrap_err().to_string(), "indices: the index at [1, 1] repeats the one at [0, 1]");
     let whole = scatter_nd::check(&[5], &[3, 0], None).unwrap().in_order(Order::C);
     let none = source(&[3, 0], Vec::<i64>::new());
     let refused =
@@ -330,7 +337,7 @@ fn outer_places_get_the_last_update_of_each_place() {
                     updates: Converted::new(updates(), Conversion::identity(&dtype)),
                 };
                 let rule = ScatterRule { repeats: Repeats::LastWins, application: Application::Replace };
-                let mut scatter = spec.clone().link(operands, rule, limits).unwrap();
+                let mut scatter = LinkedScatter::new(spec.clone(), operands, rule, limits).unwrap();
                 for holding in scatter.holdings(0, &limits) {
                     scatter.hold(&holding, &limits).unwrap();
                 }
@@ -356,42 +363,43 @@ fn outer_places_get_the_last_update_of_each_place() {
 
 #[test]
 fn gathers_from_both_orders_of_storage() {
-    use crate::ops::{gather, gather_elements, gather_nd};
     let random = |n: i64| (n * n * 7 + n * 13 + 5) % 1009;
     let numbers = |count: usize, below: i64| (0..count as i64).map(|n| random(n) % below).collect::<Vec<_>>();
-    let or_zero = |axis, shape: &[usize], of: &[usize]| gather::check(shape, of, axis, 0, OutOfRange::Zero).unwrap();
-    let batched =
-        |axis, batch, shape: &[usize], of: &[usize]| gather::check(shape, of, axis, batch, OutOfRange::Error).unwrap();
+    let gather =
+        |axis, batch_dims, out_of_range| Call::Gather { axis, batch_dims, out_of_range, counts_from_end: true };
+    let or_zero = |axis| gather(axis, 0, OutOfRange::Zero);
+    let batched = |axis, batch_dims| gather(axis, batch_dims, OutOfRange::Error);
+    let tuples = |batch_dims| Call::GatherNd { batch_dims };
+    let elements = |axis| Call::GatherElements { axis };
     // data, operator, shape of the numbers, numbers
-    type Row<'a> = (&'a [usize], IndexSpec, &'a [usize], Vec<i64>);
+    type Row<'a> = (&'a [usize], Call, &'a [usize], Vec<i64>);
     let rows: [Row<'_>; 12] = [
-        (&[9], or_zero(0, &[9], &[5]), &[5], vec![8, 9, -9, -10, 0]),
-        (&[7, 40], or_zero(0, &[7, 40], &[4]), &[4], vec![6, 7, 0, 6]),
-        (&[7, 40], or_zero(1, &[7, 40], &[30]), &[30], numbers(30, 45)),
-        (&[3, 5, 4], batched(1, 0, &[3, 5, 4], &[6]), &[6], numbers(6, 5)),
-        (&[3, 5, 4], batched(1, 1, &[3, 5, 4], &[3, 2]), &[3, 2], numbers(6, 5)),
-        (&[3, 4, 5], batched(2, 1, &[3, 4, 5], &[3, 2]), &[3, 2], numbers(6, 5)),
-        (&[2, 3, 100], batched(1, 0, &[2, 3, 100], &[2]), &[2], vec![2, 0]),
-        (&[4, 5, 30], gather_nd::check(&[4, 5, 30], &[7, 2], 0).unwrap(), &[7, 2], numbers(14, 4)),
-        (&[4, 5, 6], gather_nd::check(&[4, 5, 6], &[9, 3], 0).unwrap(), &[9, 3], numbers(27, 4)),
-        (&[3, 4, 5, 6], gather_nd::check(&[3, 4, 5, 6], &[3, 2, 2], 1).unwrap(), &[3, 2, 2], numbers(12, 4)),
-        (&[6, 7], gather_elements::check(&[6, 7], &[6, 9], 1).unwrap(), &[6, 9], numbers(54, 7)),
-        (&[6, 70], gather_elements::check(&[6, 70], &[11, 70], 0).unwrap(), &[11, 70], numbers(770, 6)),
+        (&[9], or_zero(0), &[5], vec![8, 9, -9, -10, 0]),
+        (&[7, 40], or_zero(0), &[4], vec![6, 7, 0, 6]),
+        (&[7, 40], or_zero(1), &[30], numbers(30, 45)),
+        (&[3, 5, 4], batched(1, 0), &[6], numbers(6, 5)),
+        (&[3, 5, 4], batched(1, 1), &[3, 2], numbers(6, 5)),
+        (&[3, 4, 5], batched(2, 1), &[3, 2], numbers(6, 5)),
+        (&[2, 3, 100], batched(1, 0), &[2], vec![2, 0]),
+        (&[4, 5, 30], tuples(0), &[7, 2], numbers(14, 4)),
+        (&[4, 5, 6], tuples(0), &[9, 3], numbers(27, 4)),
+        (&[3, 4, 5, 6], tuples(1), &[3, 2, 2], numbers(12, 4)),
+        (&[6, 7], elements(1), &[6, 9], numbers(54, 7)),
+        (&[6, 70], elements(0), &[11, 70], numbers(770, 6)),
     ];
     let mut boxed = BTreeSet::new();
-    for (shape, spec, of, numbers) in rows {
+    for (shape, call, of, numbers) in rows {
         let items = shape.iter().product::<usize>();
-        let data = ArrayD::from_shape_vec(IxDyn(shape), (1..=items).collect()).unwrap();
-        let indices = ArrayD::from_shape_vec(IxDyn(of), numbers.clone()).unwrap();
+        let resolved = call.resolve(&[&Meta::new(DType::INT64, shape.to_vec())], Some(of), None).unwrap();
+        let Resolved::Gathered(spec) = resolved.resolved else { unreachable!("all are gathers") };
         // The number of each data item, counted from 1.
-        let places = Places::of_array(spec.clone(), &indices).unwrap();
-        let which: ArrayD<usize> = gathered(places, &data, Some(0)).unwrap().to_array().unwrap();
+        let which = gathered_in_memory(&call, (shape, (1..=items as i64).collect()), (of, numbers.clone()));
         for dtype in ["uint8", "int16", "V20"].map(|name| DType::parse(name).unwrap()) {
             let itemsize = dtype.itemsize();
             let item = |n: usize| (0..itemsize).map(move |byte| (n * 31 + byte * 7) as u8).collect::<Vec<u8>>();
             let old: Vec<u8> = (1..=items).flat_map(item).collect();
             let expected: Vec<u8> =
-                which.iter().flat_map(|&n| if n == 0 { vec![0; itemsize] } else { item(n) }).collect();
+                which.iter().flat_map(|&n| if n == 0 { vec![0; itemsize] } else { item(n as usize) }).collect();
             for order in [Order::C, Order::Fortran] {
                 let meta = Meta { order, ..Meta::new(dtype.clone(), shape.to_vec()) };
                 let old = if order == Order::C { old.clone() } else { in_fortran_order(shape, itemsize, &old) };
@@ -442,6 +450,17 @@ fn gathers_from_both_orders_of_storage() {
         }
     }
     assert_eq!(boxed.len(), 4, "elements and parts of blocks: {boxed:?}");
+}
+
+fn gathered_in_memory(call: &Call, data: (&[usize], Vec<i64>), indices: (&[usize], Vec<i64>)) -> Vec<i64> {
+    let inputs =
+        [data, indices].map(|(shape, numbers)| (shape, numbers.iter().flat_map(|n| n.to_le_bytes()).collect()));
+    let inputs: [(&[usize], Vec<u8>); 2] = inputs;
+    let inputs = inputs.each_ref().map(|(shape, bytes)| TensorRef::new(&DType::INT64, shape, bytes).unwrap());
+    let kernel = call.infer(&inputs.each_ref().map(TensorRef::meta)).unwrap();
+    let mut out = vec![0; kernel.bytes()];
+    kernel.apply(&inputs, TensorMut::new(kernel.dtype(), kernel.shape(), &mut out).unwrap(), 1).unwrap();
+    out.as_chunks().0.iter().map(|number| i64::from_le_bytes(*number)).collect()
 }
 
 fn filled_by_boxes(gather: &LinkedGather, sides: &[usize]) -> Vec<u8> {

@@ -5,7 +5,8 @@
 //! place and its payload, a small update or its position. A gather views `data` as `[batch, row, dim, block]` and its
 //! output as `[batch, row, tuples, block]`.
 //!
-//! Types follow the steps: a checked [`IndexSpec`] and a storage order make a [`TupleResolver`]; with the index tensor
+//! Types follow the steps: a checked [`IndexSpec`](crate::ops::indexed::IndexSpec) and a storage order make a
+//! [`TupleResolver`](crate::ops::indexed::TupleResolver); with the index tensor
 //! it makes [`Sweeps`] of [`Scatter`]s, or [`TuplePlaces`]; with data these are a [`LinkedScatter`] or a
 //! [`LinkedGather`].
 //!
@@ -23,26 +24,22 @@
 //! ```
 
 mod block_runs;
-mod blocks;
 mod buckets;
-mod element_boxes;
-mod gathered;
-mod linked;
+mod gather;
+mod index_tensor;
 mod places;
-mod read;
-mod resolve;
 mod runs;
 mod scatter;
+mod sweep;
 mod sweeps;
 
 pub use self::block_runs::Lasts;
-pub use self::gathered::LinkedGather;
-pub use self::linked::{LinkedScatter, ScatterOperands, ScatterRule};
+pub use self::gather::LinkedGather;
+pub use self::index_tensor::{TakeItems, all_integers, each_window};
 pub use self::places::{NearPlaces, TuplePlaces};
-pub use self::read::{TakeItems, all_integers, each_window};
-pub use self::resolve::{Index, IndexSpec, OutOfRange, TupleResolver};
 pub use self::runs::ItemRun;
-pub use self::scatter::Scatter;
+pub use self::scatter::{LinkedScatter, ScatterOperands};
+pub use self::sweep::Scatter;
 pub use self::sweeps::{Grouping, Sweeps};
 
 #[cfg(test)]

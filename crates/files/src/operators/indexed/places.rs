@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::read::{READ_AT_ONCE, collect};
-use super::resolve::TupleResolver;
+use super::index_tensor::{READ_AT_ONCE, collect};
 use crate::error::{Error, Result, Subject};
+use crate::item::conversion::Conversion;
 use crate::item::dtype::Kind;
 use crate::memory::{self, Buffer};
-use crate::ops::converted::Converted;
-use crate::ops::fill::Limits;
-use crate::storage::conversion::Conversion;
+use crate::operators::converted::Converted;
+use crate::operators::fill::Limits;
+use crate::ops::indexed::TupleResolver;
 use crate::storage::source::{Hold, Source};
 
 /// The place that each index tuple names.

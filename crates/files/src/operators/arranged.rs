@@ -1,0 +1,108 @@
+//! Outputs whose axes are segments of the data's axes: pad, tile, roll and broadcast.
+
+use super::access::{Access, Feeds, Holding, Pattern, StoredWindow};
+use super::converted::{Converted, seekable};
+use super::fill::{Fill, Limits, Region, Scratch};
+use crate::error::{Error, Result, Subject};
+use crate::item::conversion::Conversion;
+use crate::item::meta::Meta;
+use crate::layout::segments::{Segments, arrange};
+use crate::layout::shape::bytes_of;
+use crate::layout::window::{Window, boxes_of_run, fill_each};
+use crate::ops::arranged::Arrangement;
+use crate::storage::source::{Hold, Source};
+
+/// An [`Arrangement`] of a source.
+#[derive(Debug)]
+pub struct Arranged {
+    meta: Meta,
+    data: Converted,
+    arrangement: Arrangement,
+    item: Vec<u8>,
+}
+
+impl Arranged {
+    /// Links the data; `item` fills all other places.
+    pub fn new(arrangement: Arrangement, data: Source, item: Vec<u8>) -> Result<Self> {
+        let (dtype, shape) = (data.dtype().clone(), arrangement.shape());
+        if bytes_of(shape, dtype.itemsize()).is_none() {
+            let message = format!("more bytes than can be counted ({} {shape:?})", dtype.name());
+            return Err(Error::new(Subject::Output, message));
+        }
+        let data = Converted::new(data, Conversion::identity(&dtype)).along(arrangement.axes());
+        Ok(Self { meta: Meta::new(dtype, shape.to_vec()), data, arrangement, item })
+    }
+
+    fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let (segments, is_counted) = (self.arrangement.segments(), self.arrangement.is_counted());
+        let pieces: Vec<_> = segments.iter().zip(&window.ranges).map(|(axis, range)| axis.pieces(range)).collect();
+        arrange(&pieces, &self.item, out, |places, place, out| {
+            let (view, [span, ..]) = (self.data.view(), places) else {
+                return self.data.read_to(self.data.view(), place, out, scratch);
+            };
+            if !is_counted {
+                return self.data.read_to(&view.select(places), place, out, scratch);
+            }
+            let first = place.as_run().expect("places of one axis follow each other") * self.data.itemsize();
+            let boxes = boxes_of_run(&view.shape(), span.start, span.start + span.len);
+            fill_each(&boxes, self.data.itemsize(), &mut out[first..], |window, out| {
+                self.data.read(&view.part(&window.ranges), out, &mut scratch.gathered)
+            })
+        })
+    }
+
+    fn access(&self) -> Access<'_> {
+        let access = Access::strided(&self.data.source, self.data.view(), self.arrangement.axes());
+        let pattern = match self.arrangement.is_counted() {
+            true => Pattern::Counted { view: self.data.view().clone() },
+            false => access.pattern,
+        };
+        let feeds = Feeds::Segments(self.arrangement.segments().to_vec());
+        Access { source: access.source, feeds, pattern, copy: None }
+    }
+}
+
+impl Fill for Arranged {
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    fn operand(&self, n: usize) -> Option<&Source> {
+        (n == 0).then_some(&self.data.source)
+    }
+
+    fn holdings(&self, _: usize, limits: &Limits) -> Vec<Holding> {
+        let (segments, is_counted) = (self.arrangement.segments(), self.arrangement.is_counted());
+        let source = &self.data.source;
+        let in_c_order = is_counted.then(|| Holding::for_source(source, 0, Hold::COrder, limits.threads)).flatten();
+        let is_forward = segments.iter().all(Segments::is_forward);
+        let seekable = match is_forward {
+            true => seekable(source, 0, self.data.view(), limits),
+            false => Holding::for_source(source, 0, Hold::Seekable, limits.threads),
+        };
+        in_c_order.into_iter().chain(seekable).collect()
+    }
+
+    fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()> {
+        self.data.source.hold(holding.hold, limits.threads)
+    }
+
+    fn reads(&self, _: usize) -> Vec<Access<'_>> {
+        vec![self.access()]
+    }
+
+    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let (shape, itemsize) = (&self.meta.shape, self.meta.dtype.itemsize());
+        if self.arrangement.is_counted() {
+            return fill_each(&region.runs(shape), itemsize, out, |run, out| {
+                let places = run.start..run.start + run.items();
+                self.fill_box(&Window { ranges: vec![places], ..*run }, out, scratch)
+            });
+        }
+        fill_each(&region.boxes(shape), itemsize, out, |window, out| self.fill_box(window, out, scratch))
+    }
+
+    fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
+        Ok(if self.arrangement.is_counted() { None } else { self.access().stored(window) })
+    }
+}
