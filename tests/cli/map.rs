@@ -19,8 +19,7 @@ const KERNELS: Map = &[
     ("parallel", &["memory"]),
     ("layout", &["parallel"]),
     ("item", &["layout"]),
-    ("storage", &["item"]),
-    ("ops", &["storage"]),
+    ("ops", &["item"]),
     ("lib", &["ops"]),
 ];
 

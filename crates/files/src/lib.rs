@@ -67,7 +67,7 @@
 //! | `format/` | a file or folder per format, and their table `rows.rs`; `located` parses paths; `files`, `opened` (the functions of this page), `collection` and `rewrite` build on `open` and `write/`; `values/` has text without a dtype; `quantized/` makes weights of their parts | `asked_names`, `engine` |
 //! | `engine/` | plans and their costs; the window loop: jobs, sinks, scans, slabs; quantiles in bounded memory | `operators` |
 //! | `operators/` | the operators on sources: `call` links a call to its operands; `access` and `fill` are what the engine knows of them; `indexed/` has index tensors, scatters and gathers | `storage` |
-//! | `storage/` | targets and stages for atomic output, local stores, buckets, parts, signals | |
+//! | `storage/` | bytes by position, values by key; sources of items, chunks, streams; attachments (container content beside the tensors); targets and stages for atomic output, local stores, buckets, parts, signals; `platform/` system calls | |
 //! | `report/` | JSON, JUnit XML, tables and colour for `diff`, `info` and `check` | |
 //! | `asked_names.rs` | dtypes as people type them | |
 //!
@@ -81,6 +81,19 @@
 //! - A **sink** takes windows: a file at an offset, a stream, memory, a folder of chunks. Windows are contiguous in C
 //!   order, or boxes of a grid for chunked inputs and outputs.
 //! - The [`Selection`](operators::selection::Selection) that an operator reads through decides the storage order.
+//!
+//! Words in `engine/`, `operators/` and `storage/`, beside those of [`tensorop_kernels`]:
+//!
+//! | word | meaning |
+//! | --- | --- |
+//! | source | the origin of items: a file, a server, chunks, memory or a stream |
+//! | sink | the receiver of the output's windows |
+//! | window | a box of the output that is filled and sent to a sink at once |
+//! | region | the unit of filling: a window, or a run of items that may start and end within rows |
+//! | unit | a box stored as one value under one key: a chunk or a shard of chunks |
+//! | grain | the smallest readable box: a decoded chunk, or a page of a file |
+//! | slab | a box of several windows held in memory, so that its grains are read once |
+//! | sweep | one pass over an index tensor that keeps the entries for a range of places |
 
 #![forbid(unsafe_code)]
 

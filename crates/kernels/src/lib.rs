@@ -33,7 +33,7 @@
 //!
 //! # Features
 //!
-//! `system` uses what standard Rust lacks: memory in huge pages, copies and marks of Linux, unnamed files.
+//! `system` asks Linux for large memory in huge pages, which takes a package more.
 //!
 //! # How the source is organised
 //!
@@ -46,31 +46,23 @@
 //!
 //! | row | content | imports |
 //! | --- | --- | --- |
-//! | `ops/` | a file per operator: checks and kernel; `call` has all operators as values; `indexed` resolves index tensors; `kernels/` fills outputs and changes data in memory of the caller, and `runtime/` has the operators there: `_into`, `_in_place`, and on bytes | `storage` |
-//! | `storage/` | bytes by position, values by key; sources of items, chunks, streams; attachments (container content beside the tensors); `platform/` system calls | `item` |
+//! | `ops/` | a file per operator: checks and kernel; `call` has all operators as values; `indexed` resolves index tensors; `kernels/` fills outputs and changes data in memory of the caller, and `runtime/` has the operators there: `_into`, `_in_place`, and on bytes | `item` |
 //! | `item/` | dtypes, tensors, and the values, texts and casts of items | `layout` |
 //! | `layout/` | axes, views of storage, windows, segments of axes, the copy loop, gathering | `parallel` |
 //! | `parallel.rs` | all threads | `memory` |
 //! | `memory.rs` | fallible allocation | `error` |
 //! | `error.rs` | the error type | |
 //!
-//! Words in `engine/`, `ops/`, `layout/` and `storage/`:
+//! Words in `ops/` and `layout/`:
 //!
 //! | word | meaning |
 //! | --- | --- |
 //! | operand | an input tensor of an operator |
-//! | source | the origin of items: a file, a server, chunks, memory or a stream |
-//! | sink | the receiver of the output's windows |
 //! | box | a range of places on each axis of a tensor |
-//! | window | a box of the output that is filled and sent to a sink at once |
+//! | window | a box that is filled at once |
 //! | segment | places of an output axis: a range of data places in either direction, one repeated place, or filled places |
-//! | region | the unit of filling: a window, or a run of items that may start and end within rows |
-//! | unit | a box stored as one value under one key: a chunk or a shard of chunks |
-//! | grain | the smallest readable box: a decoded chunk, or a page of a file |
-//! | slab | a box of several windows held in memory, so that its grains are read once |
 //! | piece | items or bytes contiguous in storage, read or written by one call |
 //! | tile | a box in another storage order, with sides that make both read and written pieces long |
-//! | sweep | one pass over an index tensor that keeps the entries for a range of places |
 
 #![forbid(unsafe_code)]
 
@@ -85,8 +77,6 @@ pub mod memory;
 pub mod ops;
 #[doc(hidden)]
 pub mod parallel;
-#[doc(hidden)]
-pub mod storage;
 
 pub use error::Error;
 pub use item::dtype::DType;

@@ -1,6 +1,7 @@
 //! Fallible allocation.
 
 use std::fmt;
+use std::io::{self, Read};
 use std::ops::{Deref, DerefMut};
 
 use crate::error::{Context, Error, ErrorKind};
@@ -158,6 +159,23 @@ impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes", self.len)
     }
+}
+
+/// Fills `out` as far as `reader` lasts, and returns the number of bytes.
+///
+/// # Errors
+/// The reader fails.
+pub fn fill_from(reader: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < out.len() {
+        match reader.read(&mut out[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 #[cfg(test)]

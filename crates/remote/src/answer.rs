@@ -12,7 +12,6 @@ use url::Url;
 
 use crate::address::{Address, host};
 use tensorop_kernels::error::{Advice, Error, ErrorKind, Result, malformed};
-use tensorop_kernels::storage::read_at::Stamp;
 
 /// The S3 header for the mark.
 pub(crate) const MARK: header::HeaderName = header::HeaderName::from_static("x-amz-meta-tensorop");
@@ -55,6 +54,7 @@ impl From<Error> for RequestFailure {
 /// The version of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
+    /// The bytes of the object.
     pub size: u64,
     tag: Option<String>,
     modified: Option<String>,
@@ -63,14 +63,14 @@ pub struct Version {
 }
 
 impl Version {
-    pub fn of(headers: &HeaderMap, size: u64) -> Self {
+    pub(crate) fn of(headers: &HeaderMap, size: u64) -> Self {
         let [tag, modified, mark] =
             [header::ETAG, header::LAST_MODIFIED, MARK].map(|name| text(headers, name).map(str::to_owned));
         Self { size, tag, modified, mark }
     }
 
     /// Weak tags never match in a comparison by the server.
-    pub fn strong_tag(&self) -> Option<&str> {
+    pub(crate) fn strong_tag(&self) -> Option<&str> {
         self.tag.as_deref().filter(|tag| tag.starts_with('"'))
     }
 
@@ -79,7 +79,7 @@ impl Version {
         self.tag.as_deref().map(|tag| tag.trim_start_matches("W/"))
     }
 
-    pub fn check(&self, other: &Self) -> Result<()> {
+    pub(crate) fn check(&self, other: &Self) -> Result<()> {
         let is_same = self.size == other.size
             && match (self.plain_tag(), other.plain_tag()) {
                 (Some(own), Some(other)) => own == other,
@@ -88,6 +88,7 @@ impl Version {
         if is_same { Ok(()) } else { Err(changed()) }
     }
 
+    /// A hash of what tells versions apart.
     pub fn digest(&self) -> [u64; 2] {
         let told = self.plain_tag().or(self.modified.as_deref()).unwrap_or_default();
         digest(&format!("{} {told}", self.size))
@@ -98,13 +99,10 @@ impl Version {
         let [one, two] = self.digest();
         format!("{} bytes, version {one:016x}{two:016x}", self.size)
     }
-
-    pub fn stamp(&self) -> Stamp {
-        Stamp::Tag(self.digest())
-    }
 }
 
-pub(crate) fn changed() -> Error {
+/// The error for an object that has another version now.
+pub fn changed() -> Error {
     Error::from_kind(ErrorKind::Changed, "changed while it was read")
 }
 
@@ -405,6 +403,6 @@ mod tests {
             assert_eq!(a.check(&b).is_ok(), same, "{a:?} {b:?}");
         }
         assert_eq!(version("W/\"a\"", "").strong_tag(), None);
-        assert_ne!(version("\"a\"", "").stamp(), version("\"b\"", "").stamp());
+        assert_ne!(version("\"a\"", "").digest(), version("\"b\"", "").digest());
     }
 }

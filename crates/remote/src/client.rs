@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use std::{fmt, fs};
 
+use crate::requests::{AskedAgain, RequestEvent, RequestOptions, tell};
 use rusty_s3::{Bucket, S3Action, UrlStyle};
 use tensorop_kernels::error::{Context, Error, Result, ensure, malformed};
 use tensorop_kernels::parallel::{locked, wait};
-use tensorop_kernels::storage::requests::{AskedAgain, RequestEvent, RequestOptions, tell};
 use ureq::http::{Method, Request, StatusCode, header};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Proxy};

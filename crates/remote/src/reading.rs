@@ -1,7 +1,7 @@
 //! Reading objects in parts or whole, always in one version.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::sync::Arc;
 
 use tempfile::{SpooledData, SpooledTempFile};
 use ureq::BodyReader;
@@ -10,29 +10,39 @@ use ureq::http::{Method, StatusCode, header};
 use crate::address::Address;
 use crate::answer::{self, ContentRange, RequestFailure, Response, Version};
 use crate::client::{Ask, Client};
+use crate::requests::{Part, RequestEvent, tell};
 use tensorop_kernels::error::{Context, Error, ErrorKind, Result, malformed};
-use tensorop_kernels::memory;
-use tensorop_kernels::storage::read_at::{MemoryBytes, Part, ReadAt};
-use tensorop_kernels::storage::requests::{RequestEvent, tell};
-use tensorop_kernels::storage::source::fill_from;
+use tensorop_kernels::memory::{self, fill_from};
 
 const MAX_WHOLE: u64 = 1 << 28;
 
 /// The maximum in memory; larger ones go to an unnamed file.
 const MAX_IN_MEMORY: usize = 1 << 24;
 
+/// What the first request for an object gave.
 #[derive(Debug)]
 pub struct FirstAnswer {
+    /// The version that later requests must have, too.
     pub version: Version,
     /// The offset of the part.
     pub at: u64,
+    /// The part; empty if only the version was requested.
     pub bytes: Vec<u8>,
     /// All bytes, if the server has no ranges.
-    pub whole: Option<Arc<dyn ReadAt>>,
+    pub whole: Option<KeptBytes>,
+}
+
+/// The bytes of an object, in memory or in an unnamed file.
+#[derive(Debug)]
+pub enum KeptBytes {
+    /// At most 16 MiB.
+    Memory(Vec<u8>),
+    /// More than that.
+    File(File),
 }
 
 impl FirstAnswer {
-    pub fn of(version: Version) -> Self {
+    fn of(version: Version) -> Self {
         Self { version, at: 0, bytes: Vec::new(), whole: None }
     }
 }
@@ -102,9 +112,9 @@ impl Client {
             kept.write_all(&bytes).with_context(place)?;
         }
         let version = Version::of(&headers, check_length(size, length)?);
-        let whole: Arc<dyn ReadAt> = match kept.into_inner() {
-            SpooledData::InMemory(bytes) => Arc::new(MemoryBytes::new(bytes.into_inner())),
-            SpooledData::OnDisk(file) => Arc::new(file),
+        let whole = match kept.into_inner() {
+            SpooledData::InMemory(bytes) => KeptBytes::Memory(bytes.into_inner()),
+            SpooledData::OnDisk(file) => KeptBytes::File(file),
         };
         Ok(FirstAnswer { whole: Some(whole), ..FirstAnswer::of(version) })
     }
@@ -231,7 +241,11 @@ impl Client {
         Ok(self.look(address)?.map(|begun| begun.version))
     }
 
-    pub(crate) fn look(&self, address: &Address) -> Result<Option<FirstAnswer>> {
+    /// Requests the version alone; `None` if the object does not exist.
+    ///
+    /// # Errors
+    /// A request fails.
+    pub fn look(&self, address: &Address) -> Result<Option<FirstAnswer>> {
         let told = self.repeat(address, || {
             let Some(response) = self.answer(&Ask::new(Method::HEAD, address))? else { return Ok(None) };
             let size = answer::plain_length(response.headers())?;

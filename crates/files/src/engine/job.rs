@@ -17,12 +17,12 @@ use crate::error::{Context, Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
+use crate::memory::fill_from;
 use crate::operators::access::Access;
 use crate::operators::fill::{Fill, Limits, Patch, Region, Scratch};
 use crate::parallel::{share, share_in_order};
 use crate::storage::chunked::MAX_ROW;
 use crate::storage::platform::unnamed_file;
-use crate::storage::source::fill_from;
 
 /// Called with the number of bytes of each finished window.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);

@@ -10,13 +10,14 @@ use super::name_filter::NameFilter;
 use super::values::delimiter::TableOptions;
 use crate::error::{Context, Error, Result, bail, ensure};
 use crate::item::meta::Meta;
+use crate::memory::fill_from;
 use crate::parallel::Threads;
 use crate::storage::key_store::KeyStore;
 use crate::storage::local_store::LocalStore;
 use crate::storage::opened_file::OpenedFile;
 use crate::storage::read_at::{ReadAt, ReopenedFile, Section};
 use crate::storage::requests::RequestOptions;
-use crate::storage::source::{FileMetadata, Source, fill_from};
+use crate::storage::source::{FileMetadata, Source};
 
 /// The number of first bytes that identify a format. One page takes a single read, and suffices for ONNX and JSON,
 /// which have no magic number.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 #[cfg(feature = "remote")]
-use tensorop_remote::{Address, Client, RemoteObject};
+use tensorop_remote::{Address, Client};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::storage::read_at::ReadAt;
@@ -15,7 +15,8 @@ pub(super) const FIRST_BYTES: u64 = 1 << 16;
 
 #[cfg(feature = "remote")]
 pub(super) fn object(address: &str, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
-    use crate::storage::read_at::Part;
+    use crate::storage::remote_object::RemoteObject;
+    use crate::storage::requests::Part;
     let client = Client::shared(requests)?;
     let found = RemoteObject::open(&client, Address::parse(address)?, Part::First(FIRST_BYTES))?;
     found.map(|object| Arc::new(object) as Arc<dyn ReadAt>).ok_or_else(not_found)

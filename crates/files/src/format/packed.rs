@@ -7,8 +7,9 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
+use crate::memory::fill_from;
 use crate::storage::read_at::{ReadAt, Section};
-use crate::storage::source::{Source, fill_from};
+use crate::storage::source::Source;
 
 /// A multiple of 3 bytes.
 const PIECE: usize = 3 << 14;

@@ -16,8 +16,9 @@ use crate::item::dtype::Kind;
 use crate::item::first::{Numbered, find_first, improve, keep_first};
 use crate::item::meta::Meta;
 use crate::layout::numbers::ItemNumbers;
+use crate::memory::fill_from;
 use crate::operators::fill::Limits;
-use crate::storage::source::{Source, fill_from};
+use crate::storage::source::Source;
 
 pub(super) struct ByteCounts {
     pub(super) seen: [u64; 256],

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::{env, io};
 
-use tensorop_remote::{Address, Client, ListedNames, PutCondition, RemoteStore, digest};
+use tensorop_remote::{Address, Client, ListedNames, PutCondition, digest};
 
 use crate::error::{Context, Error, ErrorKind, Result, bail, ensure};
 use crate::memory;
@@ -19,6 +19,7 @@ use crate::storage::key_store::WritableStore;
 use crate::storage::parts::{Ledger, Parts, PartsPlace};
 use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::record::Record;
+use crate::storage::remote_store::RemoteStore;
 use crate::storage::stage::{Stage, hash_of};
 
 /// The key of the record if one process makes the output.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tensorop_remote::{Address, Client, ListedNames, RemoteObject, RemoteStore};
+use tensorop_remote::{Address, Client, ListedNames};
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::content::{Content, ContentSource};
@@ -13,7 +13,10 @@ use crate::format::open::{Input, OpenOptions};
 use crate::format::table::Format;
 use crate::storage::bucket::BucketTarget;
 use crate::storage::key_store::KeyStore;
-use crate::storage::read_at::{Part, ReadAt};
+use crate::storage::read_at::ReadAt;
+use crate::storage::remote_object::RemoteObject;
+use crate::storage::remote_store::RemoteStore;
+use crate::storage::requests::Part;
 use crate::storage::requests::RequestOptions;
 use crate::storage::target::Target;
 

@@ -8,7 +8,8 @@ use super::metadata::{CONSOLIDATED, Object, V2_ARRAY, V2_ATTRIBUTES, V2_CONSOLID
 use crate::error::{Context, Result};
 use crate::parallel::{locked, made_once};
 use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
-use crate::storage::read_at::{Identity, MemoryBytes, Part, ReadAt, Stamp};
+use crate::storage::read_at::{Identity, MemoryBytes, ReadAt, Stamp};
+use crate::storage::requests::Part;
 
 type Texts = BTreeMap<String, Vec<u8>>;
 

@@ -19,7 +19,8 @@ use crate::parallel::locked;
 use crate::storage::attachments::Attachments;
 use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};
 use crate::storage::key_store::{KeyStore, Lock, WritableStore, join};
-use crate::storage::read_at::{Identity, Part, READ_AHEAD, ReadAt, Stamp};
+use crate::storage::read_at::{Identity, READ_AHEAD, ReadAt, Stamp};
+use crate::storage::requests::Part;
 use crate::storage::source::fill;
 
 /// Bytes, but at least one chunk. Only partly used chunks are kept, since the next window likely needs the rest.

@@ -4,13 +4,12 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::address::Address;
-use crate::answer::digest;
-use crate::client::Client;
-use crate::reading::FirstAnswer;
-use tensorop_kernels::error::Result;
-use tensorop_kernels::layout::gather::GapRun;
-use tensorop_kernels::storage::read_at::{Identity, MIN_REQUEST, Part, ReadAt, Stamp};
+use tensorop_remote::{Address, Client, FirstAnswer, KeptBytes, Version, digest};
+
+use super::read_at::{Identity, MIN_REQUEST, MemoryBytes, ReadAt, Stamp};
+use super::requests::Part;
+use crate::error::Result;
+use crate::layout::gather::GapRun;
 
 /// The maximum bytes of needless reads: the first part, which precedes the length of the header, and gaps.
 const MAX_IN_VAIN: usize = 1 << 17;
@@ -24,7 +23,11 @@ const MAX_PARTED: usize = 4000;
 pub struct RemoteObject {
     client: Arc<Client>,
     address: Address,
-    begun: FirstAnswer,
+    version: Version,
+    /// The offset of the first part, and its bytes.
+    begun: (u64, Vec<u8>),
+    /// All bytes, if the server has no ranges.
+    whole: Option<Arc<dyn ReadAt>>,
     /// The remaining bytes that may be read needlessly.
     spare: AtomicUsize,
     /// How many runs of gaps were not read.
@@ -40,20 +43,26 @@ impl RemoteObject {
         Ok(client.begin(&address, part)?.map(|begun| Self::new(client, address, begun)))
     }
 
-    pub(crate) fn new(client: &Arc<Client>, address: Address, begun: FirstAnswer) -> Self {
-        let spare = AtomicUsize::new(MAX_IN_VAIN.saturating_sub(begun.bytes.len()));
-        Self { client: Arc::clone(client), address, begun, spare, parted: AtomicUsize::new(0) }
+    pub(super) fn new(client: &Arc<Client>, address: Address, begun: FirstAnswer) -> Self {
+        let FirstAnswer { version, at, bytes, whole } = begun;
+        let spare = AtomicUsize::new(MAX_IN_VAIN.saturating_sub(bytes.len()));
+        let whole = whole.map(|whole| match whole {
+            KeptBytes::Memory(bytes) => Arc::new(MemoryBytes::new(bytes)) as Arc<dyn ReadAt>,
+            KeptBytes::File(file) => Arc::new(file),
+        });
+        let (client, parted) = (Arc::clone(client), AtomicUsize::new(0));
+        Self { client, address, version, begun: (at, bytes), whole, spare, parted }
     }
 }
 
 impl ReadAt for RemoteObject {
     fn size(&self) -> io::Result<u64> {
-        Ok(self.begun.version.size)
+        Ok(self.version.size)
     }
 
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        let FirstAnswer { version, at: first, bytes: part, whole } = &self.begun;
-        if let Some(whole) = whole {
+        let (version, (first, part)) = (&self.version, &self.begun);
+        if let Some(whole) = &self.whole {
             return whole.read_at(out, at);
         }
         let end = at.checked_add(out.len() as u64).filter(|end| *end <= version.size);
@@ -75,7 +84,7 @@ impl ReadAt for RemoteObject {
 
     fn stamp(&self) -> io::Result<Stamp> {
         // Every answer is checked for this version.
-        Ok(self.begun.version.stamp())
+        Ok(stamp_of(&self.version))
     }
 
     fn identity(&self) -> io::Result<Identity> {
@@ -83,18 +92,18 @@ impl ReadAt for RemoteObject {
     }
 
     fn costs_requests(&self) -> bool {
-        self.begun.whole.is_none()
+        self.whole.is_none()
     }
 
     fn requests(&self, at: u64, bytes: usize) -> u64 {
-        let FirstAnswer { at: first, bytes: part, .. } = &self.begun;
+        let (first, part) = &self.begun;
         let (last, end) = (first + part.len() as u64, at + bytes as u64);
         let is_asked = at >= last || end <= *first;
         if is_asked { 1 } else { u64::from(at < *first) + u64::from(end > last) }
     }
 
     fn spare(&self, gaps: GapRun) -> usize {
-        let here = self.begun.at..self.begun.at + self.begun.bytes.len() as u64;
+        let here = self.begun.0..self.begun.0 + self.begun.1.len() as u64;
         let costs = |at: u64| if here.contains(&at) && at + gaps.bytes as u64 <= here.end { 0 } else { gaps.bytes };
         // The number of affordable gaps, and their bytes.
         let taken = |left: usize| {
@@ -110,4 +119,8 @@ impl ReadAt for RemoteObject {
         let may_part = || self.parted.fetch_add(1, Ordering::Relaxed) < MAX_PARTED || gaps.bytes >= MIN_REQUEST;
         if count == gaps.count || may_part() { count } else { gaps.count }
     }
+}
+
+pub(super) fn stamp_of(version: &Version) -> Stamp {
+    Stamp::Tag(version.digest())
 }

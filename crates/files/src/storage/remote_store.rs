@@ -5,16 +5,14 @@ use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use crate::address::Address;
-use crate::answer::{Version, changed, digest};
-use crate::changing::{ListedNames, PutCondition};
-use crate::client::Client;
-use crate::object::RemoteObject;
-use crate::reading::FirstAnswer;
-use tensorop_kernels::error::{Error, ErrorKind, Result};
-use tensorop_kernels::parallel::locked;
-use tensorop_kernels::storage::key_store::{Commit, KeyStore, Lock, WritableStore};
-use tensorop_kernels::storage::read_at::{Identity, Part, ReadAt, Stamp};
+use tensorop_remote::{Address, Client, FirstAnswer, ListedNames, PutCondition, Version, changed, digest};
+
+use super::key_store::{Commit, KeyStore, Lock, WritableStore};
+use super::read_at::{Identity, ReadAt, Stamp};
+use super::remote_object::{RemoteObject, stamp_of};
+use super::requests::Part;
+use crate::error::{Error, ErrorKind, Result};
+use crate::parallel::locked;
 
 /// The maximum number of recorded versions, some 35 MiB. Further ones are not compared.
 const MAX_VERSIONS: usize = 1 << 20;
@@ -79,7 +77,7 @@ impl KeyStore for RemoteStore {
     fn stamp(&self, key: &str) -> Result<Option<Stamp>> {
         let found = self.client.head(&self.address(key))?;
         self.check(key, found.as_ref())?;
-        Ok(found.map(|version| version.stamp()))
+        Ok(found.as_ref().map(stamp_of))
     }
 
     fn get(&self, key: &str, most: u64) -> Result<Option<Vec<u8>>> {

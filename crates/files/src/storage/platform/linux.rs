@@ -1,4 +1,4 @@
-//! System calls that only Linux has, by the crate `rustix`, which comes with the feature `system`.
+//! System calls that only Linux has, by the crate `rustix`.
 
 use std::fs::File;
 use std::io;

@@ -1,11 +1,11 @@
-//! Addresses and requests, as far as builds without the feature `remote` know them.
+//! Addresses and requests, as far as builds without a client know them.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::parallel::locked;
+use tensorop_kernels::parallel::locked;
 
 /// Paths with these prefixes are addresses, even if such files exist.
 const SCHEMES: [&str; 4] = ["http://", "https://", "s3://", "hf://"];
@@ -32,6 +32,15 @@ pub fn may_be_meant_as_address(path: &Path) -> bool {
     let is_scheme = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_known = || SCHEMES.iter().any(|known| known.trim_end_matches("://").eq_ignore_ascii_case(scheme));
     as_address(path).is_none() && (is_scheme && rest.starts_with("//") || is_known())
+}
+
+/// A part of an object of unknown size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// So many bytes from the start.
+    First(u64),
+    /// So many bytes before the end.
+    Last(u64),
 }
 
 /// An event of a request.

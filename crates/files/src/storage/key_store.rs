@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::vec;
 
-use super::read_at::{Identity, Part, ReadAt, Section, Stamp};
+use super::read_at::{Identity, ReadAt, Section, Stamp};
+use super::requests::Part;
 use crate::error::{Result, ensure};
 use crate::memory;
 

@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-#[cfg_attr(all(target_os = "linux", feature = "system"), path = "platform/linux.rs")]
-#[cfg_attr(not(all(target_os = "linux", feature = "system")), path = "platform/portable.rs")]
+#[cfg_attr(target_os = "linux", path = "platform/linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "platform/portable.rs")]
 mod own;
 #[cfg(unix)]
 mod unix;
@@ -51,15 +51,8 @@ pub fn sync_folder(folder: &File) -> io::Result<()> {
 }
 
 /// In the folder for temporary files.
-#[cfg(feature = "system")]
 pub fn unnamed_file() -> io::Result<File> {
     tempfile::tempfile()
-}
-
-/// Only streams, which need the feature `system`, use unnamed files.
-#[cfg(not(feature = "system"))]
-pub fn unnamed_file() -> io::Result<File> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// For systems without extended attributes.

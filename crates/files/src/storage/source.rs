@@ -23,7 +23,7 @@ use crate::layout::gather::{GapRun, Gaps, GatherRule, calls, gather, reads};
 use crate::layout::view::View;
 use crate::layout::walk::{self, copy_bytes};
 use crate::layout::window::{boxes_of_run, fill_each};
-use crate::memory::{self, Buffer};
+use crate::memory::{self, Buffer, fill_from};
 use crate::parallel::{Threads, UNPOISONED, locked};
 
 mod container;
@@ -440,20 +440,6 @@ impl Stream {
         self.at += filled as u64;
         Ok(filled)
     }
-}
-
-/// Fills `out` as far as `reader` lasts, and returns the number of bytes.
-pub fn fill_from(reader: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < out.len() {
-        match reader.read(&mut out[filled..]) {
-            Ok(0) => break,
-            Ok(n) => filled += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }
 
 #[cfg(test)]

@@ -66,13 +66,6 @@ pub trait ReadAt: Debug + Send + Sync {
     }
 }
 
-/// A part of an object of unknown size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    First(u64),
-    Last(u64),
-}
-
 /// The bytes of a sequential read from a server. At 20 ms per request and 100 MB/s, a request costs as much as 2 MiB.
 pub const READ_AHEAD: usize = 1 << 21;
 
