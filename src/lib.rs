@@ -86,10 +86,10 @@
 //! | crate | content | depends on |
 //! | --- | --- | --- |
 //! | `tensorop` | the program: `src/command/` has a file per sub-command, `src/picture/` tensors as pictures; and this page | all |
-//! | `crates/files` | plans and the window loop, formats, comparison, statistics, golden files | kernels, remote |
-//! | `crates/conformance` | operator tests as data: cases, vectors, and the operators of ONNX and OpenVINO that make their outputs | kernels |
-//! | `crates/remote` | (feature `remote`) requests: web, buckets, Hugging Face | kernels |
-//! | `crates/kernels` | errors, memory, threads, layout, items, sources, operators | |
+//! | `crates/files` | sources and targets, operators on them, plans and the window loop, formats, comparison, statistics, golden files | kernels, remote |
+//! | `crates/conformance` | operator tests as data: cases, vectors, and the operators of ONNX and OpenVINO that make their outputs | files |
+//! | `crates/remote` | requests: their options and events, and with the feature `remote` the client for the web, buckets, Hugging Face | kernels |
+//! | `crates/kernels` | errors, memory, threads, layout, items, operators in memory | |
 //!
 //! Within a crate a row of its map may import the rows that its last column names, and their imports; `tests/cli/map.rs` checks
 //! every file. Here `main.rs` calls `command`, which imports `picture`.

@@ -66,7 +66,7 @@
 //! | `diff/`, `info/` | comparisons and statistics | `format`, `report` |
 //! | `format/` | a file or folder per format, and their table `rows.rs`; `located` parses paths; `files`, `opened` (the functions of this page), `collection` and `rewrite` build on `open` and `write/`; `values/` has text without a dtype; `quantized/` makes weights of their parts | `asked_names`, `engine` |
 //! | `engine/` | plans and their costs; the window loop: jobs, sinks, scans, slabs; quantiles in bounded memory | `operators` |
-//! | `operators/` | the operators on sources: `call` links a call to its operands; `access` and `fill` are what the engine knows of them; `indexed/` has index tensors, scatters and gathers | `storage` |
+//! | `operators/` | the operators on sources: `call` links a call to its operands; the engine plans by `access` and runs `fill`; `indexed/` has index tensors, scatters and gathers | `storage` |
 //! | `storage/` | bytes by position, values by key; sources of items, chunks, streams; attachments (container content beside the tensors); targets and stages for atomic output, local stores, buckets, parts, signals; `platform/` system calls | |
 //! | `report/` | JSON, JUnit XML, tables and colour for `diff`, `info` and `check` | |
 //! | `asked_names.rs` | dtypes as people type them | |

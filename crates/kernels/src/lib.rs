@@ -31,9 +31,13 @@
 //! inferred without data, and threads and ONNX opsets are arguments. Results beyond memory are errors
 //! ([`ErrorKind::Memory`](error::ErrorKind::Memory)).
 //!
+//! The operators are made of the other modules: [`item`] has dtypes, values, casts and tensors, [`layout`] views
+//! of storage, windows and copies between them, [`ops`] the resolved operators, [`parallel`] the threads, and [`memory`]
+//! allocation that can fail. They may change in any version.
+//!
 //! # Features
 //!
-//! `system` asks Linux for large memory in huge pages, which takes a package more.
+//! With `system`, large buffers are in huge pages on Linux; this adds a package.
 //!
 //! # How the source is organised
 //!
@@ -67,51 +71,49 @@
 #![forbid(unsafe_code)]
 
 pub mod error;
-#[doc(hidden)]
 pub mod item;
-#[doc(hidden)]
 pub mod layout;
-#[doc(hidden)]
 pub mod memory;
-#[doc(hidden)]
 pub mod ops;
-#[doc(hidden)]
 pub mod parallel;
 
-pub use error::Error;
-pub use item::dtype::DType;
-pub use item::element::Element;
-pub use item::meta::{Meta, Order};
-pub use item::tensor::Tensor;
-pub use layout::axis::{Span, StepRange};
-pub use memory::OutOfMemory;
-pub use ops::broadcast::{BroadcastRule, broadcast};
-pub use ops::concat::{concat, stack};
-pub use ops::condition::Condition;
-pub use ops::gather::{gather, gather_or_zero};
-pub use ops::gather_elements::gather_elements;
-pub use ops::gather_nd::gather_nd;
-pub use ops::indexed::Index;
-pub use ops::pad::{PadMode, pad};
-pub use ops::reduction::{Reducible, Reduction};
-pub use ops::replace::{replace_where, replace_where_in_place};
-pub use ops::reshape::{NewShape, reshape};
-pub use ops::roll::roll;
-pub use ops::runtime::{
-    broadcast_into, concat_into, gather_elements_into, gather_into, gather_nd_into, gather_or_zero_into, pad_into,
-    reshape_into, roll_into, scatter_elements_in_place, scatter_elements_into, scatter_elements_reduce_in_place,
-    scatter_elements_reduce_into, scatter_nd_in_place, scatter_nd_into, scatter_nd_reduce_in_place,
-    scatter_nd_reduce_into, scatter_update_in_place, scatter_update_into, slice_into, slice_scatter_in_place,
-    slice_scatter_into, split_into, stack_into, tile_into, transpose_into,
+#[doc(inline)]
+pub use self::{
+    error::Error,
+    item::dtype::DType,
+    item::element::Element,
+    item::meta::{Meta, Order},
+    item::tensor::Tensor,
+    layout::axis::{Span, StepRange},
+    memory::OutOfMemory,
+    ops::broadcast::{BroadcastRule, broadcast},
+    ops::concat::{concat, stack},
+    ops::condition::Condition,
+    ops::gather::{gather, gather_or_zero},
+    ops::gather_elements::gather_elements,
+    ops::gather_nd::gather_nd,
+    ops::indexed::Index,
+    ops::pad::{PadMode, pad},
+    ops::reduction::{Reducible, Reduction},
+    ops::replace::{replace_where, replace_where_in_place},
+    ops::reshape::{NewShape, reshape},
+    ops::roll::roll,
+    ops::runtime::{
+        broadcast_into, concat_into, gather_elements_into, gather_into, gather_nd_into, gather_or_zero_into, pad_into,
+        reshape_into, roll_into, scatter_elements_in_place, scatter_elements_into, scatter_elements_reduce_in_place,
+        scatter_elements_reduce_into, scatter_nd_in_place, scatter_nd_into, scatter_nd_reduce_in_place,
+        scatter_nd_reduce_into, scatter_update_in_place, scatter_update_into, slice_into, slice_scatter_in_place,
+        slice_scatter_into, split_into, stack_into, tile_into, transpose_into,
+    },
+    ops::scatter_elements::{scatter_elements, scatter_elements_reduce},
+    ops::scatter_nd::{scatter_nd, scatter_nd_reduce},
+    ops::scatter_update::scatter_update,
+    ops::slice::{SliceArgs, slice},
+    ops::slice_scatter::slice_scatter,
+    ops::split::{SplitInto, split},
+    ops::tile::tile,
+    ops::transpose::transpose,
 };
-pub use ops::scatter_elements::{scatter_elements, scatter_elements_reduce};
-pub use ops::scatter_nd::{scatter_nd, scatter_nd_reduce};
-pub use ops::scatter_update::scatter_update;
-pub use ops::slice::{SliceArgs, slice};
-pub use ops::slice_scatter::slice_scatter;
-pub use ops::split::{SplitInto, split};
-pub use ops::tile::tile;
-pub use ops::transpose::transpose;
 
 /// Operators on bytes of the caller, with a dtype of run time: for runtimes that have their own buffers.
 ///
@@ -135,14 +137,21 @@ pub use ops::transpose::transpose;
 /// # Ok::<(), tensorop_kernels::Error>(())
 /// ```
 pub mod kernel {
-    pub use crate::ops::concat::Joining;
-    pub use crate::ops::indexed::OutOfRange;
-    pub use crate::ops::reduction::Repeats;
-    pub use crate::ops::runtime::{Call, Kernel, TensorMut, TensorRef, replace_where};
+    #[doc(inline)]
+    pub use crate::ops::{
+        call::Call,
+        concat::Joining,
+        indexed::OutOfRange,
+        reduction::Repeats,
+        runtime::{Kernel, TensorMut, TensorRef, replace_where},
+    };
 }
 
 /// The parts of a [`DType`]: item kinds, fields of structured dtypes, time units.
 pub mod dtype {
-    pub use crate::item::datetime::{TimeBase, TimeUnit};
-    pub use crate::item::dtype::{Field, Kind, Narrow, Struct};
+    #[doc(inline)]
+    pub use crate::item::{
+        datetime::{TimeBase, TimeUnit},
+        dtype::{Field, Kind, Narrow, Struct},
+    };
 }

@@ -39,11 +39,19 @@ fn grow<T>(vec: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     vec.try_reserve_exact(least).map_err(|_| OutOfMemory(bytes))
 }
 
+/// Makes room for `more` items.
+///
+/// # Errors
+/// There is not enough memory.
 #[inline]
 pub fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     if vec.capacity() - vec.len() < more { grow(vec, more) } else { Ok(()) }
 }
 
+/// Adds an item.
+///
+/// # Errors
+/// There is not enough memory.
 #[inline]
 pub fn push<T>(vec: &mut Vec<T>, item: T) -> Result<(), OutOfMemory> {
     reserve(vec, 1)?;
@@ -51,6 +59,10 @@ pub fn push<T>(vec: &mut Vec<T>, item: T) -> Result<(), OutOfMemory> {
     Ok(())
 }
 
+/// Adds items.
+///
+/// # Errors
+/// There is not enough memory.
 #[inline]
 pub fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<(), OutOfMemory> {
     reserve(vec, items.len())?;
@@ -58,12 +70,20 @@ pub fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<(), OutOfMemory>
     Ok(())
 }
 
+/// An empty vector with room for so many items.
+///
+/// # Errors
+/// There is not enough memory.
 pub fn with_capacity<T>(items: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut vec = Vec::new();
     vec.try_reserve_exact(items).map_err(|_| OutOfMemory(items.saturating_mul(size_of::<T>())))?;
     Ok(vec)
 }
 
+/// So many zero bytes.
+///
+/// # Errors
+/// There is not enough memory.
 pub fn zeros(bytes: usize) -> Result<Vec<u8>, OutOfMemory> {
     let mut vec = with_capacity(bytes)?;
     vec.resize(bytes, 0);
@@ -100,6 +120,9 @@ pub struct Buffer {
 
 impl Buffer {
     /// Large buffers are untouched pages: threads that fill a buffer together share the cost of the first touch.
+    ///
+    /// # Errors
+    /// There is not enough memory.
     pub fn zeros(bytes: usize) -> Result<Self, OutOfMemory> {
         /// Below this size the last huge page may be half of the buffer.
         const LARGE: usize = 1 << 22;
@@ -114,6 +137,10 @@ impl Buffer {
         Ok(Self { memory: Box::new(heap), start, len: bytes })
     }
 
+    /// Sets the length; the content is any.
+    ///
+    /// # Errors
+    /// There is not enough memory.
     pub fn room(&mut self, bytes: usize) -> Result<&mut [u8], OutOfMemory> {
         if bytes > self.memory.len() - self.start {
             *self = Self::zeros(bytes)?;
@@ -123,6 +150,9 @@ impl Buffer {
     }
 
     /// Sets the length and discards the content. `label` names the operand in the error.
+    ///
+    /// # Errors
+    /// There is not enough memory.
     pub fn resize(&mut self, bytes: usize, label: &str) -> Result<(), Error> {
         self.room(bytes).map(drop).context(label)
     }

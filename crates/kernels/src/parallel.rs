@@ -40,6 +40,9 @@ pub fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Initializes an empty slot. If several threads race, one value is kept.
+///
+/// # Errors
+/// `make` fails.
 pub fn made_once<T, E>(slot: &OnceLock<T>, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
     if let Some(made) = slot.get() {
         return Ok(made);
@@ -48,6 +51,7 @@ pub fn made_once<T, E>(slot: &OnceLock<T>, make: impl FnOnce() -> Result<T, E>) 
     Ok(slot.get_or_init(|| made))
 }
 
+/// The content of a mutex.
 pub fn unlocked<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().expect(UNPOISONED)
 }
@@ -69,6 +73,7 @@ impl Default for Threads {
 }
 
 impl Threads {
+    /// At most so many threads; `None` is as many as the machine has, up to 8.
     #[must_use]
     pub const fn new(most: Option<NonZero<usize>>) -> Self {
         Self { limit: most, worth_a_thread: WORTH_A_THREAD }
@@ -272,6 +277,7 @@ pub fn on_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Ve
     found.into_iter().map(|result| result.expect("`share` has called each number")).collect()
 }
 
+/// Blocks this thread for a time.
 pub fn wait(time: std::time::Duration) {
     std::thread::sleep(time);
 }
@@ -302,6 +308,7 @@ mod started {
         COUNT.set(COUNT.get() + 1);
     }
 
+    /// Returns how many threads this one started during `work`.
     pub fn by<T>(work: impl FnOnce() -> T) -> (usize, T) {
         let before = COUNT.get();
         let done = work();

@@ -88,7 +88,7 @@ impl Version {
         if is_same { Ok(()) } else { Err(changed()) }
     }
 
-    /// A hash of what tells versions apart.
+    /// A hash that differs between versions.
     pub fn digest(&self) -> [u64; 2] {
         let told = self.plain_tag().or(self.modified.as_deref()).unwrap_or_default();
         digest(&format!("{} {told}", self.size))

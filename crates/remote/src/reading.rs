@@ -19,7 +19,7 @@ const MAX_WHOLE: u64 = 1 << 28;
 /// The maximum in memory; larger ones go to an unnamed file.
 const MAX_IN_MEMORY: usize = 1 << 24;
 
-/// What the first request for an object gave.
+/// The answer to the first request for an object.
 #[derive(Debug)]
 pub struct FirstAnswer {
     /// The version that later requests must have, too.

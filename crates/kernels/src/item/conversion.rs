@@ -56,7 +56,7 @@ impl Conversion {
         Swap::apply_all(&self.swaps, items, self.to);
     }
 
-    /// Whether items stay as they are.
+    /// Whether the conversion changes nothing.
     pub fn is_identity(&self) -> bool {
         self.from == self.to && self.swaps.is_empty()
     }

@@ -360,7 +360,7 @@ impl TimeUnit {
         Some(Self { count, base: Some(*base) })
     }
 
-    #[doc(hidden)]
+    /// The name of several, such as `days`.
     pub fn plural(self) -> &'static str {
         self.base.map_or("generic time units", |base| base.named().1)
     }

@@ -10,6 +10,7 @@ use crate::layout::shape::bytes_of;
 
 /// A kind of item, without byte order. A match on it may be exhaustive: a new kind comes with a new minor version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the names are the documentation
 pub enum Kind {
     Bool,
     Int8,
@@ -39,9 +40,11 @@ pub enum Kind {
     Str(usize),
     /// Raw bytes (`V`).
     Void(usize),
+    /// Items with named fields.
     Struct(Arc<Struct>),
     /// int64 ticks since 1970; `i64::MIN` is "not a time".
     Datetime(TimeUnit),
+    /// int64 ticks; `i64::MIN` is "not a time".
     Timedelta(TimeUnit),
 }
 
@@ -71,15 +74,18 @@ pub enum Narrow {
 pub struct Struct {
     /// By offset.
     pub fields: Vec<Field>,
+    /// The bytes of an item.
     pub itemsize: usize,
 }
 
 /// A field of a [`Struct`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Field {
+    /// The name of the field.
     pub name: String,
     /// A second name in NumPy.
     pub title: Option<String>,
+    /// The dtype of its items.
     pub dtype: DType,
     /// The dims of the sub-array, then of the sub-arrays in it.
     pub shapes: Vec<Vec<usize>>,

@@ -157,7 +157,9 @@ fn complex_to<T, const N: usize, const PART: usize>(item: Complex<T>, to: impl F
     bytes
 }
 
+/// Floats of 16 to 64 bits.
 pub trait Float: Element {
+    /// The number as float64, which holds it exactly.
     fn wide(self) -> f64;
     /// Rounds ties to even.
     fn nearest(value: f64) -> Self;

@@ -59,7 +59,6 @@ impl DType {
     }
 
     /// Both dtypes must be of the [same kind](Self::same_kind).
-    #[doc(hidden)]
     pub fn swaps_to(&self, to: &Self) -> Vec<Swap> {
         match (&self.kind, &to.kind) {
             (Kind::Struct(a), Kind::Struct(b)) => {
@@ -86,6 +85,7 @@ pub fn unpadded(item: &[u8], width: usize) -> &[u8] {
     &item[..end.next_multiple_of(width)]
 }
 
+/// The code points of a string of 4 bytes each, without the padding.
 pub fn code_points(item: &[u8], big_endian: bool) -> impl Iterator<Item = u32> + Clone {
     let point = if big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
     unpadded(item, 4).as_chunks::<4>().0.iter().map(move |&word| point(word))
@@ -95,13 +95,15 @@ pub fn code_points(item: &[u8], big_endian: bool) -> impl Iterator<Item = u32> +
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Swap {
     /// Reverses each of `count` units of `width` bytes.
+    #[allow(missing_docs)] // the line above names them
     Units { width: usize, count: usize },
     /// `inner` is applied `count` times, at `offset`, then every `stride` bytes.
+    #[allow(missing_docs)] // the line above names them
     Repeat { offset: usize, count: usize, stride: usize, inner: Vec<Swap> },
 }
 
 impl Swap {
-    #[doc(hidden)]
+    /// Changes the byte order of an item.
     pub fn apply(&self, item: &mut [u8]) {
         match self {
             Swap::Units { width: 2, count } => {
@@ -122,7 +124,7 @@ impl Swap {
         }
     }
 
-    #[doc(hidden)]
+    /// Changes the byte order of items of `itemsize` bytes.
     pub fn apply_all(swaps: &[Swap], items: &mut [u8], itemsize: usize) {
         match swaps {
             [] => {}

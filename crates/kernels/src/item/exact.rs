@@ -14,13 +14,16 @@ const LOWEST: i32 = -2304;
 /// `mantissa * 2^power`, or its negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Binary {
+    /// Whether the number is below 0.
     pub negative: bool,
+    /// The digits.
     pub mantissa: u64,
+    /// The power of 2.
     pub power: i32,
 }
 
 impl Binary {
-    #[doc(hidden)]
+    /// Times `2^power`.
     pub fn shifted(self, power: i32) -> Self {
         Self { power: self.power + power, ..self }
     }
@@ -57,7 +60,6 @@ pub struct Exact {
 
 impl Binary {
     /// Keeps the highest 64 bits.
-    #[doc(hidden)]
     pub fn of_integer(integer: i128) -> Self {
         let magnitude = integer.unsigned_abs();
         let power = u64::BITS.saturating_sub(magnitude.leading_zeros());
@@ -66,23 +68,23 @@ impl Binary {
 }
 
 impl Exact {
-    #[doc(hidden)]
+    /// Adds a number.
     pub fn add(&mut self, value: impl Into<Binary>) {
         self.add_times(value, 1);
     }
 
-    #[doc(hidden)]
+    /// Adds a number so many times.
     pub fn add_times(&mut self, value: impl Into<Binary>, times: u64) {
         let Binary { negative, mantissa, power } = value.into();
         self.add_wide(negative, u128::from(mantissa) * u128::from(times), power);
     }
 
-    #[doc(hidden)]
+    /// Adds the product of two numbers.
     pub fn add_product(&mut self, one: impl Into<Binary>, other: impl Into<Binary>) {
         self.add_product_times(one, other, 1);
     }
 
-    #[doc(hidden)]
+    /// Adds the product of two numbers so many times.
     pub fn add_product_times(&mut self, one: impl Into<Binary>, other: impl Into<Binary>, times: u64) {
         let (one, other) = (one.into(), other.into());
         let (negative, power) = (one.negative != other.negative, one.power + other.power);
@@ -96,7 +98,7 @@ impl Exact {
         self.add_wide(negative, (product >> 64) * u128::from(times), power + 64);
     }
 
-    #[doc(hidden)]
+    /// Adds `magnitude * 2^power`, or its negative.
     pub fn add_wide(&mut self, negative: bool, magnitude: u128, power: i32) {
         if magnitude == 0 {
             return;
@@ -133,7 +135,7 @@ impl Exact {
         index
     }
 
-    #[doc(hidden)]
+    /// Adds another sum.
     pub fn merge(&mut self, mut other: Self) {
         if self.digits.is_empty() {
             *self = other;
@@ -167,13 +169,12 @@ impl Exact {
         self.pending = 0;
     }
 
-    #[doc(hidden)]
+    /// Whether the sum is 0.
     pub fn is_zero(&self) -> bool {
         self.magnitude().bits() == 0
     }
 
     /// The last bit may be wrong.
-    #[doc(hidden)]
     pub fn scaled(&self) -> Scaled {
         let sum = self.magnitude();
         let drop = sum.bits().saturating_sub(64);
@@ -288,31 +289,28 @@ impl Scaled {
         Self { mantissa: near_one.copysign(mantissa), power: power + i64::from(number.power) + 63 - zeros }
     }
 
-    #[doc(hidden)]
+    /// Times `2^by`.
     pub fn shifted(self, by: i64) -> Self {
         Self::new(self.mantissa, self.power + by)
     }
 
     /// `other` must not be 0.
-    #[doc(hidden)]
     pub fn over(self, other: Self) -> Self {
         Self::new(self.mantissa / other.mantissa, self.power - other.power)
     }
 
-    #[doc(hidden)]
+    /// The product.
     pub fn times(self, other: Self) -> Self {
         Self::new(self.mantissa * other.mantissa, self.power + other.power)
     }
 
     /// The number must not be negative.
-    #[doc(hidden)]
     pub fn sqrt(self) -> Self {
         let odd = self.power.rem_euclid(2);
         Self::new((self.mantissa * power_of_two(odd)).sqrt(), (self.power - odd) / 2)
     }
 
     /// The number must be above 0.
-    #[doc(hidden)]
     pub fn log10(self) -> f64 {
         // the logarithms of mantissa and power would cancel near 1
         if self.power.abs() < 512 {
@@ -322,7 +320,7 @@ impl Scaled {
         }
     }
 
-    #[doc(hidden)]
+    /// The float64 nearest to it.
     pub fn value(self) -> f64 {
         let half = (self.power / 2).clamp(-1200, 1200);
         let rest = (self.power - half).clamp(-1200, 1200);
@@ -355,14 +353,17 @@ pub fn mean(sum: &Exact, count: u64) -> f64 {
     if negative { -value } else { value }
 }
 
+/// Exact sums of numbers and of their squares.
 #[derive(Clone, Debug, Default)]
 pub struct SumOfSquares {
+    /// The sum of the numbers.
     pub sum: Exact,
+    /// The sum of their squares.
     pub squares: Exact,
 }
 
 impl SumOfSquares {
-    #[doc(hidden)]
+    /// Adds other sums.
     pub fn merge(&mut self, other: Self) {
         self.sum.merge(other.sum);
         self.squares.merge(other.squares);

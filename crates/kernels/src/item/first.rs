@@ -6,27 +6,29 @@ use crate::layout::numbers::ItemNumbers;
 
 const AT_ONCE: usize = 64;
 
+/// A value with the number of its item.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Numbered<V> {
+    /// The value.
     pub value: V,
+    /// The number of the item in C order.
     pub item: usize,
 }
 
 impl<V> Numbered<V> {
     /// A larger key comes first, then a lower number.
-    #[doc(hidden)]
     pub fn precedes<K: PartialOrd>(&self, other: &Self, key: impl Fn(&V) -> K) -> bool {
         let (own, other_key) = (key(&self.value), key(&other.value));
         own > other_key || own == other_key && self.item < other.item
     }
 
     /// The value that items from `start` on must exceed. `below` returns the next lower value.
-    #[doc(hidden)]
     pub fn exceeded(self, start: usize, below: impl Fn(V) -> Option<V>) -> Option<V> {
         if start < self.item { below(self.value) } else { Some(self.value) }
     }
 }
 
+/// Keeps the one that [precedes](Numbered::precedes).
 pub fn keep_first<V, K: PartialOrd>(
     first: &mut Option<Numbered<V>>,
     other: Option<Numbered<V>>,

@@ -22,6 +22,7 @@ pub fn f16_to_f32(item: f16) -> f32 {
     f32::from_bits(finite | special | bits as u32 & 0x8000_0000)
 }
 
+/// The number as float32, which holds it exactly.
 #[inline]
 pub fn bf16_to_f32(item: bf16) -> f32 {
     f32::from_bits(u32::from(item.to_bits()) << 16)

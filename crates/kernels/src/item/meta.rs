@@ -15,7 +15,7 @@ pub enum Order {
 }
 
 impl Order {
-    #[doc(hidden)]
+    /// The view of all items in this order.
     pub fn view(self, shape: &[usize]) -> View {
         match self {
             Self::C => View::c_order(shape),
@@ -24,7 +24,6 @@ impl Order {
     }
 
     /// Operators see a tensor in Fortran order with reversed axes.
-    #[doc(hidden)]
     pub fn index(self, mut index: Vec<usize>) -> Vec<usize> {
         if self == Self::Fortran {
             index.reverse();
@@ -71,7 +70,7 @@ impl Meta {
         bytes_of(&self.shape, self.dtype.itemsize()).is_some()
     }
 
-    #[doc(hidden)]
+    /// The view of all items in storage.
     pub fn view(&self) -> View {
         self.order.view(&self.shape)
     }

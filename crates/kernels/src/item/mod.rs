@@ -12,7 +12,7 @@ pub mod float16;
 pub mod load;
 pub mod meta;
 mod names;
-pub mod narrow;
+mod narrow;
 pub mod parse;
 pub mod print;
 pub mod python;

@@ -40,6 +40,7 @@ pub fn escape(c: char, out: &mut Vec<u8>) {
     }
 }
 
+/// Writes `\u` and the code point.
 pub fn escape_code(point: u32, out: &mut Vec<u8>) {
     write!(out, "\\u{point:04x}").expect("writing into memory does not fail");
 }
@@ -48,16 +49,20 @@ pub fn escape_code(point: u32, out: &mut Vec<u8>) {
 pub struct ItemWriter<'a> {
     kind: &'a Kind,
     swaps: Vec<Swap>,
+    /// The text so far.
     pub out: Vec<u8>,
 }
 
 impl<'a> ItemWriter<'a> {
-    #[doc(hidden)]
+    /// Prints items of this dtype.
     pub fn new(dtype: &'a DType) -> Self {
         Self { kind: dtype.kind(), swaps: dtype.swaps_to(&dtype.native()), out: Vec::new() }
     }
 
-    #[doc(hidden)]
+    /// Prints an item.
+    ///
+    /// # Errors
+    /// None, since writing into memory does not fail.
     pub fn item(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.swaps.is_empty() {
             return self.native_item(bytes);

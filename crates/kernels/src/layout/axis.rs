@@ -21,6 +21,7 @@ pub fn resolve_axis(axis: i64, rank: usize) -> Option<usize> {
 /// The treatment of integers beyond int64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeyondInt64 {
+    /// An error.
     Refused,
     /// Clamps to the nearest int64, which leaves starts and stops equivalent.
     Clamped,
@@ -38,6 +39,7 @@ pub struct StepRange {
 }
 
 impl StepRange {
+    /// Takes this step.
     #[must_use]
     pub fn by(self, step: i64) -> Self {
         Self { step, ..self }
@@ -101,7 +103,7 @@ impl StepRange {
         self.resolve_by(dim, Clamping::Python)
     }
 
-    #[doc(hidden)]
+    /// Resolves the range for a dim; `None` if the step is 0.
     pub fn resolve_by(self, dim: usize, clamping: Clamping) -> Option<Span> {
         let (dim, step) = (dim as i128, i128::from(self.step));
         if step == 0 {
@@ -127,6 +129,7 @@ impl StepRange {
 }
 
 impl Span {
+    /// All places of an axis.
     pub fn whole(dim: usize) -> Self {
         Self { start: 0, step: 1, len: dim }
     }

@@ -23,6 +23,7 @@ const SHORT_GAP: usize = 1024;
 pub struct GatherRule<'a> {
     /// Maximum bytes per read, unless one item is larger.
     pub most: usize,
+    /// Which gaps are read, too.
     pub gaps: Gaps<'a>,
 }
 
@@ -40,19 +41,25 @@ pub enum Gaps<'a> {
 /// Equidistant gaps between pieces, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GapRun {
+    /// The offset of the first gap.
     pub at: u64,
+    /// The bytes from one gap to the next.
     pub stride: i64,
+    /// The bytes of a gap.
     pub bytes: usize,
+    /// How many gaps there are.
     pub count: usize,
 }
 
 impl GapRun {
+    /// The offsets of the gaps.
     pub fn begins(self) -> impl Iterator<Item = u64> {
         (0..self.count as i64).map(move |n| self.at.wrapping_add_signed(n * self.stride))
     }
 }
 
 impl GatherRule<'_> {
+    /// Reads of at most so many bytes, which others want the gaps of, too.
     pub const fn of(most: usize) -> Self {
         Self { most, gaps: Gaps::Wanted }
     }
@@ -116,6 +123,9 @@ const TILE: usize = 1 << 18;
 
 /// Copies the items of `view` to `out` in C order. `read(bytes, position in bytes)` reads contiguous runs directly into
 /// `out`.
+///
+/// # Errors
+/// A read fails, or there is not enough memory.
 pub fn gather<E: From<OutOfMemory>>(
     view: &View,
     itemsize: usize,

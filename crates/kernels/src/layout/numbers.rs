@@ -26,6 +26,7 @@ impl ItemNumbers {
         Self { first, axes: merged }
     }
 
+    /// Whether each item has a larger number than those before it.
     pub fn ascend(&self) -> bool {
         self.axes.windows(2).all(|pair| pair[0].1 >= pair[1].0 * pair[1].1)
     }
@@ -55,6 +56,7 @@ impl ItemNumbers {
         })
     }
 
+    /// The distance of numbers in a run.
     pub fn step(&self) -> usize {
         self.last().1
     }

@@ -41,10 +41,13 @@ pub struct Segments {
 /// Window places with the same kind of content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
+    /// Places of the window.
     pub places: Range<usize>,
+    /// Where their items come from.
     pub content: SegmentContent,
 }
 
+/// The content of places of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SegmentContent {
     /// Data places; the step is not 0.
@@ -56,6 +59,7 @@ pub enum SegmentContent {
 }
 
 impl Segments {
+    /// Makes an axis with each segment once.
     pub fn once(list: &[Segment]) -> Self {
         let len = list.iter().map(|segment| segment.len()).sum();
         Self::cycle(list, 0, len)
@@ -74,14 +78,17 @@ impl Segments {
         Self { list, ends, first, len }
     }
 
+    /// All places of an axis of the data.
     pub fn whole(dim: usize) -> Self {
         Self::once(&[Segment::Run(Span::whole(dim))])
     }
 
+    /// The places of the axis.
     pub fn len(&self) -> usize {
         self.len
     }
 
+    /// Whether the axis has dim 0.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -125,6 +132,7 @@ impl Segments {
             && reads.next().is_none()
     }
 
+    /// The content of a range of places.
     pub fn pieces(&self, range: &Range<usize>) -> Vec<Piece> {
         let (period, len) = (self.period(), range.len());
         if len == 0 {
@@ -179,6 +187,9 @@ pub fn boxes_read(axes: &[Vec<Piece>]) -> impl Iterator<Item = (Vec<Span>, Vec<R
 
 /// Fills a window. `item` is the fill item, whose length is the number of values per item. `read(places, view, out)`
 /// copies a box of data. Each item is written once: by `read` or, from the last axis to the first, as a copy.
+///
+/// # Errors
+/// A read fails.
 pub fn arrange<T: Copy, E>(
     axes: &[Vec<Piece>],
     item: &[T],

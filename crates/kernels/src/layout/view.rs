@@ -13,6 +13,7 @@ pub struct View {
 }
 
 impl View {
+    /// All items of a tensor in C order.
     pub fn c_order(shape: &[usize]) -> Self {
         let (mut axes, mut stride) = (Vec::with_capacity(shape.len()), 1);
         for &dim in shape.iter().rev() {
@@ -28,6 +29,7 @@ impl View {
         Self { offset: 0, axes }
     }
 
+    /// All items of a tensor in Fortran order.
     pub fn fortran_order(shape: &[usize]) -> Self {
         let reversed: Vec<usize> = shape.iter().rev().copied().collect();
         let mut view = Self::c_order(&reversed);
@@ -46,6 +48,7 @@ impl View {
         Self { offset, axes }
     }
 
+    /// Selects a range of each axis.
     pub fn part(&self, ranges: &[Range<usize>]) -> Self {
         let spans: Vec<_> = ranges.iter().map(|r| Span { start: r.start, step: 1, len: r.len() }).collect();
         self.select(&spans)
@@ -103,6 +106,7 @@ impl View {
         first..last + 1
     }
 
+    /// Whether the items are a run in C order that begins with the first.
     pub fn is_c_order(&self) -> bool {
         self.as_run() == Some(0)
     }
@@ -178,14 +182,17 @@ impl View {
         Some((places.into_iter().zip(at).map(span).collect(), along))
     }
 
+    /// The items between neighbouring places of each axis.
     pub fn strides(&self) -> impl ExactSizeIterator<Item = isize> {
         self.axes.iter().map(|&(_, stride)| stride)
     }
 
+    /// How many items there are.
     pub fn items(&self) -> usize {
         self.axes.iter().map(|&(dim, _)| dim).product()
     }
 
+    /// The dims.
     pub fn shape(&self) -> Vec<usize> {
         self.axes.iter().map(|&(dim, _)| dim).collect()
     }

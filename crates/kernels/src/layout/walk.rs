@@ -302,6 +302,7 @@ fn copy_blocks<T: Copy, const SIDE: usize, const ITEMS: usize>(
     });
 }
 
+/// Repeats the first `period` items of `out` until its end.
 pub fn repeat<T: Copy>(out: &mut [T], period: usize) {
     let mut done = period;
     while done < out.len() {
@@ -311,6 +312,7 @@ pub fn repeat<T: Copy>(out: &mut [T], period: usize) {
     }
 }
 
+/// Fills `out` with copies of an item.
 pub fn fill<T: Copy>(out: &mut [T], item: &[T]) {
     if let (Some(first), true) = (out.get_mut(..item.len()), !item.is_empty()) {
         first.copy_from_slice(item);
@@ -338,6 +340,8 @@ macro_rules! with_word {
 }
 
 pub use with_word;
+
+/// Whether items of this size move as words.
 pub fn is_word(itemsize: usize) -> bool {
     with_word!(itemsize, N => N > 0, _ => false)
 }

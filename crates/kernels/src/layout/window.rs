@@ -12,27 +12,33 @@ use crate::memory;
 pub struct Window {
     /// The C-order number of the first item.
     pub start: usize,
+    /// The places along each axis.
     pub ranges: Vec<Range<usize>>,
 }
 
 impl Window {
+    /// All of a tensor.
     pub fn whole(shape: &[usize]) -> Self {
         Self { start: 0, ranges: shape.iter().map(|&dim| 0..dim).collect() }
     }
 
+    /// A box of a tensor of this shape.
     pub fn new(ranges: Vec<Range<usize>>, shape: &[usize]) -> Self {
         let start = ranges.iter().zip(shape).fold(0, |at, (range, dim)| at * dim + range.start);
         Self { start, ranges }
     }
 
+    /// How many items there are.
     pub fn items(&self) -> usize {
         self.ranges.iter().map(ExactSizeIterator::len).product()
     }
 
+    /// The dims of the box.
     pub fn shape(&self) -> Vec<usize> {
         self.ranges.iter().map(ExactSizeIterator::len).collect()
     }
 
+    /// The places along each axis, as spans.
     pub fn spans(&self) -> impl Iterator<Item = Span> {
         self.ranges.iter().map(|range| Span { start: range.start, step: 1, len: range.len() })
     }
@@ -48,10 +54,12 @@ impl Window {
         self.ranges.iter().zip(shape).rposition(|(range, &dim)| range.len() != dim).unwrap_or(0)
     }
 
+    /// Whether the items are contiguous in C order in a tensor of this shape.
     pub fn is_contiguous(&self, shape: &[usize]) -> bool {
         self.ranges[..self.cut(shape).min(self.ranges.len())].iter().all(|range| range.len() == 1)
     }
 
+    /// How many [pieces](Self::pieces) there are.
     pub fn piece_count(&self, shape: &[usize]) -> usize {
         self.ranges[..self.cut(shape).min(self.ranges.len())].iter().map(ExactSizeIterator::len).product()
     }
@@ -105,6 +113,9 @@ pub fn boxes_of_run(shape: &[usize], start: usize, end: usize) -> Vec<Window> {
 }
 
 /// Calls `fill` with each window and its consecutive items of `out`.
+///
+/// # Errors
+/// `fill` fails.
 pub fn fill_each(
     windows: &[Window],
     itemsize: usize,
@@ -175,6 +186,7 @@ impl Windows {
         Self::boxes(shape, &sides)
     }
 
+    /// Cuts a tensor into boxes with these sides; the last ones may be shorter.
     pub fn boxes(shape: &[usize], sides: &[usize]) -> Self {
         let sides: Vec<usize> = sides.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
         let counts: Vec<usize> = shape.iter().zip(&sides).map(|(dim, &side)| dim.div_ceil(side)).collect();
@@ -185,22 +197,27 @@ impl Windows {
         Self { shape: shape.to_vec(), sides, counts, count, cut: begin..end, inner }
     }
 
+    /// The dims of the tensor.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
+    /// The sides of a whole box.
     pub fn sides(&self) -> &[usize] {
         &self.sides
     }
 
+    /// The items of the largest box.
     pub fn largest(&self) -> usize {
         self.sides.iter().zip(&self.shape).map(|(&side, &dim)| side.min(dim)).product()
     }
 
+    /// How many boxes there are.
     pub fn count(&self) -> usize {
         self.count
     }
 
+    /// Box number `n`.
     pub fn get(&self, n: usize) -> Window {
         let at = coordinates(n, &self.counts);
         let range = |((&at, &side), &dim): ((&usize, &usize), &usize)| at * side..dim.min((at + 1) * side);
@@ -224,6 +241,9 @@ impl Windows {
     }
 
     /// Calls `each` with number ranges that cover the windows of items `first..=last`. Windows may repeat.
+    ///
+    /// # Errors
+    /// `each` fails, or there is not enough memory.
     pub fn each_of_run(
         &self,
         first: usize,
@@ -269,6 +289,7 @@ impl Windows {
         Ok(numbers)
     }
 
+    /// All boxes in order.
     pub fn iter(&self) -> impl Iterator<Item = Window> + '_ {
         (0..self.count).map(|n| self.get(n))
     }
@@ -294,22 +315,27 @@ impl ItemRuns {
         Self { shape: shape.to_vec(), sides }
     }
 
+    /// How many runs there are.
     pub fn count(&self) -> usize {
         self.sides.iter().map(Vec::len).product()
     }
 
+    /// How many items are selected.
     pub fn items(&self) -> usize {
         self.shape().into_iter().product()
     }
 
+    /// How many places of each axis are selected.
     pub fn shape(&self) -> Vec<usize> {
         self.sides.iter().map(|ranges| ranges.iter().map(Range::len).sum()).collect()
     }
 
+    /// The items of the longest run.
     pub fn largest(&self) -> usize {
         self.sides.iter().map(|ranges| ranges.iter().map(Range::len).max().unwrap_or(0)).product()
     }
 
+    /// The items of a run.
     pub fn get(&self, number: usize) -> Range<usize> {
         let counts: Vec<usize> = self.sides.iter().map(Vec::len).collect();
         let at = coordinates(number, &counts);
@@ -319,7 +345,8 @@ impl ItemRuns {
     }
 }
 
-/// The operands that feed a window, each with the box that is read of it and the box of the window that it fills.
+/// Returns the operands of a window of joined tensors, each with a box of the operand and the box of the window that
+/// takes its items. `ends` are the ends of the operands along `axis`, after a leading 0.
 pub fn joined_parts<'a>(
     ends: &'a [usize],
     axis: usize,

@@ -21,18 +21,26 @@ pub struct Arrangement {
 }
 
 impl Arrangement {
+    /// Segments of each axis of the data.
+    ///
+    /// # Errors
+    /// The shape is larger than can be counted, or has too many axes.
     pub fn new(segments: Vec<Segments>) -> Result<Self> {
         let axes = (0..segments.len()).map(Some).collect();
         Self::along(axes, segments)
     }
 
     /// `None` is a new axis of dim 1.
+    ///
+    /// # Errors
+    /// The shape is larger than can be counted, or has too many axes.
     pub fn along(axes: Vec<Option<usize>>, segments: Vec<Segments>) -> Result<Self> {
         let shape: Vec<usize> = segments.iter().map(Segments::len).collect();
         check_shape(&shape, Subject::Output)?;
         Ok(Self { axes, segments, shape, is_counted: false })
     }
 
+    /// Segments of all items, which are one axis in C order.
     pub fn counted(shape: &[usize], segments: Segments) -> Self {
         let axes = (0..shape.len()).map(Some).collect();
         Self { axes, segments: vec![segments], shape: shape.to_vec(), is_counted: true }

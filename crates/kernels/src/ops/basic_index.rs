@@ -14,9 +14,12 @@ pub struct BasicIndex {
     places: Vec<(usize, i64)>,
 }
 
+/// The places of an index as NumPy has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedIndex {
+    /// The places along each axis.
     pub spans: Vec<Span>,
+    /// The axes that a number was given for, ascending; the result does not have them.
     pub dropped: Vec<usize>,
 }
 
@@ -30,6 +33,10 @@ impl FromStr for BasicIndex {
 }
 
 impl BasicIndex {
+    /// Resolves the index for a shape and the names of its dims.
+    ///
+    /// # Errors
+    /// The index does not fit.
     pub fn resolve(&self, shape: &[usize], dims: &[Option<String>]) -> Result<ResolvedIndex, Error> {
         self.slices.check_dims(dims)?;
         let slices = self.slices.with_dims_as_axes(dims).taking_scalars();
@@ -55,14 +62,17 @@ impl BasicIndex {
 }
 
 impl ResolvedIndex {
+    /// All of a tensor.
     pub fn whole(shape: &[usize]) -> Self {
         Self { spans: shape.iter().map(|&dim| Span::whole(dim)).collect(), dropped: Vec::new() }
     }
 
+    /// The axes of the result.
     pub fn kept(&self) -> Vec<usize> {
         (0..self.spans.len()).filter(|axis| self.dropped.binary_search(axis).is_err()).collect()
     }
 
+    /// The dims of the result.
     pub fn shape(&self) -> Vec<usize> {
         self.kept().into_iter().map(|axis| self.spans[axis].len).collect()
     }

@@ -24,6 +24,9 @@ pub enum BroadcastRule {
 }
 
 /// Resolves the broadcast from `shape` to `to`.
+///
+/// # Errors
+/// A shape or an argument does not fit.
 pub fn check(shape: &[usize], to: &[i64], rule: &BroadcastRule) -> Result<Arrangement> {
     check_shape(shape, Subject::Data)?;
     let refuse = |message| Error::new(Subject::Argument("shape"), format!("{message} (data {shape:?})"));

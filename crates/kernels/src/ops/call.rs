@@ -1,8 +1,4 @@
-//! A call: an operator with its arguments, as a value. Commands, tests and edits in place check and link operators
-//! here.
-//!
-//! [`Call::resolve`] needs only dtypes and shapes, so a single value can take its shape as updates from the resolved
-//! call before [`ResolvedCall::link`] takes the operands.
+//! A call: an operator with its arguments, as a value. [`Call::resolve`] checks it by dtypes and shapes alone.
 
 use super::arranged::Arrangement;
 use super::broadcast::BroadcastRule;
@@ -130,30 +126,41 @@ pub enum Call {
 /// The treatment of repeated places and of old items.
 #[derive(Clone, Copy, Debug)]
 pub struct ScatterRule {
-    /// What equal places mean.
+    /// The meaning of equal places.
     pub repeats: Repeats,
-    /// What updates do to old items.
+    /// The effect of updates on old items.
     pub application: Application,
 }
 
+/// A call whose arguments are in range.
 #[derive(Debug)]
 pub struct ResolvedCall {
     /// Lines for `explain`.
     pub details: Vec<String>,
     /// The expected shape.
     pub updates: Option<Vec<usize>>,
+    /// The operator, in numbers in range.
     pub resolved: Resolved,
 }
 
+/// An operator with its arguments, in numbers in range.
 #[derive(Debug)]
 pub enum Resolved {
+    /// The places of a slice.
     Slice(Vec<Span>),
+    /// Puts updates into a slice.
     Places(SliceScatter),
+    /// Puts updates at index tuples.
     Scattered(IndexSpec, ScatterRule),
+    /// Takes the blocks at index tuples.
     Gathered(IndexSpec),
+    /// Joins tensors.
     Joined(Joined),
+    /// Takes the axes in another order.
     Transposed(Vec<usize>),
+    /// Takes other dims.
     Reshaped(Vec<usize>),
+    /// Arranges each axis anew.
     Arranged(Arrangement),
 }
 
@@ -162,7 +169,9 @@ impl Call {
     ///
     /// # Panics
     /// A required operand is missing.
-    #[doc(hidden)]
+    ///
+    /// # Errors
+    /// A shape, a dtype or an argument does not fit.
     pub fn resolve(
         &self,
         data: &[&Meta],

@@ -36,6 +36,9 @@ pub struct Joined {
 }
 
 /// Resolves a concatenation; negative axes count from the output's end.
+///
+/// # Errors
+/// A shape or an argument does not fit.
 pub fn check(shapes: &[&[usize]], axis: i64, joining: Joining) -> Result<Joined> {
     let Some((&first, others)) = shapes.split_first() else {
         return Err(Error::new(Subject::Data, "no operands, expected at least one"));
@@ -85,6 +88,9 @@ pub fn check(shapes: &[&[usize]], axis: i64, joining: Joining) -> Result<Joined>
 }
 
 /// The dtype of the first, with the widest strings.
+///
+/// # Errors
+/// The dtypes are of different kinds.
 pub fn common_dtype(dtypes: &[&DType]) -> Result<DType> {
     let Some((&first, others)) = dtypes.split_first() else {
         return Err(Error::new(Subject::Data, "no operands, expected at least one"));

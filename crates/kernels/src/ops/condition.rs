@@ -50,6 +50,7 @@ const SIGNS: [(&str, MakeCondition); 6] = [
 ];
 
 impl<V> Condition<V> {
+    /// The value that items are compared with.
     pub fn value(&self) -> Option<&V> {
         match self {
             Self::Nan | Self::Inf | Self::Finite => None,

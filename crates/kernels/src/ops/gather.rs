@@ -10,7 +10,7 @@ use super::kernels::{Places, gathered};
 use crate::error::{Error, Result, Subject};
 
 /// Resolves the arguments.
-pub fn check(
+pub(crate) fn check(
     shape: &[usize],
     indices: &[usize],
     axis: i64,

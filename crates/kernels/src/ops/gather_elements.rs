@@ -9,7 +9,7 @@ use super::scatter_elements::check_indices;
 use crate::error::Result;
 
 /// Resolves the arguments.
-pub fn check(shape: &[usize], indices: &[usize], axis: i64) -> Result<IndexSpec> {
+pub(crate) fn check(shape: &[usize], indices: &[usize], axis: i64) -> Result<IndexSpec> {
     check_indices(shape, indices, axis)
 }
 

@@ -10,7 +10,7 @@ use super::scatter_nd::check_tuples;
 use crate::error::{Error, Result, Subject};
 
 /// Resolves the arguments.
-pub fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<IndexSpec> {
+pub(crate) fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<IndexSpec> {
     let rank = check_rank(shape)?;
     let (width, tuples) = check_tuples(indices, rank, shape)?;
     let most = rank.min(indices.len()) - 1;

@@ -30,6 +30,7 @@ pub struct IndexSpec {
     pub(in crate::ops) has_tuple_axis: bool,
     /// Otherwise, negative numbers are out of range.
     pub(in crate::ops) counts_from_end: bool,
+    /// The meaning of a number outside its axis.
     pub out_of_range: OutOfRange,
     /// The index of a number in the index tensor implies the other places. The index tensor has the rank of `data`.
     pub is_implied: bool,
@@ -131,7 +132,7 @@ fn no_integers() -> Result<()> {
 /// Appends integers of any dtype, which are in native byte order.
 ///
 /// # Errors
-/// The items are no integers, or one is beyond int64 and these are refused.
+/// The dtype has other items than integers, or an integer beyond int64 is refused.
 pub fn append_integers(kind: &Kind, bytes: &[u8], beyond: BeyondInt64, list: &mut Vec<i64>) -> Result<()> {
     with_integers!(kind, bytes, |words, read| {
         for &word in words {
@@ -322,7 +323,7 @@ impl TupleResolver {
     /// error.
     ///
     /// # Errors
-    /// A number is out of range, or the items are no integers.
+    /// A number is out of range, or the dtype has other items than integers.
     pub fn append(&self, kind: &Kind, bytes: &[u8], first: usize, places: &mut Vec<u64>) -> Result<()> {
         with_integers!(kind, bytes, |words, read| self.append_places(words, read, first, places))
     }

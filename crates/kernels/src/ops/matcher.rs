@@ -211,6 +211,9 @@ fn by_byte(condition: &Condition<Vec<u8>>, value: impl Fn(u8) -> f64) -> MatchRu
 
 impl Matcher {
     /// Complex numbers and strings have no order, and opaque items no conditions.
+    ///
+    /// # Errors
+    /// The dtype has no such condition.
     pub fn new(dtype: &DType, condition: &Condition<Vec<u8>>) -> Result<Self, Error> {
         let (itemsize, big) = (dtype.itemsize(), dtype.is_big_endian());
         let refuse = |what: &str| Err(refused(format!("{what} ({})", dtype.name())));
@@ -248,6 +251,7 @@ impl Matcher {
         Ok(Self { itemsize, big, rule })
     }
 
+    /// Replaces the items that match by `item`, and returns their number.
     pub fn replace(&self, items: &mut [u8], item: &[u8]) -> usize {
         match &self.rule {
             MatchRule::Nothing => 0,

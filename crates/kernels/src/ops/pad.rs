@@ -27,6 +27,9 @@ pub enum PadMode {
 }
 
 /// Resolves the arguments.
+///
+/// # Errors
+/// A shape or an argument does not fit.
 pub fn check(
     shape: &[usize],
     before: &[i64],

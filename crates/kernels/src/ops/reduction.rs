@@ -46,6 +46,7 @@ impl From<Reduction> for Repeats {
 }
 
 impl Reduction {
+    /// The name in specifications.
     pub fn name(self) -> &'static str {
         match self {
             Reduction::None => "none",
@@ -59,6 +60,7 @@ impl Reduction {
     }
 }
 
+/// Reduces updates into as many items: `out`, `updates`.
 pub type CombineBlocks = fn(&mut [u8], &[u8]);
 
 /// Reduces update `n` into item `offset + at[n]`, if it exists: `out`, `offset`, `at`, `updates`.
@@ -68,6 +70,7 @@ pub type CombinePoints = fn(&mut [u8], usize, &[u32], &[u8]);
 #[derive(Clone, Copy, Debug)]
 #[allow(unnameable_types, reason = "users of Reducible name the trait, and neither implement nor call it")]
 pub struct Combine {
+    /// Neighbouring items.
     pub blocks: CombineBlocks,
     /// Scattered items; a call for each would cost more.
     pub points: CombinePoints,
@@ -82,6 +85,10 @@ pub trait Reducible: Element {
     fn on_bytes(reduction: Reduction) -> Option<Combine>;
 }
 
+/// The reduction of items of a dtype; `None` if updates replace items.
+///
+/// # Errors
+/// The dtype lacks the reduction.
 pub fn combine(dtype: &DType, reduction: Reduction) -> Result<Option<Combine>, Error> {
     if reduction == Reduction::None {
         return Ok(None);

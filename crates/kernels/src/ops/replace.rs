@@ -15,7 +15,7 @@ use crate::memory::Buffer;
 
 impl Matcher {
     /// Replaces the items of `out` at `places` that match by `item`, and returns their number. `items` is a buffer, and
-    /// `label` names the data if there is no memory for it.
+    /// `label` names the data in the error.
     ///
     /// # Errors
     /// There is not enough memory.

@@ -174,7 +174,7 @@ pub fn order_without_moving(meta: &Meta, shape: &[usize]) -> Option<Order> {
     }
 }
 
-/// Whether two shapes are equal but for axes of dim 1.
+/// Whether two shapes differ only by axes of dim 1.
 pub fn differ_by_ones(one: &[usize], other: &[usize]) -> bool {
     let [one, other] = [one, other].map(|shape| shape.iter().filter(|dim| **dim != 1));
     one.eq(other)

@@ -10,7 +10,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::axis::Span;
 use crate::layout::segments::{Segment, Segments};
 
-pub fn check(shape: &[usize], shift: &[i64], axes: Option<&[i64]>) -> Result<Arrangement> {
+pub(crate) fn check(shape: &[usize], shift: &[i64], axes: Option<&[i64]>) -> Result<Arrangement> {
     check_shape(shape, Subject::Data)?;
     let count = axes.map_or(1, <[i64]>::len);
     if shift.len() != 1 && shift.len() != count {

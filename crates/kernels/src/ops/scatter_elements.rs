@@ -13,6 +13,7 @@ use super::tally::Application;
 use crate::error::{Error, Subject};
 use crate::item::dtype::DType;
 
+/// The reductions of ONNX and OpenVINO.
 pub const REDUCTIONS: [Reduction; 6] =
     [Reduction::None, Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Min, Reduction::Mean];
 
@@ -22,6 +23,9 @@ pub fn version(opset: u64) -> u64 {
 }
 
 /// Without an opset, OpenVINO's rules apply.
+///
+/// # Errors
+/// The opset or the dtype lacks the reduction.
 pub fn application(
     opset: Option<u64>,
     reduction: Reduction,
@@ -39,6 +43,9 @@ pub fn application(
 }
 
 /// Resolves the arguments.
+///
+/// # Errors
+/// A shape or an argument does not fit.
 pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<IndexSpec, Error> {
     let shapes = check_indices(shape, indices, axis)?;
     check_updates(updates, indices, shape, || format!("indices {indices:?}"))?;

@@ -12,6 +12,7 @@ use super::tally::Application;
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
 
+/// The reductions of ONNX and OpenVINO.
 pub const REDUCTIONS: [Reduction; 6] =
     [Reduction::None, Reduction::Add, Reduction::Sub, Reduction::Mul, Reduction::Max, Reduction::Min];
 
@@ -21,6 +22,9 @@ pub fn version(opset: u64) -> u64 {
 }
 
 /// Without an opset, OpenVINO's rules apply.
+///
+/// # Errors
+/// The opset or the dtype lacks the reduction.
 pub fn application(opset: Option<u64>, reduction: Reduction, dtype: &DType) -> Result<Application, Error> {
     if let Some(opset) = opset {
         if opset < 11 {
@@ -54,6 +58,9 @@ pub(super) fn check_legal(opset: u64, reduction: Reduction, dtype: &DType) -> Re
 }
 
 /// Resolves the arguments.
+///
+/// # Errors
+/// A shape or an argument does not fit.
 pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> Result<IndexSpec, Error> {
     let rank = check_rank(shape)?;
     let (width, tuples) = check_tuples(indices, rank, shape)?;

@@ -9,6 +9,9 @@ use super::kernels::{Places, Scattered, changed, replace};
 use crate::error::Error;
 
 /// Resolves the arguments.
+///
+/// # Errors
+/// A shape or an argument does not fit.
 pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<IndexSpec, Error> {
     let axis = check_axis(shape, axis)?;
     let shapes = IndexSpec::new(shape, 0, axis..axis + 1, indices);

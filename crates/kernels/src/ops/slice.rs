@@ -42,6 +42,7 @@ pub struct SliceArgs {
     takes_scalars: bool,
 }
 
+/// The first two axes that have this name.
 pub fn twice(name: &str, dims: &[Option<String>]) -> Option<[usize; 2]> {
     let mut found = dims.iter().enumerate().filter(|(_, dim)| dim.as_deref() == Some(name)).map(|(axis, _)| axis);
     Some([found.next()?, found.next()?])
@@ -317,6 +318,7 @@ fn range(item: &str) -> Result<StepRange, String> {
     }
 }
 
+/// Reads an integer as specifications write it; `None` if it is missing.
 pub fn integer(text: &str, beyond: BeyondInt64) -> Option<Result<i64, String>> {
     match text {
         "INT_MAX" => return Some(Ok(i64::MAX)),

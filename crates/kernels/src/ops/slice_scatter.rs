@@ -21,6 +21,9 @@ pub struct SliceScatter {
 
 impl SliceScatter {
     /// Without `updates` one value fills all places.
+    ///
+    /// # Errors
+    /// The slice or the shape of the updates does not fit.
     pub fn resolve(shape: &[usize], args: &SliceArgs, updates: Option<&[usize]>) -> Result<Self, Error> {
         let it = Self { spans: args.resolve(shape)? };
         check_updates(updates, &it.updates_shape(), shape, || args.describe(shape.len()))?;

@@ -21,6 +21,10 @@ pub enum SplitInto {
 /// An output takes about 1.5 KB, so the maximum is 100 MB.
 const MAX_OUTPUTS: usize = 1 << 16;
 
+/// Resolves the parts as slices.
+///
+/// # Errors
+/// The axis, the number of parts or the lengths do not fit.
 pub fn check(shape: &[usize], axis: i64, into: &SplitInto) -> Result<Vec<SliceArgs>> {
     let axis = check_axis(shape, axis)?;
     let dim = shape[axis];

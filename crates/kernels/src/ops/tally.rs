@@ -34,7 +34,7 @@ enum FoldStep {
 }
 
 impl Application {
-    /// A reduction of items of a dtype; `has_initial` tells whether the old item takes part.
+    /// A reduction of items of a dtype, with the old item if `has_initial`.
     ///
     /// # Errors
     /// The dtype lacks the reduction.

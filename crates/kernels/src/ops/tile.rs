@@ -10,7 +10,7 @@ use crate::item::tensor::Tensor;
 use crate::layout::axis::Span;
 use crate::layout::segments::{Segment, Segments};
 
-pub fn check(shape: &[usize], repeats: &[i64]) -> Result<Arrangement> {
+pub(crate) fn check(shape: &[usize], repeats: &[i64]) -> Result<Arrangement> {
     check_shape(shape, Subject::Data)?;
     let subject = Subject::Argument("repeats");
     let rank = shape.len().max(repeats.len());

@@ -10,6 +10,9 @@ use crate::item::tensor::Tensor;
 use crate::layout::view::View;
 
 /// Returns the data's axis per output axis; an empty list (Transpose-1) reverses the axes.
+///
+/// # Errors
+/// A shape or an argument does not fit.
 pub fn check(shape: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, Error> {
     let rank = shape.len();
     check_shape(shape, Subject::Data)?;

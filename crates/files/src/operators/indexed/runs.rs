@@ -13,7 +13,7 @@ const SPAN: usize = 1 << 20;
 /// Tuples may name one place any number of times, so bytes set no limit.
 const MAX_RUNS: usize = 1 << 14;
 
-/// What is done with an update.
+/// The treatment of an update.
 pub(super) enum Put<'t> {
     Replace,
     Combine(Combine),

@@ -175,7 +175,9 @@ impl Cast {
     }
 
     /// `out` must have the right length.
-    #[doc(hidden)]
+    ///
+    /// # Errors
+    /// An item cannot be cast without a loss that the rule forbids.
     pub fn apply_to(&self, items: &[u8], out: &mut [u8]) -> Result<Overflowed, CastFailure> {
         let (per, size) = (self.from_size().max(1), self.to_size());
         let count = items.len() / per;

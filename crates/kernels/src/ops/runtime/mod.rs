@@ -16,7 +16,6 @@ pub use self::into::{
     scatter_nd_reduce_into, scatter_update_into, slice_into, slice_scatter_into, split_into, stack_into, tile_into,
     transpose_into,
 };
-pub use super::call::Call;
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
@@ -70,7 +69,7 @@ impl<'a> TensorRef<'a> {
         self.bytes
     }
 
-    /// The dtype and shape, which [`Call::infer`](super::runtime::Call::infer) takes.
+    /// The dtype and shape, which [`Call::infer`](super::call::Call::infer) takes.
     pub fn meta(&self) -> Meta {
         Meta::new(self.dtype.clone(), self.shape.to_vec())
     }
