@@ -169,6 +169,7 @@ pub fn reads(view: &View, itemsize: usize, reads: GatherRule<'_>, mut each: impl
     });
 }
 
+#[inline]
 fn bytes_between(steps: &[Step], itemsize: usize) -> usize {
     (steps.iter().map(|s| (s.dim - 1) * s.from.unsigned_abs()).sum::<usize>() + 1) * itemsize
 }
@@ -221,10 +222,12 @@ fn each_read<E>(
     }
 }
 
+#[inline]
 fn backwards(steps: &[Step]) -> isize {
     steps.iter().filter(|s| s.from < 0).map(|s| s.from * (s.dim - 1) as isize).sum()
 }
 
+#[inline]
 fn lies_as_stored(steps: &[Step]) -> bool {
     let dense = |next: isize, s: &Step| (s.from == next && s.to == next).then(|| next * s.dim as isize);
     steps.iter().rev().try_fold(1, dense).is_some()

@@ -118,11 +118,13 @@ impl Tally {
     }
 
     /// How many places there are.
+    #[inline]
     pub fn places(&self) -> usize {
         self.counts.len()
     }
 
     /// Reduces an update into the item at place `at` of `out`.
+    #[inline]
     pub fn put(&mut self, at: usize, update: &[u8], out: &mut [u8]) {
         let item = &mut out[at * self.itemsize..][..self.itemsize];
         let count = &mut self.counts[at];
