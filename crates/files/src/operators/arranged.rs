@@ -24,17 +24,17 @@ pub struct Arranged {
 impl Arranged {
     /// Links the data; `item` fills all other places.
     pub fn new(arrangement: Arrangement, data: Source, item: Vec<u8>) -> Result<Self> {
-        let (dtype, shape) = (data.dtype().clone(), arrangement.shape());
+        let (dtype, shape) = (data.dtype().clone(), &arrangement.shape);
         if bytes_of(shape, dtype.itemsize()).is_none() {
             let message = format!("more bytes than can be counted ({} {shape:?})", dtype.name());
             return Err(Error::new(Subject::Output, message));
         }
-        let data = Converted::new(data, Conversion::identity(&dtype)).along(arrangement.axes());
-        Ok(Self { meta: Meta::new(dtype, shape.to_vec()), data, arrangement, item })
+        let data = Converted::new(data, Conversion::identity(&dtype)).along(&arrangement.axes);
+        Ok(Self { meta: Meta::new(dtype, shape.clone()), data, arrangement, item })
     }
 
     fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let (segments, is_counted) = (self.arrangement.segments(), self.arrangement.is_counted());
+        let Arrangement { segments, is_counted, .. } = &self.arrangement;
         let pieces: Vec<_> = segments.iter().zip(&window.ranges).map(|(axis, range)| axis.pieces(range)).collect();
         arrange(&pieces, &self.item, out, |places, place, out| {
             let (view, [span, ..]) = (self.data.view(), places) else {
@@ -52,13 +52,10 @@ impl Arranged {
     }
 
     fn access(&self) -> Access<'_> {
-        let access = Access::strided(&self.data.source, self.data.view(), self.arrangement.axes());
-        let pattern = match self.arrangement.is_counted() {
-            true => Pattern::Counted { view: self.data.view().clone() },
-            false => access.pattern,
-        };
-        let feeds = Feeds::Segments(self.arrangement.segments().to_vec());
-        Access { source: access.source, feeds, pattern, copy: None }
+        let Arrangement { axes, segments, is_counted, .. } = &self.arrangement;
+        let access = Access::strided(&self.data.source, self.data.view(), axes);
+        let pattern = if *is_counted { Pattern::Counted { view: self.data.view().clone() } } else { access.pattern };
+        Access { source: access.source, feeds: Feeds::Segments(segments.clone()), pattern, copy: None }
     }
 }
 
@@ -72,8 +69,7 @@ impl Fill for Arranged {
     }
 
     fn holdings(&self, _: usize, limits: &Limits) -> Vec<Holding> {
-        let (segments, is_counted) = (self.arrangement.segments(), self.arrangement.is_counted());
-        let source = &self.data.source;
+        let (Arrangement { segments, is_counted, .. }, source) = (&self.arrangement, &self.data.source);
         let in_c_order = is_counted.then(|| Holding::for_source(source, 0, Hold::COrder, limits.threads)).flatten();
         let is_forward = segments.iter().all(Segments::is_forward);
         let seekable = match is_forward {
@@ -93,7 +89,7 @@ impl Fill for Arranged {
 
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
         let (shape, itemsize) = (&self.meta.shape, self.meta.dtype.itemsize());
-        if self.arrangement.is_counted() {
+        if self.arrangement.is_counted {
             return fill_each(&region.runs(shape), itemsize, out, |run, out| {
                 let places = run.start..run.start + run.items();
                 self.fill_box(&Window { ranges: vec![places], ..*run }, out, scratch)
@@ -103,6 +99,6 @@ impl Fill for Arranged {
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        Ok(if self.arrangement.is_counted() { None } else { self.access().stored(window) })
+        Ok(if self.arrangement.is_counted { None } else { self.access().stored(window) })
     }
 }

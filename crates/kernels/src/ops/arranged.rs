@@ -13,11 +13,13 @@ use crate::memory;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrangement {
     /// The data's axis per output axis; `None` for a new axis of dim 1.
-    axes: Vec<Option<usize>>,
+    pub axes: Vec<Option<usize>>,
     /// One list per output axis, or one over all items if `is_counted`.
-    segments: Vec<Segments>,
-    shape: Vec<usize>,
-    is_counted: bool,
+    pub segments: Vec<Segments>,
+    /// The dims of the output.
+    pub shape: Vec<usize>,
+    /// Whether the items are one axis, in C order.
+    pub is_counted: bool,
 }
 
 impl Arrangement {
@@ -44,26 +46,6 @@ impl Arrangement {
     pub fn counted(shape: &[usize], segments: Segments) -> Self {
         let axes = (0..shape.len()).map(Some).collect();
         Self { axes, segments: vec![segments], shape: shape.to_vec(), is_counted: true }
-    }
-
-    /// The dims of the output.
-    pub fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    /// The data's axis per output axis; `None` for a new axis of dim 1.
-    pub fn axes(&self) -> &[Option<usize>] {
-        &self.axes
-    }
-
-    /// One list per output axis, or one over all items if they [are counted](Self::is_counted).
-    pub fn segments(&self) -> &[Segments] {
-        &self.segments
-    }
-
-    /// Whether the items are one axis, in C order.
-    pub fn is_counted(&self) -> bool {
-        self.is_counted
     }
 
     pub(super) fn of_array<T: Copy, D: Dimension>(

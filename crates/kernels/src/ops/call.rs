@@ -251,7 +251,7 @@ impl Call {
             Resolved::Reshaped(dims) => (vec![format!("shape {dims:?}")], None),
             Resolved::Arranged(arranged) => {
                 let item = matches!(self, Self::Pad { .. }).then(Vec::new);
-                (vec![format!("shape {:?}", arranged.shape())], item)
+                (vec![format!("shape {:?}", arranged.shape)], item)
             }
         };
         Ok(ResolvedCall { details, updates, resolved })

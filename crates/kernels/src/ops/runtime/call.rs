@@ -230,7 +230,7 @@ fn output_shape(resolved: &Resolved, data: &[usize]) -> Vec<usize> {
         Resolved::Joined(joined) => joined.shape.clone(),
         Resolved::Transposed(axes) => axes.iter().map(|&axis| data[axis]).collect(),
         Resolved::Reshaped(dims) => dims.clone(),
-        Resolved::Arranged(arrangement) => arrangement.shape().to_vec(),
+        Resolved::Arranged(arrangement) => arrangement.shape.clone(),
     }
 }
 
