@@ -93,7 +93,7 @@ impl Changes {
         let dtype = dtype.filter(|dtype| !dtype.same_kind(actual.dtype()));
         let cast = dtype.as_ref().map(|dtype| rewrite::cast_to(actual, dtype, limits)).transpose()?;
         let actual = cast.as_ref().unwrap_or(actual);
-        if let Some(Member { input, n, .. }) = opened.filter(|found| found.input.reader().facts().unwritten.is_some()) {
+        if let Some(Member { input, n, .. }) = opened.filter(|found| found.input.members().unwritten.is_some()) {
             rewrite::check_in_place(input, *n, actual, &label(typed), ACTUAL.name)?;
             let name = input.name(*n).map(str::to_owned);
             changes.put_in_place(typed, Accepted { name, place: None, dtype });
@@ -104,8 +104,8 @@ impl Changes {
         let old = rewrite::existing(file, &label(file), member.is_none())?;
         let name = match &old {
             Some(old) => old.names().and_then(|names| {
-                let found = opened.and_then(Member::name).or(names.first().copied());
-                member.or_else(|| found.map(str::to_owned))
+                let found = opened.and_then(Member::name).map(str::to_owned);
+                member.or(found).or_else(|| names.first().cloned())
             }),
             None => member.or_else(|| actual.member().filter(|_| Format::names_container(file)).map(str::to_owned)),
         };
@@ -174,7 +174,7 @@ impl Changes {
             new = Some(rewrite::cast_to(&mut found, old.dtype(), limits)?);
             accepted.dtype = Some(old.dtype().clone());
         }
-        if input.reader().facts().unwritten.is_none() {
+        if input.members().unwritten.is_none() {
             return self.put(path, Some(&input), accepted);
         }
         let label = input.label_of(input.name(n));
@@ -243,7 +243,7 @@ impl Changes {
         };
         let names = index.names().expect("an index names tensors");
         let at = names.iter().position(|other| other == name);
-        let last = (0..names.len()).max_by_key(|&n| names[n]);
+        let last = (0..names.len()).max_by_key(|&n| &names[n]);
         let n = at.or(last).ok_or_else(|| anyhow!("{}: holds no tensors, and names no file for one", index.label()))?;
         let shard = index.file_of(n)?.path.ok_or_else(|| anyhow!("{}: names no file", index.label()))?;
         // Numbered files of a folder are a model without an index.
@@ -345,7 +345,7 @@ fn check_format(path: &Path, old: Option<&Input>) -> Result<()> {
     match old {
         None => rewrite::new_format(path).map(drop).with_context(|| label(path))?,
         Some(old) => {
-            if let Some(why) = old.reader().facts().unwritten {
+            if let Some(why) = &old.members().unwritten {
                 let why = advised(why.message().to_owned(), why.advice());
                 bail!("{}: has no such tensor; {why}", label(path));
             }

@@ -160,7 +160,7 @@ impl TypedLine {
     /// Returns the names of the dimensions of the first tensor that has any.
     fn dimensions(&self) -> Vec<String> {
         let names = |input: Input| {
-            let all = 0..input.names().map_or(1, |names| names.len());
+            let all = 0..input.names().map_or(1, <[_]>::len);
             let mut wanted = input.member().and_then(|name| input.pick(Some(name)).ok()).map_or(all, |n| n..n + 1);
             wanted.find_map(|n| input.describe(n).ok()?.chunks?.dimension_names)
         };
@@ -186,7 +186,7 @@ impl TypedLine {
 }
 
 fn owned_names(input: &Input) -> Vec<String> {
-    input.names().into_iter().flatten().map(str::to_owned).collect()
+    input.names().unwrap_or_default().to_vec()
 }
 
 /// Returns those values that begin with the part of a word from `begin` on, with the rest of the word put before them.

@@ -216,7 +216,7 @@ impl Convert {
         set.check_readable(&reader.run.io.stderr)?;
         asked.finish()?;
         for input in whole.iter().filter(|_| !reader.run.quiet) {
-            if let Some(message) = input.reader().index_faults().taken_by(self.members.taken.filter()).message() {
+            if let Some(message) = input.members().index_faults().taken_by(self.members.taken.filter()).message() {
                 note(&io.stderr, &format!("{}: {message}", input.label()))?;
             }
         }
@@ -341,7 +341,7 @@ impl Convert {
                 None => vec![input.chosen()?],
                 Some(names) => (0..names.len()).filter(|&n| input.is_taken(n, filter)).collect(),
             };
-            whole_names.extend(names.into_iter().flatten().map(str::to_owned));
+            whole_names.extend(names.into_iter().flatten().cloned());
             let several = members.len() > 1;
             for n in members {
                 if format.can().metadata {
@@ -356,7 +356,7 @@ impl Convert {
                     (None, Some(old)) if container => Some(old.to_owned()),
                     // `name_by_files` names the tensor when the names of all other tensors are known.
                     (None, None) if container => None,
-                    (None, _) => input.reader().facts().own_name.map(str::to_owned),
+                    (None, _) => input.members().own_name.clone(),
                 };
                 taken_names.extend(input.name(n).filter(|_| whole).map(str::to_owned));
                 let own = input.name(n).filter(|_| whole || several);
@@ -397,7 +397,7 @@ impl Convert {
             let is_kept = one.whole && one.name.as_deref() == one.member.input.name(one.member.n);
             one.member
                 .input
-                .reader()
+                .members()
                 .file_stem(one.member.n)
                 .filter(|_| is_kept && !self.prefix_names)
                 .map(str::to_owned)
@@ -417,7 +417,7 @@ impl Convert {
         bail!(
             "{label}: tensors of {} would be called FILE:NAME, such as {name:?}: --prefix-names writes these names, \
              {}=*' drops the file's, and {}' takes one file",
-            list(&files.iter().map(String::as_str).collect::<Vec<_>>()),
+            list(&files),
             quoted("--rename"),
             quoted("--only"),
         )

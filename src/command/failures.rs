@@ -39,7 +39,7 @@ impl Failures {
         let mut files: Vec<Vec<(Member, Error)>> = Vec::new();
         for (member, error) in self.0 {
             let next = files.len();
-            let at = *numbers.entry(input.reader().file_number(member.n)).or_insert(next);
+            let at = *numbers.entry(input.members().file_number(member.n)).or_insert(next);
             if at == next {
                 files.push(Vec::new());
             }

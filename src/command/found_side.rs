@@ -34,7 +34,7 @@ pub(super) fn is_absent(located: &Located) -> bool {
         (Place::File(file) | Place::Store(file, _), Some(name))
             if !name.contains(['*', '?', '{']) && !RawView::is_meant(name) =>
         {
-            let has = |input: Input| input.names().is_none_or(|names| names.contains(&&**name));
+            let has = |input: Input| input.names().is_none_or(|names| names.contains(name));
             OpenOptions::default().open(&Located::from_path(file)).is_ok_and(|input| !has(input))
         }
         // addresses are never made, and a tensor of a folder is made through its file

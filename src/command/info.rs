@@ -272,12 +272,12 @@ impl Info {
         let holds_none = selected.is_none();
         let mut selected = selected.unwrap_or_default();
         let mut outcome = Outcome::Done;
-        if let Some(caution) = input.reader().facts().caution.filter(|_| input.member().is_none()) {
+        if let Some(caution) = input.members().caution.filter(|_| input.member().is_none()) {
             note(&reader.run.io.stderr, &format!("{}: {caution}", input.label()))?;
         }
         asked.look_at_all(&input, &selected);
         let (located, file) = (&file.located, file.file(input.member()));
-        let container = input.reader().container().filter(|_| holds_none);
+        let container = input.members().container.as_ref().filter(|_| holds_none);
         let metadata = container.and_then(|container| container.metadata.clone());
         if holds_none && !self.json && !self.members {
             found.lines.push_str(&format!("{}: holds no tensors\n", printable(&file)));
@@ -297,7 +297,7 @@ impl Info {
         }
         let described = found.infos.len();
         // FILE:NAME describes only the tensor
-        let attachments = input.reader().attachments().filter(|_| input.member().is_none() && !self.members);
+        let attachments = input.members().attachments.as_ref().filter(|_| input.member().is_none() && !self.members);
         let content: Arc<[String]> = match attachments.map(|attachments| attachments.listed()) {
             None => Arc::default(),
             Some(Ok(names)) => names.into(),
@@ -319,7 +319,7 @@ impl Info {
             if self.members {
                 found.lines.extend(member.name().into_iter().flat_map(|name| [printable(name), "\n".into()]));
                 match Self::described(&member, asked) {
-                    Err(error) if !input.reader().is_passed_over(n) => unread.add(member, error),
+                    Err(error) if !input.stored(n).is_passed_over => unread.add(member, error),
                     Ok(_) | Err(_) => {}
                 }
                 continue;
@@ -327,12 +327,12 @@ impl Info {
             let info = match Self::describe(&member, file.clone(), asked) {
                 Ok(info) => info::Info { content: Arc::clone(&content), ..info },
                 Err(error) => {
-                    let is_passed = input.reader().is_passed_over(n) && input.member() != input.name(n);
+                    let is_passed = input.stored(n).is_passed_over && input.member() != input.name(n);
                     if is_passed { &mut passed } else { &mut unread }.add(member, error);
                     continue;
                 }
             };
-            if counts_constants && info.items() <= SMALL_CONSTANT && input.reader().is_constant(n) {
+            if counts_constants && info.items() <= SMALL_CONSTANT && info.stored.is_constant {
                 small.push(info);
                 continue;
             }
@@ -374,7 +374,7 @@ impl Info {
             let line = format!("{file}: {count} of at most {SMALL_CONSTANT} items: --members lists them\n");
             found.lines.push_str(&line);
         }
-        let faults = input.reader().index_faults().taken_by(self.taken.filter());
+        let faults = input.members().index_faults().taken_by(self.taken.filter());
         if let Some(message) = faults.message() {
             note(&reader.run.io.stderr, &format!("{}: {message}", input.label()))?;
             let unlisted: Arc<[String]> = faults.names().into();
@@ -391,7 +391,7 @@ impl Info {
         };
         found.unread.extend(all.filter_map(|(n, reason)| {
             let lies_in = input.file_of(n).unwrap_or_default();
-            Some(unread_of(Some(listed(n)?.to_owned()), Some(reason), input.reader().known(n), &lies_in))
+            Some(unread_of(Some(listed(n)?.to_owned()), Some(reason), input.stored(n).known, &lies_in))
         }));
         if holds_none && self.json {
             let lies_in = MemberFile { metadata, ..MemberFile::default() };
@@ -423,15 +423,17 @@ impl Info {
     fn described(member: &Member, asked: &AskedDTypes<'_>) -> Result<Description> {
         let (Member { input, n, label }, asked) = (member, asked.of(member.name()));
         let is_text = !input.format().is_binary() && input.name(*n).is_none();
-        let blocks = if asked.is_bytes() { input.blocks(*n, label.clone())? } else { None };
-        let mut stored = if let Some(blocks) = blocks {
-            let Description { offset, elsewhere, .. } = input.describe(*n)?;
-            Description { offset, elsewhere, ..Description::from_source(&blocks) }
-        } else if is_text && asked.is_asked() {
-            Description::from_source(&member.source(asked)?)
-        } else {
-            input.describe(*n)?
+        let mut stored = match is_text && asked.is_asked() {
+            true => Description::from_source(&member.source(asked)?),
+            false => input.describe(*n)?,
         };
+        if stored.blocks.is_some()
+            && asked.is_bytes()
+            && let Some(blocks) = input.source_as(*n, label.clone())?.blocks()
+        {
+            let Description { offset, elsewhere, .. } = stored;
+            stored = Description { offset, elsewhere, ..Description::from_source(&blocks) };
+        }
         let read = asked.read(&stored.meta.dtype, label, false)?;
         stored.meta = read.meta(&stored.meta).map_err(|error| anyhow!("{label}: {}", error.message()))?;
         if let Some(chunks) = &mut stored.chunks {
@@ -458,7 +460,7 @@ impl Info {
             metadata: lies_in.metadata.map(|metadata| Arc::clone(&metadata.shown)),
             content: Arc::default(),
             unlisted: Arc::default(),
-            file_number: member.input.reader().file_number(member.n),
+            file_number: member.input.members().file_number(member.n),
             shared: None,
             error: None,
         })

@@ -44,7 +44,7 @@ pub struct OperandContainers {
 
 impl OperandContainers {
     pub(super) fn add(&self, input: &Input) {
-        locked(&self.all).extend(input.reader().container().cloned());
+        locked(&self.all).extend(input.members().container.clone());
     }
 
     pub(super) fn all(&self) -> Vec<Arc<Container>> {

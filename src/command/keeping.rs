@@ -60,19 +60,17 @@ pub(super) fn tell_what_stayed(run: Run<'_>, input: &Input) -> anyhow::Result<()
         return Ok(());
     }
     // The tensors are written already, so a failure to list attachments does not fail the command.
-    let names = input.reader().attachments().and_then(|attachments| attachments.listed().ok());
+    let names = input.members().attachments.as_ref().and_then(|attachments| attachments.listed().ok());
     let Some(names) = names.filter(|names| !names.is_empty()) else { return Ok(()) };
     let verb = if names.len() == 1 { "is not a tensor, and is" } else { "are not tensors, and are" };
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let line = format!("{}: {} {verb} not copied", input.label(), list(&names));
+    let line = format!("{}: {} {verb} not copied", input.label(), list(names));
     note(&run.io.stderr, &line)
 }
 
 /// Returns the command that puts new tensors into a container.
 pub(super) fn put_back(input: &Input, file: &str, members: &[String]) -> String {
-    let compress = if input.reader().facts().is_compressed { " --compress" } else { "" };
-    let is_old =
-        |member: &String| member == ANY_MEMBER || input.names().is_none_or(|names| names.contains(&member.as_str()));
+    let compress = if input.members().is_compressed { " --compress" } else { "" };
+    let is_old = |member: &String| member == ANY_MEMBER || input.names().is_none_or(|names| names.contains(member));
     let add = if members.iter().all(is_old) { "" } else { " --add" };
     let quoted = |word: String| {
         let is_plain = |c: char| c.is_alphanumeric() || "/._-=:,+@%".contains(c);

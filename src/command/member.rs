@@ -33,7 +33,7 @@ impl Member {
     /// Messages name the tensor by its file, and by its own name only if the file holds several.
     pub(super) fn from_input(input: Arc<Input>, n: usize) -> Self {
         // A Zarr array with arrays inside is one tensor, unless the arrays inside are wanted.
-        let is_one_of_many = input.reader().itself() != Some(n) && input.name(1).is_some();
+        let is_one_of_many = input.members().itself != Some(n) && input.name(1).is_some();
         let name = if is_one_of_many { input.name(n) } else { None };
         Self { n, label: input.label_of(name), input }
     }
@@ -53,7 +53,7 @@ impl Member {
     /// Accepts any integer dtype, and text without a dtype that holds only integers.
     pub(super) fn integers(&self, label: &str) -> Result<Source> {
         let refuse = |error: Error| refusal(label, &error);
-        let source = match self.input.reader().text().map(|text| text.values(Subject::Indices)) {
+        let source = match self.input.members().text.as_ref().map(|text| text.values(Subject::Indices)) {
             None => self.input.source(self.n)?,
             Some(values) => {
                 let values = values.map_err(refuse)?;
@@ -85,11 +85,13 @@ pub(super) fn typed(members: &[Member], asked: DTypeOption<'_>) -> Result<Vec<So
     };
     let (mut sources, mut plain) = (Vec::with_capacity(members.len()), Vec::new());
     for (n, Member { input, n: number, label }) in members.iter().enumerate() {
-        let values = input.reader().text().map(|text| text.values(Subject::Operand(n))).transpose().map_err(refuse)?;
+        let values =
+            input.members().text.as_ref().map(|text| text.values(Subject::Operand(n))).transpose().map_err(refuse)?;
         sources.push(match values {
             None => {
-                let blocks = if asked.is_bytes() { input.blocks(*number, label.clone())? } else { None };
-                Some(blocks.map_or_else(|| input.source_as(*number, label.clone()), Ok)?)
+                let source = input.source_as(*number, label.clone())?;
+                let blocks = if asked.is_bytes() { source.blocks() } else { None };
+                Some(blocks.unwrap_or(source))
             }
             Some(values) => match values.dtype() {
                 Some(dtype) => Some(text(&values, dtype, label, false)?),

@@ -93,7 +93,7 @@ impl<'a> OutputSet<'a> {
         if !is_one_of_many || input.describe(*n).is_ok() {
             return Err(why);
         }
-        match input.reader().is_passed_over(*n) {
+        match input.stored(*n).is_passed_over {
             true => self.passed_over.push(message(&why)),
             false => self.unreadable.add(old, message(&why)),
         }

@@ -193,8 +193,9 @@ impl NamedPairs {
     fn are_same_unread(&self, places: [TensorPlace; 2]) -> bool {
         let whole = |side: usize| {
             let input = self.sides[side].open(places[side].file).ok()?;
-            let (n, reader) = (places[side].number_in(&input).ok()?, input.reader());
-            Some((input.format(), reader.is_passed_over(n).then(|| reader.whole(n))??))
+            let stored = input.stored(places[side].number_in(&input).ok()?);
+            let (entry, bytes) = stored.entry.zip(stored.bytes).filter(|_| stored.is_passed_over)?;
+            Some((input.format(), io::Cursor::new(entry).chain(bytes)))
         };
         let is_same = |((one, a), (other, b))| one == other && has_same_bytes(a, b).unwrap_or(false);
         whole(0).zip(whole(1)).is_some_and(is_same)

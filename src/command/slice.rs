@@ -61,7 +61,7 @@ impl Slice {
         let reader = operation.reader;
         let slices = slices(&reader, &self.slices)?;
         let found = reader.open(&operation.data, OpenMode::Taking(self.taken.filter()))?;
-        let is_dataset = || found.reader().itself().is_none() && found.name(1).is_some();
+        let is_dataset = || found.members().itself.is_none() && found.name(1).is_some();
         if slices.is_by_names() && found.member().is_none() && is_dataset() {
             return self.dataset(&reader, &found, &slices, operation.destination);
         }
@@ -85,11 +85,11 @@ impl Slice {
         let asked = reader.asked(Reinterpret::Unsigned);
         let (mut set, mut all_dims) = (destination.output_set(destination.report(TITLE)), Vec::new());
         let names = input.names().unwrap_or_default();
-        self.taken.check_names(&names, &input.names_beside())?;
+        self.taken.check_names(names, &input.names_beside())?;
         let taken = |n: usize| input.is_taken(n, self.taken.filter());
         asked.look_at_all(input, &(0..names.len()).filter(|&n| taken(n)).collect::<Vec<_>>());
         let mut metadata = Vec::new();
-        for (n, &name) in names.iter().enumerate().filter(|(n, _)| taken(*n)) {
+        for (n, name) in names.iter().enumerate().filter(|(n, _)| taken(*n)) {
             let changes = |array: &UnreadArray| {
                 let sliced = !slices.with_dims_as_axes(&array.dims).is_empty();
                 if sliced { Some("--at") } else { output.changes(name, &array.dims) }

@@ -106,7 +106,7 @@ impl Textconv {
             match printed {
                 Ok(()) => out.write_all(&text).context("standard output")?,
                 Err(error) => {
-                    let bytes = input.reader().raw(n).or_else(bytes);
+                    let bytes = input.stored(n).bytes.or_else(bytes);
                     // inline values and streams that are not kept have no bytes to hash
                     if bytes.is_none() && input.name(n).is_none() {
                         return Err(error);

@@ -41,7 +41,8 @@ fn describe(name: &str) -> String {
     let input = OpenOptions::new(name).open(&Located::from_path(&path)).unwrap();
     let tensor = |n: usize| {
         let found = input.describe(n).unwrap();
-        let plain = input.reader().text().is_some_and(|text| text.values(Subject::Data).unwrap().dtype().is_none());
+        let plain =
+            input.members().text.as_ref().is_some_and(|text| text.values(Subject::Data).unwrap().dtype().is_none());
         let dtype = match found.meta.dtype.name().strip_prefix("<U") {
             _ if plain => "plain".to_owned(),
             Some(width) => format!("str of width {width}"),

@@ -17,7 +17,7 @@ fn read(text: &str, format: &str, skip: usize, dtype: &DType) -> Result<Tensor, 
         ..OpenOptions::new("FILE")
     };
     let input = options.open_stream(stream).map_err(|e| e.to_string())?;
-    let values = input.reader().text().expect("a text").values(Subject::Data);
+    let values = input.members().text.as_ref().expect("a text").values(Subject::Data);
     values.and_then(|values| values.read(dtype)).map_err(|e| e.to_string())
 }
 

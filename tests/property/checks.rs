@@ -117,7 +117,7 @@ pub(crate) fn csv(bytes: &[u8]) {
             Err(error) => return is_one_line(&error.to_string()),
             Ok(input) => input,
         };
-        let values = match input.reader().text().expect("a text").values(Subject::Data) {
+        let values = match input.members().text.as_ref().expect("a text").values(Subject::Data) {
             Err(error) => return is_one_line(error.message()),
             Ok(values) => values,
         };

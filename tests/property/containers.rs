@@ -59,7 +59,7 @@ pub(crate) fn any(bytes: &[u8], from: Option<Format>) -> Vec<(String, Tensor)> {
 
 fn opened(input: tensorop::error::Result<Input>) -> Vec<(String, Tensor)> {
     let Some(input) = refused(input) else { return Vec::new() };
-    let names = input.names().map(|names| names.into_iter().map(str::to_owned).collect::<Vec<_>>());
+    let names = input.names().map(<[String]>::to_vec);
     let count = names.as_ref().map_or(1, Vec::len);
     if count == 0 {
         assert!(refused(input.pick(None)).is_none());

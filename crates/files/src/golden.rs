@@ -381,7 +381,7 @@ impl<'a> TensorOrText<'a> {
     /// # Errors
     /// The member is malformed or unreadable.
     fn new(input: &'a Input, n: usize, subject: Subject) -> Result<Self> {
-        let values = input.reader().text().map(|text| text.values(subject)).transpose();
+        let values = input.members().text.as_ref().map(|text| text.values(subject)).transpose();
         match values.map_err(|error| named(error, input.label()))? {
             Some(values) if values.dtype().is_none() => Ok(Self::Text { values, label: input.label().to_owned() }),
             Some(_) | None => input.source(n).map(Self::Tensor),

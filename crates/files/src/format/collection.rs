@@ -260,14 +260,14 @@ impl Collection {
         let is_opened = is_index || (format.is_container() || !format.is_binary()) && may_hold_wanted;
         let mut listed = Listed { path: path.clone(), label, stem: Some(stem.clone()), parts, ..Listed::default() };
         let input = if is_opened { listed.reopen(&opening.options).ok() } else { None };
-        if input.as_ref().is_some_and(|input| input.reader().text().is_some_and(|text| text.is_other())) {
+        if input.as_ref().is_some_and(|input| input.members().text.as_ref().is_some_and(|text| text.is_other())) {
             self.left_alone.push(path);
             return Ok(Vec::new());
         }
         let is_broken = is_opened && input.is_none() && format.is_container();
         let container = input.filter(|input| input.names().is_some());
         let shards = container.as_ref().filter(|_| is_index);
-        let shards = shards.map_or_else(Vec::new, |input| input.reader().facts().files.to_vec());
+        let shards = shards.map_or_else(Vec::new, |input| input.members().files.to_vec());
         if let Some(other) = self.stems.get(&stem).copied() {
             let (one, two) = (self.path(other).display(), path.display());
             let error = malformed!("two files of one name: {one} and {two}");
@@ -283,7 +283,7 @@ impl Collection {
                 self.tensors.insert(name, TensorPlace::of_file(file, bytes));
             }
             Some(input) => {
-                let metadata = input.reader().container().filter(|container| container.names.is_empty());
+                let metadata = input.members().container.as_ref().filter(|container| container.names.is_empty());
                 let metadata = metadata.and_then(|container| container.metadata.clone());
                 self.without_tensors.extend(metadata.map(|metadata| (stem.clone(), metadata)));
                 for (n, name) in input.names().into_iter().flatten().enumerate() {

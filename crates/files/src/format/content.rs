@@ -6,9 +6,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::interface::ShownLater;
 use super::name_filter::NameFilter;
 use super::values::delimiter::TableOptions;
-use crate::error::{Context, Error, Result, bail, ensure};
+use crate::error::{Context, Result, bail, ensure};
 use crate::item::meta::Meta;
 use crate::memory::fill_from;
 use crate::parallel::Threads;
@@ -171,6 +172,8 @@ pub struct Description {
     pub elsewhere: Option<StoredRange>,
     /// The name of a scale that is still to be multiplied with the items.
     pub factor: Option<String>,
+    /// Whether it is a constant of a model.
+    pub is_constant: bool,
 }
 
 /// The readable part of the entry of an unreadable tensor.
@@ -194,7 +197,7 @@ pub struct StoredRange {
 impl Description {
     /// Describes a tensor without chunks.
     pub fn new(meta: Meta, bytes: u64, offset: Option<u64>) -> Self {
-        Self { meta, bytes, offset, chunks: None, blocks: None, elsewhere: None, factor: None }
+        Self { meta, bytes, offset, chunks: None, blocks: None, elsewhere: None, factor: None, is_constant: false }
     }
 
     /// The place of the items, if the reader knows it.
@@ -209,21 +212,6 @@ impl Description {
     pub fn from_source(source: &Source) -> Self {
         Self::new(source.meta().clone(), source.bytes() as u64, None)
     }
-}
-
-/// Properties of a file as a whole.
-#[derive(Clone, Debug, Default)]
-pub struct FileFacts<'a> {
-    /// As in an ONNX TensorProto.
-    pub own_name: Option<&'a str>,
-    /// Why the file can be patched but not rewritten (a Zarr store of version 2).
-    pub unwritten: Option<Error>,
-    /// Whether a member is compressed in a format without compression.
-    pub is_compressed: bool,
-    /// A warning that other programs read less of the file.
-    pub caution: Option<&'static str>,
-    /// The files that this one names, readable or not.
-    pub files: &'a [PathBuf],
 }
 
 #[derive(Clone, Debug, Default)]
@@ -286,6 +274,12 @@ pub struct UnlistedTensor {
     /// The name in the shard.
     pub member: String,
     pub shard: PathBuf,
+}
+
+impl ShownLater for IndexFaults {
+    fn index_faults(&self) -> IndexFaults {
+        self.clone()
+    }
 }
 
 impl IndexFaults {

@@ -27,9 +27,9 @@ impl Input {
 
     /// Returns further names that patterns may match: with the stem, excluded, missing in an index, or left alone.
     pub fn names_beside(&self) -> Vec<String> {
-        let mut names = [self.reader().index_faults().names(), self.left_alone.clone()].concat();
+        let mut names = [self.members().index_faults().names(), self.left_alone.clone()].concat();
         if let Some(InFolder { model, left_out, .. }) = self.folder.as_deref() {
-            names.extend(self.reader().names().unwrap_or_default().iter().map(|name| model.within(name)));
+            names.extend(self.names().unwrap_or_default().iter().map(|name| model.within(name)));
             names.extend(left_out.iter().cloned());
         }
         names
@@ -137,7 +137,7 @@ impl Collection {
         for (n, Listed { path, .. }) in self.files.iter().enumerate().filter(|(_, file)| file.is_container) {
             found.extend((path.extension() == Some("xml".as_ref())).then(|| path.with_extension("bin")));
             let Ok(input) = self.open(n) else { continue };
-            let described = (0..input.names().map_or(0, |names| names.len())).filter_map(|n| input.describe(n).ok());
+            let described = (0..input.names().map_or(0, <[_]>::len)).filter_map(|n| input.describe(n).ok());
             let holders = described.filter_map(|found| found.elsewhere?.holder);
             found.extend(holders.map(|holder| path.with_file_name(&*holder)));
         }

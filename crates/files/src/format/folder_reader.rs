@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::collection::{Collection, TensorPlace};
-use super::content::{Description, IndexFaults, KnownTensor, MemberFile, UnlistedTensor};
+use super::content::{Description, IndexFaults, MemberFile, UnlistedTensor};
 use super::folder::{BesideIndex, FolderFile, IndexedFolder};
 use super::glob::Glob;
-use super::interface::Reader;
+use super::interface::{Members, Reader, ShownLater, StoredMember};
 use super::name_filter::{InFolder, NameFilter};
 use super::numbered::{self, NumberedName};
 use super::open::Input;
@@ -34,7 +34,11 @@ impl Collection {
             names.push(name.to_owned());
             places.push(place);
         }
-        let reader = Box::new(FolderReader { collection: self, names, places });
+        let (names, file_numbers) = (Some(names.into()), places.iter().map(|place| place.file).collect());
+        let collection = Arc::new(self);
+        let later = Some(Arc::clone(&collection) as _);
+        let members = Members { names, file_numbers, later, ..Members::default() };
+        let reader = Box::new(FolderReader { collection, members, places });
         Ok(Input::from_reader(label, Format::FOLDER, reader).with_beside(beside))
     }
 }
@@ -50,8 +54,8 @@ fn bytes_at(path: &Path) -> Option<Box<dyn Read>> {
 
 #[derive(Debug)]
 struct FolderReader {
-    collection: Collection,
-    names: Vec<String>,
+    collection: Arc<Collection>,
+    members: Members,
     places: Vec<TensorPlace>,
 }
 
@@ -69,8 +73,8 @@ impl FolderReader {
 }
 
 impl Reader for FolderReader {
-    fn names(&self) -> Option<&[String]> {
-        Some(&self.names)
+    fn members(&self) -> &Members {
+        &self.members
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
@@ -81,27 +85,6 @@ impl Reader for FolderReader {
         self.ask(n, |reader, n| reader.source(n, label))
     }
 
-    fn is_passed_over(&self, n: usize) -> bool {
-        self.find(n).is_ok_and(|(input, number)| input.reader().is_passed_over(number))
-    }
-
-    fn is_constant(&self, n: usize) -> bool {
-        self.find(n).is_ok_and(|(input, number)| input.reader().is_constant(number))
-    }
-
-    fn file_stem(&self, n: usize) -> Option<&str> {
-        let stem = self.collection.stem(self.places[n].file)?;
-        self.names[n].strip_prefix(stem).filter(|rest| rest.starts_with(':')).map(|_| stem)
-    }
-
-    fn known(&self, n: usize) -> KnownTensor {
-        self.ask(n, |reader, n| Ok(reader.known(n))).unwrap_or_default()
-    }
-
-    fn index_faults(&self) -> IndexFaults {
-        self.collection.index_faults()
-    }
-
     fn file_of(&self, n: usize) -> Result<MemberFile> {
         let (input, number) = self.find(n)?;
         let MemberFile { path, member, metadata, .. } = input.file_of(number)?;
@@ -110,13 +93,22 @@ impl Reader for FolderReader {
         Ok(MemberFile { path: Some(path), member, format: Some(input.format().name()), metadata })
     }
 
-    fn file_number(&self, n: usize) -> usize {
-        self.places[n].file
+    fn stored(&self, n: usize) -> StoredMember {
+        let StoredMember { known, bytes, is_passed_over, .. } =
+            self.ask(n, |reader, n| Ok(reader.stored(n))).unwrap_or_default();
+        let bytes = bytes.or_else(|| bytes_at(self.collection.path(self.places[n].file)));
+        // a copy of an array of a store needs that store alone
+        StoredMember { known, bytes, is_passed_over, ..StoredMember::default() }
+    }
+}
+
+impl ShownLater for Collection {
+    fn stem(&self, file: usize) -> Option<&str> {
+        self.stem(file)
     }
 
-    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        let member = self.find(n).ok().and_then(|(input, number)| input.reader().raw(number));
-        member.or_else(|| bytes_at(self.collection.path(self.places[n].file)))
+    fn index_faults(&self) -> IndexFaults {
+        self.index_faults()
     }
 }
 
@@ -167,7 +159,7 @@ impl Collection {
         let mut all = IndexFaults::default();
         for file in &self.files {
             let Some(input) = &file.input else { continue };
-            let IndexFaults { unlisted, total } = input.reader().index_faults();
+            let IndexFaults { unlisted, total } = input.members().index_faults();
             let stem = file.stem.as_deref().filter(|_| self.model.is_none());
             let begin = stem.map_or_else(String::new, |stem| format!("{stem}:"));
             let named = |tensor: UnlistedTensor| UnlistedTensor { name: format!("{begin}{}", tensor.name), ..tensor };

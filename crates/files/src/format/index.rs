@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::{iter, slice};
@@ -12,8 +11,8 @@ use serde::de::{Error as _, IgnoredAny, MapAccess};
 use serde_json::Value;
 
 use super::beside::{is_plain_name, join, open_beside};
-use super::content::{Content, Description, FileFacts, IndexFaults, KnownTensor, MemberFile, UnlistedTensor};
-use super::interface::{Confidence, Reader};
+use super::content::{Content, Description, IndexFaults, MemberFile, UnlistedTensor};
+use super::interface::{Confidence, Members, Reader, ShownLater, StoredMember};
 use super::python_json::{FromObject, JsonObject, one_line};
 use super::safetensors::{self, HeaderIndex, MAX_HEADER, MAX_MEMBERS, SafetensorsReader};
 use super::{foreign, torch};
@@ -63,33 +62,23 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         names.push(name);
         places.push(shard);
     }
-    let (identity, files) = (Some(bytes.identity()?), Vec::new());
-    let mut reader = IndexReader { identity, folder, requests, shards, files, names, places, total };
-    reader.files = reader.shards.iter().filter_map(|shard| reader.path(shard).ok()).collect();
-    Ok(Box::new(reader))
+    let shards = IndexShards { identity: Some(bytes.identity()?), folder, requests, shards };
+    Ok(Box::new(shards.reader(names, places, total)))
 }
 
 /// An unreadable shard is listed as one tensor with the name of the file.
 pub(super) fn of_shards(folder: PathBuf, locations: &[String], requests: RequestOptions) -> Result<Box<dyn Reader>> {
     let shard = |location: &String| IndexShard { location: location.clone(), opened: OnceLock::new() };
-    let mut reader = IndexReader {
-        identity: None,
-        files: locations.iter().map(|location| folder.join(location)).collect(),
-        folder: Some(folder),
-        requests,
-        shards: locations.iter().map(shard).collect(),
-        names: Vec::new(),
-        places: Vec::new(),
-        total: None,
-    };
+    let shards = locations.iter().map(shard).collect();
+    let shards = IndexShards { identity: None, folder: Some(folder), requests, shards };
     let (mut seen, mut names, mut places) = (HashMap::new(), Vec::new(), Vec::new());
-    for (place, shard) in reader.shards.iter().enumerate() {
-        let opened = made_once(&shard.opened, || reader.open(shard));
+    for (place, shard) in shards.shards.iter().enumerate() {
+        let opened = made_once(&shard.opened, || shards.open(shard));
         let own = slice::from_ref(&shard.location);
-        let found = opened.map_or(own, |opened| opened.reader.names().unwrap_or_default());
+        let found = opened.map_or(own, |opened| opened.names());
         for name in found {
             if let Some(other) = seen.insert(name.clone(), place) {
-                let [one, two] = [other, place].map(|place| &reader.shards[place].location);
+                let [one, two] = [other, place].map(|place| &shards.shards[place].location);
                 return Err(malformed!(
                     "{one} and {two} both hold {}, and no index says which counts",
                     python::repr_str(name)
@@ -99,8 +88,7 @@ pub(super) fn of_shards(folder: PathBuf, locations: &[String], requests: Request
         places.extend(iter::repeat_n(place, found.len()));
         names.extend(found.iter().cloned());
     }
-    (reader.names, reader.places) = (names, places);
-    Ok(Box::new(reader))
+    Ok(Box::new(shards.reader(names, places, None)))
 }
 
 pub(super) fn listed(text: &[u8]) -> Option<(Vec<String>, Vec<String>)> {
@@ -121,18 +109,27 @@ pub(super) fn bytes_of_items(path: &Path) -> Option<u64> {
 
 #[derive(Debug)]
 struct IndexReader {
+    index: Arc<Index>,
+    members: Members,
+}
+
+#[derive(Debug)]
+struct Index {
+    shards: IndexShards,
+    names: Arc<[String]>,
+    places: Arc<[usize]>,
+    /// The `total_size` of the index.
+    total: Option<u64>,
+}
+
+#[derive(Debug)]
+struct IndexShards {
     /// `None` without an index.
     identity: Option<Identity>,
     /// `None` if the index is not a file.
     folder: Option<PathBuf>,
     requests: RequestOptions,
     shards: Vec<IndexShard>,
-    /// Of shards with valid names.
-    files: Vec<PathBuf>,
-    names: Vec<String>,
-    places: Vec<usize>,
-    /// The `total_size` of the index.
-    total: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -150,25 +147,39 @@ struct OpenIndexShard {
 }
 
 impl OpenIndexShard {
+    fn names(&self) -> &[String] {
+        self.reader.members().names().unwrap_or_default()
+    }
+
     fn bytes_of(&self, n: usize) -> Option<u64> {
         self.reader.describe(n).ok().filter(|_| !self.is_torch).map(|described| described.bytes)
     }
 }
 
-impl IndexReader {
+impl Index {
     fn shard(&self, n: usize) -> &IndexShard {
-        &self.shards[self.places[n]]
+        &self.shards.shards[self.places[n]]
     }
 
     fn find(&self, n: usize) -> Result<(&OpenIndexShard, usize)> {
         let (shard, name) = (self.shard(n), &self.names[n]);
-        let open = || self.open(shard).with_context(|| format!("shard {}", python::repr_str(&shard.location)));
+        let open = || self.shards.open(shard).with_context(|| format!("shard {}", python::repr_str(&shard.location)));
         let opened = made_once(&shard.opened, open)?;
         let there = opened.numbers.get(name).ok_or_else(|| {
             let (name, shard) = (python::repr_str(name), python::repr_str(&shard.location));
             malformed!("the index says that {name} is in {shard}, which has no tensor of that name")
         })?;
         Ok((opened, *there))
+    }
+}
+
+impl IndexShards {
+    fn reader(self, names: Vec<String>, places: Vec<usize>, total: Option<u64>) -> IndexReader {
+        let files = self.shards.iter().filter_map(|shard| self.path(shard).ok()).collect();
+        let index = Arc::new(Index { shards: self, names: names.into(), places: places.into(), total });
+        let (names, file_numbers) = (Some(Arc::clone(&index.names)), Arc::clone(&index.places));
+        let later = Some(Arc::clone(&index) as _);
+        IndexReader { members: Members { names, file_numbers, files, later, ..Members::default() }, index }
     }
 
     fn path(&self, shard: &IndexShard) -> Result<PathBuf> {
@@ -190,47 +201,18 @@ impl IndexReader {
             true => torch::open(content)?,
             false => Box::new(SafetensorsReader::read(bytes, self.identity)?),
         };
-        let numbers = reader.names().into_iter().flatten().cloned().enumerate().map(|(n, name)| (name, n)).collect();
+        let numbers =
+            reader.members().names().into_iter().flatten().cloned().enumerate().map(|(n, name)| (name, n)).collect();
         Ok(OpenIndexShard { reader, is_torch, numbers })
     }
 }
 
-impl Reader for IndexReader {
-    fn names(&self) -> Option<&[String]> {
-        Some(&self.names)
-    }
-
-    fn file_of(&self, n: usize) -> Result<MemberFile> {
-        // Errors of the shard appear here, with the name in the index.
-        let (shard, there) = self.find(n)?;
-        let path = Some(self.path(self.shard(n))?);
-        let format = if shard.is_torch { Some(TORCH) } else { self.identity.is_none().then_some(FORMAT) };
-        let member = Some(self.names[n].clone());
-        Ok(MemberFile { path, member, format, ..shard.reader.file_of(there)? })
-    }
-
-    fn file_number(&self, n: usize) -> usize {
-        self.places[n]
-    }
-
-    fn facts(&self) -> FileFacts<'_> {
-        FileFacts { files: &self.files, ..FileFacts::default() }
-    }
-
-    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        let (shard, there) = self.find(n).ok()?;
-        shard.reader.raw(there)
-    }
-
-    fn known(&self, n: usize) -> KnownTensor {
-        self.find(n).map_or_else(|_| KnownTensor::default(), |(shard, there)| shard.reader.known(there))
-    }
-
+impl ShownLater for Index {
     fn index_faults(&self) -> IndexFaults {
-        let opened: Vec<_> = self.shards.iter().map(|shard| shard.opened.get()).collect();
+        let opened: Vec<_> = self.shards.shards.iter().map(|shard| shard.opened.get()).collect();
         let mut listed = vec![0; opened.len()];
         let mut total = Some(0_u64);
-        for (name, &place) in self.names.iter().zip(&self.places) {
+        for (name, &place) in self.names.iter().zip(&*self.places) {
             let found = opened[place].and_then(|shard| Some((shard, *shard.numbers.get(name)?)));
             listed[place] += usize::from(found.is_some());
             let bytes = found.and_then(|(shard, there)| shard.bytes_of(there));
@@ -239,10 +221,10 @@ impl Reader for IndexReader {
         let (mut unlisted, mut more) = (Vec::new(), 0_u64);
         for (place, shard) in opened.iter().enumerate() {
             let Some(opened) = shard.filter(|shard| shard.numbers.len() > listed[place]) else { continue };
-            let Ok(path) = self.path(&self.shards[place]) else { continue };
-            let of_shard = self.names.iter().zip(&self.places).filter(|(_, other)| **other == place);
+            let Ok(path) = self.shards.path(&self.shards.shards[place]) else { continue };
+            let of_shard = self.names.iter().zip(&*self.places).filter(|(_, other)| **other == place);
             let named: HashSet<_> = of_shard.map(|(name, _)| name).collect();
-            for (n, name) in opened.reader.names().into_iter().flatten().enumerate() {
+            for (n, name) in opened.names().iter().enumerate() {
                 if !named.contains(name) {
                     more = more.saturating_add(opened.bytes_of(n).unwrap_or_default());
                     unlisted.push(UnlistedTensor { name: name.clone(), member: name.clone(), shard: path.clone() });
@@ -254,19 +236,34 @@ impl Reader for IndexReader {
         let total = self.total.zip(total).filter(differs).map(|(said, right)| (TOTAL, [said, right]));
         IndexFaults { unlisted, total }
     }
+}
 
-    fn is_passed_over(&self, n: usize) -> bool {
-        self.find(n).is_ok_and(|(shard, there)| shard.reader.is_passed_over(there))
+impl Reader for IndexReader {
+    fn members(&self) -> &Members {
+        &self.members
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
-        let (shard, there) = self.find(n)?;
+        let (shard, there) = self.index.find(n)?;
         Ok(Description { offset: None, ..shard.reader.describe(there)? })
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        let (shard, there) = self.find(n)?;
+        let (shard, there) = self.index.find(n)?;
         shard.reader.source(there, label)
+    }
+
+    fn file_of(&self, n: usize) -> Result<MemberFile> {
+        let Index { shards, names, .. } = &*self.index;
+        // Errors of the shard appear here, with the name in the index.
+        let (shard, there) = self.index.find(n)?;
+        let path = Some(shards.path(self.index.shard(n))?);
+        let format = if shard.is_torch { Some(TORCH) } else { shards.identity.is_none().then_some(FORMAT) };
+        Ok(MemberFile { path, member: Some(names[n].clone()), format, ..shard.reader.file_of(there)? })
+    }
+
+    fn stored(&self, n: usize) -> StoredMember {
+        self.index.find(n).map_or_else(|_| StoredMember::default(), |(shard, there)| shard.reader.stored(there))
     }
 }
 

@@ -5,14 +5,15 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::content::{Description, FileFacts, IndexFaults, KnownTensor, MemberFile};
+use super::content::{Description, IndexFaults, KnownTensor, MemberFile};
 use super::file_options::{LayoutRequest, NamedCopy};
 use super::packed;
 use super::values::{self, Values};
 use crate::engine::sink::{Take, Written};
-use crate::error::{Result, Subject};
+use crate::error::{Error, Result, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
@@ -43,16 +44,120 @@ impl Confidence {
     }
 }
 
-/// The most items of a small constant.
+/// The most items of a small constant. Lists count small constants, because a model has hundreds.
 pub const SMALL_CONSTANT: usize = 16;
+
+/// The members of an open file or store, and what else it tells without being read on.
+#[derive(Clone, Debug, Default)]
+pub struct Members {
+    /// `None` for a single tensor without a name.
+    pub names: Option<Arc<[String]>>,
+    /// The container that the tensors refer to; `None` if the file holds one tensor, or names other files.
+    pub container: Option<Arc<Container>>,
+    /// The number of the member that the container is itself: a Zarr array can contain others. It is meant if no member
+    /// is named.
+    pub itself: Option<usize>,
+    /// `None` if the format has no attachments.
+    pub attachments: Option<Arc<dyn Attachments>>,
+    /// Numbers of the files that hold the members, which are in an index or a folder; empty if all are in one file.
+    pub file_numbers: Arc<[usize]>,
+    /// The files that this one names, readable or not.
+    pub files: Arc<[PathBuf]>,
+    /// The name of the only tensor, as in an ONNX TensorProto.
+    pub own_name: Option<String>,
+    /// Why the file can be patched but not rewritten (a Zarr store of version 2).
+    pub unwritten: Option<Error>,
+    /// Whether a member is compressed in a format without compression.
+    pub is_compressed: bool,
+    /// A warning that other programs read less of the file.
+    pub caution: Option<&'static str>,
+    /// The text of the file; `None` if its dtype does not depend on other operands.
+    pub text: Option<Arc<dyn TextReader>>,
+    /// What shows later.
+    pub later: Option<Arc<dyn ShownLater>>,
+}
+
+impl Members {
+    /// Those of a file or store that holds them itself.
+    pub fn of(container: Container) -> Self {
+        let (names, attachments) = (Some(Arc::clone(&container.names)), container.attachments.clone());
+        Self { names, attachments, container: Some(Arc::new(container)), ..Self::default() }
+    }
+
+    /// Returns the names; `None` for a single tensor without a name.
+    pub fn names(&self) -> Option<&[String]> {
+        self.names.as_deref().or_else(|| self.later.as_ref()?.names())
+    }
+
+    /// Adds the container to the source of member `n`.
+    pub(super) fn own(&self, source: Source, n: usize) -> Source {
+        match &self.container {
+            Some(container) => source.one_of(Arc::clone(container), n),
+            None => source,
+        }
+    }
+
+    /// Returns a number for the file that holds member `n`. Files of an index or a folder have different numbers.
+    pub fn file_number(&self, n: usize) -> usize {
+        self.file_numbers.get(n).copied().unwrap_or_default()
+    }
+
+    /// Returns the name of the file in a folder with which the name of member `n` begins, before a colon.
+    pub fn file_stem(&self, n: usize) -> Option<&str> {
+        let stem = self.later.as_ref()?.stem(*self.file_numbers.get(n)?)?;
+        self.names.as_ref()?[n].strip_prefix(stem).filter(|rest| rest.starts_with(':')).map(|_| stem)
+    }
+
+    /// Returns the faults of an index that the shards opened so far show.
+    pub fn index_faults(&self) -> IndexFaults {
+        self.later.as_ref().map_or_else(IndexFaults::default, |later| later.index_faults())
+    }
+}
+
+/// What shows of the members of a file once a store is searched, or other files are open.
+pub trait ShownLater: Debug + Send + Sync {
+    /// The names of a Zarr array and of those in it.
+    fn names(&self) -> Option<&[String]> {
+        None
+    }
+
+    /// The path of a file in its folder without the ending.
+    fn stem(&self, _file: usize) -> Option<&str> {
+        None
+    }
+
+    /// The faults of an index that the shards opened so far show.
+    fn index_faults(&self) -> IndexFaults {
+        IndexFaults::default()
+    }
+}
+
+/// What is known of a member that is not read as a tensor.
+#[derive(Default)]
+pub struct StoredMember {
+    /// The readable part of its entry.
+    pub known: KnownTensor,
+    /// The stored bytes, readable or not, if they are contiguous.
+    pub bytes: Option<Box<dyn Read>>,
+    /// What its entry says beside the place of the bytes. Two passed-over members of a format are equal if entries and bytes
+    /// are. `None` if the reader does not know all of them.
+    pub entry: Option<String>,
+    /// Whether it is of a kind that the reader does not know. It is listed as not read, and is no fault of the file.
+    pub is_passed_over: bool,
+    /// Returns an array of a store for an unread copy, if it cannot be read because of an unknown dtype, codec or the
+    /// like.
+    pub unread: Option<Box<dyn FnOnce() -> Result<Option<UnreadArray>>>>,
+}
 
 /// An open file or store in one format. A reader does not know the name of its file, and its errors do not contain it.
 ///
 /// A format must implement [`source`](Self::source), and [`describe`](Self::describe) unless it has to read all items for
-/// that. A container also implements [`names`](Self::names). Every other method is for the few formats that differ from
-/// its default.
+/// that. Every other method but [`members`](Self::members) is for the few formats that differ from its default.
 pub trait Reader: Debug + Send + Sync {
-    /// Describes member `n` without reading its items. A single tensor is member 0.
+    /// What it holds. A single tensor is member 0.
+    fn members(&self) -> &Members;
+
+    /// Describes member `n` without reading its items.
     ///
     /// # Errors
     /// The header of the member is malformed.
@@ -66,107 +171,18 @@ pub trait Reader: Debug + Send + Sync {
     /// The member is malformed, as far as its header shows.
     fn source(&self, n: usize, label: String) -> Result<Source>;
 
-    /// The names of a container's members; `None` for a single tensor without a name.
-    fn names(&self) -> Option<&[String]> {
-        Some(&self.container()?.names)
-    }
-
-    /// The number of the member that the container is itself: a Zarr array can contain others. It is meant if no member
-    /// is named.
-    fn itself(&self) -> Option<usize> {
-        None
-    }
-
-    /// Facts about the file, beside its tensors.
-    fn facts(&self) -> FileFacts<'_> {
-        FileFacts::default()
-    }
-
-    /// The container that the tensors refer to; `None` if the file holds one tensor, or names other files.
-    fn container(&self) -> Option<&Arc<Container>> {
-        None
-    }
-
-    /// The attachments of a container; `None` if its format has none.
-    fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
-        self.container()?.attachments.as_ref()
-    }
-
-    /// The text of the file; `None` if its dtype does not depend on other operands.
-    fn text(&self) -> Option<&dyn TextReader> {
-        None
-    }
-
-    /// Facts about the file that holds member `n`.
+    /// Returns facts about the file that holds member `n`.
     ///
     /// # Errors
     /// Another file holds the member, and does not exist, cannot be read or has no such member.
     fn file_of(&self, _: usize) -> Result<MemberFile> {
-        Ok(MemberFile {
-            metadata: self.container().and_then(|container| container.metadata.clone()),
-            ..MemberFile::default()
-        })
+        let metadata = self.members().container.as_ref().and_then(|container| container.metadata.clone());
+        Ok(MemberFile { metadata, ..MemberFile::default() })
     }
 
-    /// A number for the file that holds member `n`. Files of an index or a folder have different numbers.
-    fn file_number(&self, _: usize) -> usize {
-        0
-    }
-
-    /// The source of the blocks of member `n` as bytes, of shape `[…, bytes of a row]`; `None` if its items are not in
-    /// blocks.
-    ///
-    /// # Errors
-    /// The member is malformed, as far as its header shows.
-    fn blocks(&self, _: usize, _label: String) -> Result<Option<Source>> {
-        Ok(None)
-    }
-
-    /// The stored bytes of member `n`, readable or not, if they are contiguous.
-    fn raw(&self, _: usize) -> Option<Box<dyn Read>> {
-        None
-    }
-
-    /// The stored bytes of member `n`, which is [passed over](Self::is_passed_over), and its entry in the file. Two
-    /// members of a format are equal if these bytes are. `None` if the reader does not know them.
-    fn whole(&self, _: usize) -> Option<Box<dyn Read>> {
-        None
-    }
-
-    /// Returns an array of a store for an unread copy, if it cannot be read because of an unknown dtype, codec or the
-    /// like.
-    ///
-    /// # Errors
-    /// The stored values cannot be listed.
-    fn unread(&self, _: usize) -> Result<Option<UnreadArray>> {
-        Ok(None)
-    }
-
-    /// Whether member `n` is of a kind that the reader does not know. It is listed as not read, and is no fault of the
-    /// file.
-    fn is_passed_over(&self, _: usize) -> bool {
-        false
-    }
-
-    /// The readable part of the entry of member `n`.
-    fn known(&self, _: usize) -> KnownTensor {
-        KnownTensor::default()
-    }
-
-    /// Whether member `n` is a constant of a model. Lists count those of at most [`SMALL_CONSTANT`] items, because a model
-    /// has hundreds.
-    fn is_constant(&self, _: usize) -> bool {
-        false
-    }
-
-    /// The name of the file in a folder with which the name of member `n` begins, before a colon.
-    fn file_stem(&self, _: usize) -> Option<&str> {
-        None
-    }
-
-    /// The faults of an index that the shards opened so far show.
-    fn index_faults(&self) -> IndexFaults {
-        IndexFaults::default()
+    /// Returns what is known of member `n`, if it is not read.
+    fn stored(&self, _: usize) -> StoredMember {
+        StoredMember::default()
     }
 
     /// Locks the folder of member `n` while its [`source`](Self::source) exists. A shared lock lets other processes
@@ -180,7 +196,7 @@ pub trait Reader: Debug + Send + Sync {
 }
 
 /// An open text (JSON, CSV), whose dtype may depend on other operands.
-pub trait TextReader {
+pub trait TextReader: Debug + Send + Sync {
     /// Returns the values of the text. Errors are about `subject`.
     ///
     /// # Errors
@@ -193,14 +209,28 @@ pub trait TextReader {
     }
 }
 
-impl<T: TextReader + Debug + Send + Sync> Reader for T {
-    fn text(&self) -> Option<&dyn TextReader> {
-        Some(self)
+/// The reader of a text.
+#[derive(Debug)]
+pub(super) struct TextFile {
+    text: Arc<dyn TextReader>,
+    members: Members,
+}
+
+impl TextFile {
+    pub(super) fn boxed(text: impl TextReader + 'static) -> Box<dyn Reader> {
+        let text: Arc<dyn TextReader> = Arc::new(text);
+        Box::new(Self { members: Members { text: Some(Arc::clone(&text)), ..Members::default() }, text })
+    }
+}
+
+impl Reader for TextFile {
+    fn members(&self) -> &Members {
+        &self.members
     }
 
     fn source(&self, _: usize, label: String) -> Result<Source> {
         // A reader does not know which operand it reads.
-        values::source(self.values(Subject::Data), label)
+        values::source(self.text.values(Subject::Data), label)
     }
 }
 

@@ -38,8 +38,8 @@ fn word<'a>(text: &mut &'a [u8]) -> &'a [u8] {
 }
 
 /// Lists the first names and the number of others.
-pub fn list(names: &[&str]) -> String {
-    let mut names = names.to_vec();
+pub fn list(names: &[impl AsRef<str>]) -> String {
+    let mut names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     names.sort_by(|a, b| by_numbers(a, b));
     let shown: Vec<_> = names.iter().take(NAMES).map(|name| format!("{name:?}")).collect();
     let more = names.len().saturating_sub(NAMES);
@@ -47,7 +47,7 @@ pub fn list(names: &[&str]) -> String {
 }
 
 /// Returns up to three quoted names similar to `name`.
-pub fn alike(name: &str, names: &[&str]) -> Vec<String> {
+pub fn alike(name: &str, names: &[impl AsRef<str>]) -> Vec<String> {
     const ALIKE: f64 = 0.8;
     let lower = name.to_lowercase();
     let score = |other: &str| {
@@ -55,7 +55,8 @@ pub fn alike(name: &str, names: &[&str]) -> Vec<String> {
         let contained = !lower.is_empty() && (other.ends_with(&lower) || lower.ends_with(&other));
         if contained { 1.0 } else { strsim::jaro_winkler(&lower, &other) }
     };
-    let mut near: Vec<_> = names.iter().map(|other| (score(other), *other)).filter(|(s, _)| *s >= ALIKE).collect();
+    let names = names.iter().map(AsRef::as_ref);
+    let mut near: Vec<_> = names.map(|other| (score(other), other)).filter(|(s, _)| *s >= ALIKE).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| by_numbers(a.1, b.1)));
     near.into_iter().take(3).map(|(_, name)| format!("{name:?}")).collect()
 }

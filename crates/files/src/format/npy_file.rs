@@ -6,8 +6,8 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use super::content::{BEGIN, Content, ContentSource, Description, FileFacts};
-use super::interface::Reader;
+use super::content::{BEGIN, Content, ContentSource, Description};
+use super::interface::{Members, Reader};
 use super::npy::{GROWING, Header, MAGIC, check_len, header_in_place, is_growing, read_on};
 use crate::engine::cost::Calls;
 use crate::engine::explain::Explanation;
@@ -60,7 +60,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         }
     };
     let Header { meta, offset, bytes } = header;
-    Ok(Box::new(PlainReader { meta, start: offset as u64, stored: bytes as u64, items, unwritten: None }))
+    Ok(Box::new(PlainReader { meta, start: offset as u64, stored: bytes as u64, items, members: Members::default() }))
 }
 
 fn begins_at(file: &dyn ReadAt, at: u64, size: u64) -> io::Result<bool> {
@@ -77,7 +77,7 @@ struct NpyArrays {
     file: Arc<dyn ReadAt>,
     /// The position after an unreadable array is unknown, so it is the last.
     arrays: Vec<Result<NpyArray>>,
-    container: Arc<Container>,
+    members: Members,
 }
 
 #[derive(Clone, Debug)]
@@ -98,7 +98,8 @@ impl NpyArrays {
         }
         let names = (0..arrays.len()).map(|n| n.to_string()).collect();
         let container = Container { unwritten: Some(UNWRITTEN), ..Container::new(file.identity()?, names) };
-        Ok(Self { file, arrays, container: container.into() })
+        let caution = "holds several arrays, one after the other, and numpy.load reads only the first";
+        Ok(Self { file, arrays, members: Members { caution: Some(caution), ..Members::of(container) } })
     }
 
     fn array(&self, n: usize) -> Result<&NpyArray> {
@@ -120,13 +121,8 @@ impl NpyArray {
 }
 
 impl Reader for NpyArrays {
-    fn container(&self) -> Option<&Arc<Container>> {
-        Some(&self.container)
-    }
-
-    fn facts(&self) -> FileFacts<'_> {
-        let caution = "holds several arrays, one after the other, and numpy.load reads only the first";
-        FileFacts { caution: Some(caution), ..FileFacts::default() }
+    fn members(&self) -> &Members {
+        &self.members
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
@@ -137,7 +133,7 @@ impl Reader for NpyArrays {
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let NpyArray { header, start } = self.array(n)?;
         let source = Source::stored(header.meta.clone(), Arc::clone(&self.file), *start, label)?;
-        Ok(source.one_of(Arc::clone(&self.container), n))
+        Ok(self.members.own(source, n))
     }
 }
 
@@ -149,8 +145,7 @@ pub(super) struct PlainReader {
     /// Bytes of the items in the file.
     pub(super) stored: u64,
     pub(super) items: PlainItems,
-    /// Why the file cannot be rewritten.
-    pub(super) unwritten: Option<&'static str>,
+    pub(super) members: Members,
 }
 
 pub(super) enum PlainItems {
@@ -176,9 +171,8 @@ impl fmt::Debug for PlainItems {
 }
 
 impl Reader for PlainReader {
-    fn facts(&self) -> FileFacts<'_> {
-        let unwritten = self.unwritten.map(|why| Error::from_kind(ErrorKind::Unsupported, why));
-        FileFacts { unwritten, ..FileFacts::default() }
+    fn members(&self) -> &Members {
+        &self.members
     }
 
     fn describe(&self, _: usize) -> Result<Description> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::content::{BEGIN, Content, ContentSource, Description, MemberFile, read_begin};
 use super::dump_views::DumpShapes;
-use super::interface::{Reader, Unchangeable};
+use super::interface::{Members, Reader, StoredMember, Unchangeable};
 use super::json;
 use super::located::{Located, Place};
 use super::quantized::{self, AskedLayout, Dequantized, QuantizedCount};
@@ -181,7 +181,7 @@ impl OpenOptions {
         // a member of that name wins over a view, and text that is not a view names a member
         if view.is_ok() || RawView::is_meant(&after) {
             let container = container(&mut bytes);
-            let has = |container: &Input| container.names().is_some_and(|names| names.contains(&&*after));
+            let has = |container: &Input| container.names().is_some_and(|names| names.contains(&after));
             if let Some(container) = container.filter(|container| view.is_err() || has(container)) {
                 return Ok(Input { member: Some(after), ..container });
             }
@@ -329,13 +329,13 @@ impl Input {
     }
 
     /// Returns the member names; `None` for a format of one tensor.
-    pub fn names(&self) -> Option<Vec<&str>> {
-        self.reader.names().map(|names| names.iter().map(String::as_str).collect())
+    pub fn names(&self) -> Option<&[String]> {
+        self.members().names()
     }
 
     /// Returns the name of member `n`.
     pub fn name(&self, n: usize) -> Option<&str> {
-        self.reader.names()?.get(n).map(String::as_str)
+        self.names()?.get(n).map(String::as_str)
     }
 
     /// Makes one member of the parts of each quantised weight. `located` is where the input was opened. Scales of
@@ -429,18 +429,10 @@ impl Input {
         })
     }
 
-    /// Returns the blocks of member `n` as bytes, labelled; `None` if its items are not in blocks.
-    ///
-    /// # Errors
-    /// The member is malformed.
-    pub fn blocks(&self, n: usize, label: String) -> Result<Option<Source>> {
-        self.reader.blocks(n, label.clone()).context(label)
-    }
-
     /// Members of a whole group keep their names, so that the output is a group, too.
     fn name_in_group(&self, n: usize) -> Option<&str> {
         // nested arrays are listed only when needed
-        let is_whole = self.member.is_none() && self.reader.itself() != Some(n);
+        let is_whole = self.member.is_none() && self.members().itself != Some(n);
         if is_whole { self.name(n) } else { None }
     }
 
@@ -449,13 +441,24 @@ impl Input {
     /// # Errors
     /// The array cannot be listed.
     pub fn unread(&self, n: usize) -> Result<Option<UnreadArray>> {
-        let mut found = self.reader.unread(n).with_context(|| self.label_of(self.name(n)))?;
+        let Some(unread) = self.reader.stored(n).unread else { return Ok(None) };
+        let mut found = unread().with_context(|| self.label_of(self.name(n)))?;
         found.iter_mut().for_each(|array| array.is_of_group = self.name_in_group(n).is_some());
         Ok(found)
     }
 
+    /// Returns what the file holds.
+    pub fn members(&self) -> &Members {
+        self.reader.members()
+    }
+
+    /// Returns what is known of member `n`, if it is not read.
+    pub fn stored(&self, n: usize) -> StoredMember {
+        self.reader.stored(n)
+    }
+
     /// Returns the reader; its errors lack the label.
-    pub fn reader(&self) -> &dyn Reader {
+    pub(super) fn reader(&self) -> &dyn Reader {
         &*self.reader
     }
 }

@@ -194,7 +194,7 @@ pub struct TensorInfo {
 
 impl Opened {
     fn new(input: Input) -> Result<Self> {
-        let own_name = || input.reader().facts().own_name.unwrap_or_default();
+        let own_name = || input.members().own_name.as_deref().unwrap_or_default();
         let name = |n| (n, input.name(n).unwrap_or_else(own_name).to_owned());
         let members = input.select()?.into_iter().map(name).collect();
         Ok(Self { input, members })
@@ -312,7 +312,7 @@ impl Input {
     /// The member does not exist, or `name` is missing and there are several.
     pub fn pick(&self, name: Option<&str>) -> Result<usize> {
         let refuse = |message: String| Err(Error::from_kind(ErrorKind::Member, message).within(self.label()));
-        if let (None, Some(n)) = (name, self.reader().itself()) {
+        if let (None, Some(n)) = (name, self.members().itself) {
             return Ok(n);
         }
         let Some(names) = self.names() else {
@@ -327,10 +327,10 @@ impl Input {
         match (name, names.len()) {
             (None, 1) => Ok(0),
             (_, 0) => refuse("holds no tensors".to_owned()),
-            (None, count) => refuse(format!("holds {count} tensors: name one after a colon: {}", list(&names))),
+            (None, count) => refuse(format!("holds {count} tensors: name one after a colon: {}", list(names))),
             (Some(name), _) => names.iter().position(|n| *n == name).map_or_else(
-                || match &alike(name, &names)[..] {
-                    [] => refuse(format!("has no tensor {name:?}, but {}", list(&names))),
+                || match &alike(name, names)[..] {
+                    [] => refuse(format!("has no tensor {name:?}, but {}", list(names))),
                     near => refuse(format!("has no tensor {name:?}; did you mean {}?", near.join(" or "))),
                 },
                 Ok,
@@ -341,7 +341,7 @@ impl Input {
     /// Returns the [member](Self::member) of the path as a glob, unless a tensor has this name.
     pub fn glob(&self) -> Option<Glob> {
         let names = self.names()?;
-        self.member().filter(|name| !names.contains(name)).map(Glob::new).filter(Glob::is_pattern)
+        self.member().filter(|name| !names.iter().any(|other| other == name)).map(Glob::new).filter(Glob::is_pattern)
     }
 
     /// Returns the numbers of all members, or of the selected ones.
@@ -354,11 +354,11 @@ impl Input {
         let glob = self.glob();
         let found: Vec<_> = match (name, &glob) {
             (None, _) => (0..names.len()).collect(),
-            (Some(_), Some(glob)) => (0..names.len()).filter(|&n| glob.matches(names[n])).collect(),
+            (Some(_), Some(glob)) => (0..names.len()).filter(|&n| glob.matches(&names[n])).collect(),
             (Some(_), None) => vec![self.chosen()?],
         };
         if let Some(glob) = glob.filter(|_| found.is_empty()) {
-            let message = match &names[..] {
+            let message = match names {
                 [] => "holds no tensors".to_owned(),
                 names => format!("has no tensor that {:?} matches, but {}", glob.text(), list(names)),
             };

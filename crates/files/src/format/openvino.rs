@@ -2,7 +2,7 @@
 //! <https://docs.openvino.ai/2025/documentation/openvino-ir-format.html>
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::{BufRead, BufReader};
 use std::mem;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use quick_xml::{Reader as XmlReader, XmlVersion};
 
 use super::beside::FileBeside;
 use super::content::{Content, Description, KnownTensor};
-use super::interface::{Confidence, Reader};
+use super::interface::{Confidence, Members, Reader, StoredMember};
 use super::member_list::{MemberList, ModelFacts};
 use super::narrow_view;
 use super::packed::bytes_of_items;
@@ -20,7 +20,7 @@ use crate::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::meta::Meta;
 use crate::layout::shape::{MAX_RANK, bytes_of};
-use crate::storage::read_at::{ReadAt, Section};
+use crate::storage::read_at::{Identity, ReadAt, Section};
 use crate::storage::source::{Container, Source, wrong_length};
 
 /// The bytes of the `.xml`, of which an element or a text may be held in memory.
@@ -88,8 +88,9 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     facts.count("layers", kinds);
     let (names, constants) = constants.into_parts();
     let metadata = Some(facts.into_metadata("openvino"));
-    let container = Container { metadata, ..Container::new(file.identity()?, names) }.into();
-    Ok(Box::new(IrReader { constants, container, items }))
+    let identity = file.identity()?;
+    let members = Members::of(Container { metadata, ..Container::new(identity, names) });
+    Ok(Box::new(IrReader { constants, identity, members, items }))
 }
 
 type Attributes = HashMap<String, String>;
@@ -274,7 +275,8 @@ impl Constant {
 #[derive(Debug)]
 struct IrReader {
     constants: Vec<Constant>,
-    container: Arc<Container>,
+    identity: Identity,
+    members: Members,
     items: FileBeside,
 }
 
@@ -292,49 +294,39 @@ impl IrReader {
 }
 
 impl Reader for IrReader {
-    fn container(&self) -> Option<&Arc<Container>> {
-        Some(&self.container)
+    fn members(&self) -> &Members {
+        &self.members
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
         let meta = self.constants[n].meta()?;
         let ([offset, bytes], _) = self.find(n)?;
-        Ok(Description::new(meta, bytes, Some(offset)))
+        Ok(Description { is_constant: true, ..Description::new(meta, bytes, Some(offset)) })
     }
 
-    fn is_passed_over(&self, n: usize) -> bool {
-        self.constants[n].meta().is_err_and(|error| error.kind() == ErrorKind::Unsupported)
-    }
-
-    fn is_constant(&self, _: usize) -> bool {
-        true
-    }
-
-    fn known(&self, n: usize) -> KnownTensor {
+    fn stored(&self, n: usize) -> StoredMember {
         let constant = &self.constants[n];
-        let [offset, bytes] = [0, 1].map(|n: usize| constant.place.as_ref().ok().map(|place| place[n]));
-        KnownTensor { dtype: Some(constant.element_type.clone()), shape: constant.dims(), bytes, offset }
-    }
-
-    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        let ([offset, bytes], file) = self.find(n).ok()?;
-        Some(Box::new(Section::new(Arc::clone(file), offset, bytes)))
-    }
-
-    fn whole(&self, n: usize) -> Option<Box<dyn Read>> {
-        let Constant { element_type, shape, .. } = &self.constants[n];
-        Some(Box::new(Cursor::new(format!("{element_type} {shape}\n")).chain(self.raw(n)?)))
+        let Constant { element_type, shape, place } = constant;
+        let section = self.find(n).map(|([offset, bytes], file)| Section::new(Arc::clone(file), offset, bytes)).ok();
+        let [offset, bytes] = [0, 1].map(|n: usize| place.as_ref().ok().map(|place| place[n]));
+        StoredMember {
+            known: KnownTensor { dtype: Some(element_type.clone()), shape: constant.dims(), bytes, offset },
+            bytes: section.map(|section| Box::new(section) as _),
+            entry: Some(format!("{element_type} {shape}\n")),
+            is_passed_over: constant.meta().is_err_and(|error| error.kind() == ErrorKind::Unsupported),
+            ..StoredMember::default()
+        }
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let meta = self.constants[n].meta()?;
         let ([offset, _], file) = self.find(n)?;
         let source = narrow_view::stored(meta, file, offset, label)?;
-        Ok(source.one_of(Arc::clone(&self.container), n))
+        Ok(self.members.own(source, n))
     }
 
     fn lock(&self, _: usize, _: bool) -> Result<()> {
-        self.items.lock(self.container.file)
+        self.items.lock(self.identity)
     }
 }
 
@@ -429,7 +421,7 @@ mod tests {
         let mut failures = Vec::new();
         for (xml, expected) in rows {
             let found = match read(folder.path(), &xml) {
-                Ok(reader) => reader.names().expect("a container").join(" "),
+                Ok(reader) => reader.members().names().expect("a container").join(" "),
                 Err(error) => error.to_string(),
             };
             if found != expected && (!found.contains(expected) || expected.is_empty()) {

@@ -4,13 +4,13 @@ use std::io::{self, Read};
 
 use super::content::{BEGIN, Content, ContentSource};
 use super::file_options::LayoutRequest;
-use super::interface::{ItemsPlace, Layout, Places, Reader, Writer};
+use super::interface::{ItemsPlace, Layout, Members, Places, Reader, Writer};
 use super::narrow_view;
 use super::npy_file::{PlainItems, PlainReader};
 use super::packed::bytes_of_items;
 use super::stored_dtype::StoredDType;
 use crate::asked_names;
-use crate::error::{Error, Result, Subject, bail, ensure, malformed};
+use crate::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
 use crate::item::meta::{Meta, Order};
 use crate::layout::shape::MAX_RANK;
 use crate::storage::source::wrong_length;
@@ -182,7 +182,7 @@ pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<
         let (meta, start) = view.within(bytes.size()?)?;
         let items = narrow_view::open(narrow, meta.items(), bytes, start, is_packed)?;
         let (stored, items) = (view.bytes(&meta), PlainItems::Bytes(items, 0));
-        return Ok(Box::new(PlainReader { meta, start, stored, items, unwritten: Some(UNWRITTEN) }));
+        return Ok(Box::new(PlainReader { meta, start, stored, items, members: of_items_alone() }));
     }
     Ok(Box::new(match content.opened {
         ContentSource::Stream(stream) if !view.dims.contains(&None) => {
@@ -198,18 +198,21 @@ pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<
                 Some(_) => PlainItems::stream(items.take(meta.bytes() as u64)),
                 None => PlainItems::stream(items),
             };
-            PlainReader { stored: meta.bytes() as u64, meta, start: offset, items, unwritten: None }
+            PlainReader { stored: meta.bytes() as u64, meta, start: offset, items, members: Members::default() }
         }
         opened => {
             let (bytes, _) = Content { opened, ..content }.into_bytes()?;
             let (meta, start) = view.within(bytes.size()?)?;
             let (stored, items) = (meta.bytes() as u64, PlainItems::Bytes(bytes, start));
-            PlainReader { meta, start, stored, items, unwritten: Some(UNWRITTEN) }
+            PlainReader { meta, start, stored, items, members: of_items_alone() }
         }
     }))
 }
 
-const UNWRITTEN: &str = "bytes without a header: only items can be changed; name a file of another format";
+fn of_items_alone() -> Members {
+    let why = "bytes without a header: only items can be changed; name a file of another format";
+    Members { unwritten: Some(Error::from_kind(ErrorKind::Unsupported, why)), ..Members::default() }
+}
 
 #[derive(Debug)]
 pub(super) struct RawWriter;

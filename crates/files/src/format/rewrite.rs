@@ -133,7 +133,7 @@ impl Rewrite {
         limits: Limits,
     ) -> Result<Self> {
         let format = old.map_or_else(|| new_format(path), |old| Ok(old.format())).with_context(|| label.to_owned())?;
-        let facts = old.map(|old| old.reader().facts()).unwrap_or_default();
+        let facts = old.map(|old| old.members().clone()).unwrap_or_default();
         if !format.is_written() || facts.unwritten.is_some() {
             let message = format!("{} cannot be written again: name a file of another format", format.name());
             return Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
@@ -145,7 +145,7 @@ impl Rewrite {
             let replaced: HashSet<&str> = tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
             for (n, name) in old.names().into_iter().flatten().enumerate() {
                 metadata.extend(old.file_of(n)?.metadata.map(|file| Arc::clone(&file.kept)));
-                if replaced.contains(name) {
+                if replaced.contains(&**name) {
                     // A damaged tensor may be replaced.
                     more_bytes -= old.describe(n).map_or(0, |old| i128::from(old.bytes));
                 } else {
@@ -157,7 +157,7 @@ impl Rewrite {
         let is_group = old.map_or(tensors.iter().any(|tensor| tensor.name.is_some()), |old| old.names().is_some());
         for NamedSource { name, mut source } in tensors {
             check_named(&source, format, says_dtype).with_context(|| label.to_owned())?;
-            let name = name.or_else(|| facts.own_name.map(str::to_owned));
+            let name = name.or_else(|| facts.own_name.clone());
             let style = old.and_then(|old| old_style(old, name.as_deref(), &source));
             more_bytes += i128::try_from(source.bytes()).expect("a size in memory");
             outputs.push(OutputTensor { name, style, ..OutputTensor::copy(source.another()?, limits) });
@@ -181,7 +181,7 @@ impl Rewrite {
         self.plan.write_to(&mut bytes, &TextOptions::default(), &|_| {})?;
         let content = Content::from_bytes(Arc::new(MemoryBytes::new(bytes)), options.threads)?;
         let input = options.content(content, Format::from_path(&self.path));
-        let back = input.and_then(|input| match input.reader().text() {
+        let back = input.and_then(|input| match &input.members().text {
             None => input.source(0),
             Some(text) => Ok(Source::memory(beside(&text.values(Subject::File)?, &new)?, options.label.clone())),
         });
@@ -226,7 +226,7 @@ pub fn check_anew(old: &Input) -> Result<()> {
         let message = format!("tensors by name in {} can be read, not written", old.format().argument());
         return Err(Error::from_kind(ErrorKind::Unsupported, message));
     }
-    check_attachments(old.reader().attachments())
+    check_attachments(old.members().attachments.as_ref())
 }
 
 fn file_target(path: &Path, label: &str, format: Format) -> Result<Target> {
@@ -279,9 +279,9 @@ pub fn check_in_place(input: &Input, n: usize, new: &Source, label: &str, role: 
         false => {
             let described = |source: &Source| format!("{} {:?}", source.dtype().native().name(), source.shape());
             let why = input
-                .reader()
-                .facts()
+                .members()
                 .unwritten
+                .clone()
                 .unwrap_or_else(|| Error::from_kind(ErrorKind::Unsupported, "only items are changed"));
             let message = format!("{}, and {role} is {}; {}", described(&old), described(new), why.message());
             let refused = Error::from_kind(ErrorKind::Unsupported, message);

@@ -2,7 +2,6 @@
 //! no holes or overlaps; the parser here also finds duplicate names in one pass.
 
 use std::collections::HashSet;
-use std::io::Read;
 use std::sync::Arc;
 
 use crate::error::{Advice, Context, Error, Result, Subject, bail, ensure, malformed};
@@ -11,7 +10,7 @@ use safetensors::tensor::{self, TensorInfo};
 
 use super::content::{Content, Description, KnownTensor};
 use super::file_options::LayoutRequest;
-use super::interface::{Confidence, ItemsPlace, Layout, Places, Reader, Writer};
+use super::interface::{Confidence, ItemsPlace, Layout, Members, Places, Reader, StoredMember, Writer};
 use super::packed::{self, bits, bytes_of_items};
 use super::python_json::one_line;
 pub use super::safetensors_entries::MAX_MEMBERS;
@@ -293,7 +292,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
 pub(super) struct SafetensorsReader {
     file: Arc<dyn ReadAt>,
     index: HeaderIndex,
-    container: Arc<Container>,
+    members: Members,
 }
 
 impl SafetensorsReader {
@@ -303,14 +302,14 @@ impl SafetensorsReader {
         let texts = || Arc::clone(&header.metadata);
         let metadata = FileMetadata { format: "safetensors", shown: texts(), kept: texts(), exact: texts() };
         let metadata = Some(metadata.into());
-        let container = Container { metadata, index, ..Container::new(file.identity()?, names) };
-        Ok(Self { file, index: header, container: container.into() })
+        let members = Members::of(Container { metadata, index, ..Container::new(file.identity()?, names) });
+        Ok(Self { file, index: header, members })
     }
 }
 
 impl Reader for SafetensorsReader {
-    fn container(&self) -> Option<&Arc<Container>> {
-        Some(&self.container)
+    fn members(&self) -> &Members {
+        &self.members
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
@@ -318,18 +317,17 @@ impl Reader for SafetensorsReader {
         Ok(Description::new(member.meta()?.clone(), member.bytes, Some(member.offset)))
     }
 
-    fn known(&self, n: usize) -> KnownTensor {
+    fn stored(&self, n: usize) -> StoredMember {
         let HeaderMember { offset, bytes, .. } = self.index.members[n];
-        KnownTensor { bytes: Some(bytes), offset: Some(offset), ..KnownTensor::default() }
-    }
-
-    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        let HeaderMember { offset, bytes, .. } = self.index.members[n];
-        Some(Box::new(Section::new(Arc::clone(&self.file), offset, bytes)))
+        StoredMember {
+            known: KnownTensor { bytes: Some(bytes), offset: Some(offset), ..KnownTensor::default() },
+            bytes: Some(Box::new(Section::new(Arc::clone(&self.file), offset, bytes))),
+            ..StoredMember::default()
+        }
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        Ok(self.index.source(&self.file, n, label)?.one_of(Arc::clone(&self.container), n))
+        Ok(self.members.own(self.index.source(&self.file, n, label)?, n))
     }
 }
 

@@ -6,7 +6,7 @@
 use std::fmt::Debug;
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read};
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -97,12 +97,16 @@ pub enum Packing {
     SwappedWords,
 }
 
-/// Stored bytes, and the name of the rule that computes others from them.
+/// Stored bytes, and the rule that computes others from them.
 #[derive(Clone, Debug)]
 pub struct EncodedBytes<'a> {
     pub bytes: &'a Arc<dyn ReadAt>,
-    pub range: Range<u64>,
-    pub rule: &'static str,
+    /// The place of the first block.
+    pub start: u64,
+    /// The name of the rule; `None` if it is only that of some files, whose bytes are in another order.
+    pub rule: Option<&'static str>,
+    /// The items and the bytes of a block.
+    pub block: [usize; 2],
 }
 
 /// The version of some bytes.

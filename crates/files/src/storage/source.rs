@@ -227,13 +227,22 @@ impl Source {
         bytes.as_file().map(|file| (file, *start))
     }
 
-    /// The bytes from which the items are computed, as uint8, and the name of the rule.
-    pub fn encoded(&self) -> Option<(Self, &'static str)> {
+    /// The blocks from which the items are computed, as uint8s of shape `[…, bytes of a row]`.
+    pub fn blocks(&self) -> Option<Self> {
         let Storage::Bytes { bytes, stamp, .. } = &self.store else { return None };
-        let EncodedBytes { bytes, range, rule } = bytes.as_encoded()?;
-        let store = Storage::Bytes { bytes: Arc::clone(bytes), start: range.start, stamp: *stamp };
-        let meta = Meta::new(DType::from(Kind::UInt8), vec![usize::try_from(range.end - range.start).ok()?]);
-        Some((Self::new(meta, store, self.label.clone()), rule))
+        let EncodedBytes { bytes, start, block: [items, of_block], .. } = bytes.as_encoded()?;
+        let mut meta = Meta::new(DType::from(Kind::UInt8), self.meta.shape.clone());
+        meta.shape.last_mut().into_iter().for_each(|row| *row = *row / items * of_block);
+        let store = Storage::Bytes { bytes: Arc::clone(bytes), start, stamp: *stamp };
+        Some(Self { container: self.container.clone(), ..Self::new(meta, store, self.label.clone()) })
+    }
+
+    /// The blocks from which the items are computed, one after the other, and the name of the rule.
+    pub fn encoded(&self) -> Option<(Self, &'static str)> {
+        let Storage::Bytes { bytes, .. } = &self.store else { return None };
+        let (rule, mut blocks) = (bytes.as_encoded()?.rule?, self.blocks()?);
+        blocks.meta.shape = vec![blocks.meta.items()];
+        Some((blocks, rule))
     }
 
     pub fn as_packed_file(&self) -> Option<PackedFile<'_>> {

@@ -8,7 +8,7 @@ use csv::{QuoteStyle, Terminator, WriterBuilder};
 use super::content::Content;
 use super::file_options::LayoutRequest;
 use super::interface::{
-    Confidence, Layout, Reader, ReadsBack, TextOptions, TextReader, WholeTensor, WriteWhole, Writer,
+    Confidence, Layout, Reader, ReadsBack, TextFile, TextOptions, TextReader, WholeTensor, WriteWhole, Writer,
 };
 use super::values::cells::{BYTE_ORDER_MARK, Cells, Dialect, holds};
 use super::values::delimiter::TableOptions;
@@ -27,7 +27,7 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
 
 pub(super) fn open(mut content: Content, dialect: Dialect) -> Result<Box<dyn Reader>> {
     let table = mem::take(&mut content.table);
-    Ok(Box::new(CsvReader { text: content.read()?, dialect, table }))
+    Ok(TextFile::boxed(CsvReader { text: content.read()?, dialect, table }))
 }
 
 #[derive(Debug)]

@@ -11,7 +11,7 @@ mod types;
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::io::{self, Cursor, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use self::header::{Header, StoredTensor, StoredValues};
 pub use self::header::{MAX_HEADER, MAX_KEYS, MAX_NAME, MAX_TENSORS};
 use self::types::{ItemType, Rule};
 use super::beside::{join, open_beside};
-use super::content::{BlockDescription, Content, Description, FileFacts, IndexFaults, KnownTensor, MemberFile};
-use super::interface::{Confidence, Reader};
+use super::content::{BlockDescription, Content, Description, IndexFaults, KnownTensor, MemberFile};
+use super::interface::{Confidence, Members, Reader, StoredMember};
 use super::member_list::numbered;
 use super::units::{ByUnits, SwappedWords, Units, needs_swap};
 use crate::error::{ErrorKind, Result};
@@ -46,7 +46,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let others = name.filter(|_| files <= MAX_FILES).and_then(|name| names_of_others(&name, files));
     let (others, folder) = others.zip(folder).unwrap_or_default();
     let paths: Vec<_> = others.iter().map(|name| join(&folder, name)).collect();
-    let metadata = first.container.metadata.clone();
+    let (metadata, container) = (first.container.metadata.clone(), Arc::clone(&first.container));
     let read = |path: &PathBuf| Ok(GgufFile::read(open_beside(path, requests)?, metadata.clone())?.0);
     let is_whole = paths.len() as u32 + 1 == files.max(1);
     let files: Vec<_> = [Ok(first)].into_iter().chain(paths.iter().map(read)).collect();
@@ -59,7 +59,16 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     }
     let totals = tensors.filter(|_| is_whole && files.iter().all(Result::is_ok));
     let totals = totals.map(|stated| [stated, names.len() as u64]).filter(|[stated, found]| stated != found);
-    Ok(Box::new(GgufReader { files, paths, names: numbered(names), places, totals }))
+    let total = totals.map(|totals| (header::TENSORS, totals));
+    let members = Members {
+        names: Some(numbered(names).into()),
+        container: paths.is_empty().then_some(container),
+        file_numbers: places.iter().map(|(file, _)| *file).collect(),
+        files: paths.into(),
+        later: Some(Arc::new(IndexFaults { total, ..IndexFaults::default() })),
+        ..Members::default()
+    };
+    Ok(Box::new(GgufReader { files, places, members }))
 }
 
 /// Returns the names of the other files of a model, given the name of the first.
@@ -124,20 +133,13 @@ impl GgufFile {
 struct GgufReader {
     /// The first is the file that was opened, which was read.
     files: Vec<Result<GgufFile>>,
-    /// Those of the other files.
-    paths: Vec<PathBuf>,
-    names: Vec<String>,
     /// The file, and the number of the tensor there.
     places: Vec<(usize, usize)>,
-    /// The stated and the right number of tensors, if they differ.
-    totals: Option<[u64; 2]>,
+    /// Names the other files.
+    members: Members,
 }
 
 impl GgufReader {
-    fn first(&self) -> &GgufFile {
-        self.files[0].as_ref().expect("the first file was read")
-    }
-
     fn find(&self, n: usize) -> Result<(&GgufFile, usize)> {
         let (file, there) = self.places[n];
         Ok((self.files[file].as_ref().map_err(Clone::clone)?, there))
@@ -145,31 +147,15 @@ impl GgufReader {
 }
 
 impl Reader for GgufReader {
-    fn container(&self) -> Option<&Arc<Container>> {
-        self.paths.is_empty().then(|| &self.first().container)
-    }
-
-    fn names(&self) -> Option<&[String]> {
-        Some(&self.names)
-    }
-
-    fn facts(&self) -> FileFacts<'_> {
-        FileFacts { files: &self.paths, ..FileFacts::default() }
+    fn members(&self) -> &Members {
+        &self.members
     }
 
     fn file_of(&self, n: usize) -> Result<MemberFile> {
         let (file, there) = self.find(n)?;
-        let path = self.places[n].0.checked_sub(1).map(|other| self.paths[other].clone());
+        let path = self.places[n].0.checked_sub(1).map(|other| self.members.files[other].clone());
         let member = path.is_some().then(|| file.container.names[there].clone());
         Ok(MemberFile { path, member, metadata: file.container.metadata.clone(), ..MemberFile::default() })
-    }
-
-    fn index_faults(&self) -> IndexFaults {
-        IndexFaults { total: self.totals.map(|totals| (header::TENSORS, totals)), ..IndexFaults::default() }
-    }
-
-    fn file_number(&self, n: usize) -> usize {
-        self.places[n].0
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
@@ -181,29 +167,16 @@ impl Reader for GgufReader {
         Ok(Description { blocks, factor, ..Description::new(meta, tensor.bytes, offset) })
     }
 
-    fn is_passed_over(&self, n: usize) -> bool {
-        let is_unsupported =
-            |(file, n): (&GgufFile, usize)| file.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported);
-        self.find(n).is_ok_and(is_unsupported)
-    }
-
-    fn known(&self, n: usize) -> KnownTensor {
-        let Ok((file, n)) = self.find(n) else { return KnownTensor::default() };
-        let StoredTensor { shape, start, bytes, .. } = &file.tensors[n];
-        KnownTensor { shape: Some(shape.clone()), bytes: Some(*bytes), offset: Some(*start), dtype: None }
-    }
-
-    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        let (file, n) = self.find(n).ok()?;
-        let StoredTensor { start, bytes, .. } = file.tensors[n];
-        Some(Box::new(Section::new(Arc::clone(&file.bytes), start, bytes)))
-    }
-
-    fn whole(&self, n: usize) -> Option<Box<dyn Read>> {
-        let (file, there) = self.find(n).ok()?;
-        let StoredTensor { number_of_type, shape, .. } = &file.tensors[there];
-        let said = format!("{number_of_type} {shape:?} {}\n", file.is_big_endian);
-        Some(Box::new(Cursor::new(said).chain(self.raw(n)?)))
+    fn stored(&self, n: usize) -> StoredMember {
+        let Ok((file, n)) = self.find(n) else { return StoredMember::default() };
+        let StoredTensor { shape, start, bytes, number_of_type, .. } = &file.tensors[n];
+        StoredMember {
+            known: KnownTensor { shape: Some(shape.clone()), bytes: Some(*bytes), offset: Some(*start), dtype: None },
+            bytes: Some(Box::new(Section::new(Arc::clone(&file.bytes), *start, *bytes))),
+            entry: Some(format!("{number_of_type} {shape:?} {}\n", file.is_big_endian)),
+            is_passed_over: file.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported),
+            ..StoredMember::default()
+        }
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
@@ -223,20 +196,6 @@ impl Reader for GgufReader {
             Rule::Plain(_) | Rule::Unspecified => Source::stored(meta, bytes, start, label)?,
         };
         Ok(source.one_of(Arc::clone(&file.container), n))
-    }
-
-    fn blocks(&self, n: usize, label: String) -> Result<Option<Source>> {
-        let (file, n) = self.find(n)?;
-        let (tensor, known, mut meta) = file.tensor(n)?;
-        if !matches!(known.rule, Rule::Blocks(_)) {
-            return Ok(None);
-        }
-        if let Some(row) = meta.shape.last_mut() {
-            *row = *row / known.items * known.bytes;
-        }
-        meta.dtype = DType::from(Kind::UInt8);
-        let source = Source::stored(meta, Arc::clone(&file.bytes), tensor.start, label)?;
-        Ok(Some(source.one_of(Arc::clone(&file.container), n)))
     }
 }
 
@@ -284,9 +243,9 @@ impl Units for BlockItems {
     }
 
     fn as_encoded(&self) -> Option<EncodedBytes<'_>> {
-        let (bytes, rule) = (&self.bytes, self.item_type.name);
-        let end = self.start + (self.blocks * self.item_type.bytes) as u64;
-        self.swapped.is_empty().then_some(EncodedBytes { bytes, range: self.start..end, rule })
+        let ItemType { name, items, bytes, .. } = *self.item_type;
+        let rule = self.swapped.is_empty().then_some(name);
+        Some(EncodedBytes { bytes: &self.bytes, start: self.start, rule, block: [items, bytes] })
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::open;
 use crate::error::{Result, Subject, bail, ensure, malformed};
-use crate::format::interface::Reader;
+use crate::format::interface::{Members, Reader};
 use crate::format::python_json::{FromObject, JsonObject};
 use crate::format::values::lists::describe_syntax;
 use crate::format::values::{self, short, string};
@@ -31,7 +31,7 @@ const MAX_TENSORS: usize = 1 << 18;
 #[derive(Debug)]
 pub(super) struct BodyReader {
     tensors: Vec<Result<Box<RawValue>>>,
-    container: Arc<Container>,
+    members: Members,
     threads: Threads,
 }
 
@@ -123,7 +123,7 @@ impl BodyReader {
         let attachments: Arc<dyn Attachments> = Arc::new(OtherKeys { keys: other_keys, texts });
         let unwritten = Some("a KServe body can be read, not written");
         let container = Container { attachments: Some(attachments), unwritten, ..Container::new(file, names) };
-        Ok(Some(Self { tensors, container: container.into(), threads }))
+        Ok(Some(Self { tensors, members: Members::of(container), threads }))
     }
 }
 
@@ -218,13 +218,13 @@ impl Attachments for OtherKeys {
 }
 
 impl Reader for BodyReader {
-    fn container(&self) -> Option<&Arc<Container>> {
-        Some(&self.container)
+    fn members(&self) -> &Members {
+        &self.members
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let text = self.tensors[n].as_ref().map_err(Clone::clone)?;
         let values = open(text.get().as_bytes(), Subject::Data, self.threads)?;
-        Ok(values::source(Ok(values), label)?.one_of(Arc::clone(&self.container), n))
+        Ok(self.members.own(values::source(Ok(values), label)?, n))
     }
 }

@@ -19,7 +19,7 @@ pub(super) use self::write::JsonWriter;
 pub use self::write::{check, write};
 use super::content::{Content, ContentSource};
 use super::foreign;
-use super::interface::{Confidence, Reader, TextReader};
+use super::interface::{Confidence, Reader, TextFile, TextReader};
 use super::python_json::{FromObject, JsonObject};
 use super::values::lists::{Lists, describe_syntax};
 use super::values::{Unparsed, Values, short, shorten, string};
@@ -227,6 +227,6 @@ fn of_text(text: Vec<u8>, file: Option<Identity>, threads: Threads) -> Result<Bo
     let file = file.map_or_else(in_memory, Ok)?;
     match BodyReader::read(&text, file, threads)? {
         Some(body) => Ok(Box::new(body)),
-        None => Ok(Box::new(JsonReader { text, threads })),
+        None => Ok(TextFile::boxed(JsonReader { text, threads })),
     }
 }

@@ -10,11 +10,12 @@ use super::records::WrittenSums;
 use super::write::ArchiveWriter;
 use crate::engine::sink::Written;
 use crate::error::Result;
-use crate::format::content::{Content, Description, FileFacts};
+use crate::format::content::{Content, Description};
 use crate::format::file_options::LayoutRequest;
 use crate::format::interface::{
-    BegunSeal, Items, ItemsPlace, Layout, Places, Reader, ReadsBack, Seal, WriteSequence, Writer,
+    BegunSeal, Items, ItemsPlace, Layout, Members, Places, Reader, ReadsBack, Seal, StoredMember, WriteSequence, Writer,
 };
+use crate::format::lazy_content::LazyContent;
 use crate::format::npy;
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
@@ -31,7 +32,8 @@ pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
         attachments: Some(Arc::new(others)),
         ..Container::new(file.identity()?, archive.names().map(str::to_owned).collect())
     };
-    Ok(Box::new(NpzReader { archive, container: container.into(), threads }))
+    let members = Members { is_compressed: archive.is_deflated(), ..Members::of(container) };
+    Ok(Box::new(NpzReader { archive, members, threads }))
 }
 
 #[derive(Debug)]
@@ -58,21 +60,20 @@ impl Attachments for OtherMembers {
 #[derive(Debug)]
 struct NpzReader {
     archive: Arc<Archive>,
-    container: Arc<Container>,
+    members: Members,
     threads: Threads,
 }
 
 impl Reader for NpzReader {
-    fn container(&self) -> Option<&Arc<Container>> {
-        Some(&self.container)
+    fn members(&self) -> &Members {
+        &self.members
     }
 
-    fn facts(&self) -> FileFacts<'_> {
-        FileFacts { is_compressed: self.archive.is_deflated(), ..FileFacts::default() }
-    }
-
-    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        Some(Box::new(self.archive.raw(n)))
+    fn stored(&self, n: usize) -> StoredMember {
+        let archive = Arc::clone(&self.archive);
+        // a search of all members finds the end
+        let bytes = LazyContent::new(move || Ok(Box::new(archive.raw(n))));
+        StoredMember { bytes: Some(Box::new(bytes)), ..StoredMember::default() }
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
@@ -81,7 +82,7 @@ impl Reader for NpzReader {
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        Ok(self.archive.source(n, label, self.threads)?.one_of(Arc::clone(&self.container), n))
+        Ok(self.members.own(self.archive.source(n, label, self.threads)?, n))
     }
 }
 

@@ -1,7 +1,6 @@
 //! ONNX models in the table of formats: a ModelProto as a container, with the values of its
 //! Constant nodes.
 
-use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,8 +15,8 @@ use super::types::STRING;
 use super::wire::{Fields, FileWindow, WireField, field, last_of};
 use crate::error::{Context, Error, ErrorKind, Result, ensure};
 use crate::format::content::{Content, Description};
-use crate::format::interface::{Confidence, Reader};
-use crate::storage::read_at::{MemoryBytes, ReadAt, Section};
+use crate::format::interface::{Confidence, Members, Reader, StoredMember};
+use crate::storage::read_at::{Identity, MemoryBytes, ReadAt, Section};
 use crate::storage::source::{Container, Source};
 
 /// Only fields of a ModelProto occur, including a graph or opsets.
@@ -46,23 +45,25 @@ pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let (file, folder) = content.into_bytes()?;
     let mut walk = ModelWalk::of(&*file)?;
     let metadata = Some(walk.facts()?.into_metadata("onnx-model"));
-    let (names, members) = walk.members.into_parts();
-    let container = Container { metadata, ..Container::new(file.identity()?, names) }.into();
+    let (names, found) = walk.members.into_parts();
+    let identity = file.identity()?;
+    let members = Members::of(Container { metadata, ..Container::new(identity, names) });
     let external = ExternalFiles::new(folder.as_deref(), requests);
-    Ok(Box::new(ModelReader { file, members, container, external }))
+    Ok(Box::new(ModelReader { file, identity, found, members, external }))
 }
 
 #[derive(Debug)]
 struct ModelReader {
     file: Arc<dyn ReadAt>,
-    members: Vec<Member>,
-    container: Arc<Container>,
+    identity: Identity,
+    found: Vec<Member>,
+    members: Members,
     external: ExternalFiles,
 }
 
 impl ModelReader {
     fn tensor(&self, n: usize) -> Result<Proto> {
-        let Member { kind, message, .. } = &self.members[n];
+        let Member { kind, message, .. } = &self.found[n];
         match kind {
             MemberKind::Tensor => Proto::read_at(&*self.file, message.clone()),
             MemberKind::Value => read_constant(&*self.file, message.clone()),
@@ -72,41 +73,35 @@ impl ModelReader {
 }
 
 impl Reader for ModelReader {
-    fn container(&self) -> Option<&Arc<Container>> {
-        Some(&self.container)
+    fn members(&self) -> &Members {
+        &self.members
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
         let proto = self.tensor(n)?;
         let elsewhere = proto.elsewhere().map(|items| self.external.range(items, proto.bytes, &proto.meta));
         let elsewhere = elsewhere.transpose()?;
-        Ok(Description { elsewhere, ..Description::new(proto.meta, proto.bytes, proto.offset) })
-    }
-
-    fn is_passed_over(&self, n: usize) -> bool {
-        self.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported)
-    }
-
-    fn is_constant(&self, n: usize) -> bool {
-        self.members[n].is_constant
+        let is_constant = self.found[n].is_constant;
+        Ok(Description { elsewhere, is_constant, ..Description::new(proto.meta, proto.bytes, proto.offset) })
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let source = self.tensor(n)?.source_with(&self.file, &self.external, label)?;
-        Ok(source.one_of(Arc::clone(&self.container), n))
+        Ok(self.members.own(source, n))
     }
 
-    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        let Range { start, end } = self.members[n].message;
-        Some(Box::new(Section::new(Arc::clone(&self.file), start, end - start)))
-    }
-
-    fn whole(&self, n: usize) -> Option<Box<dyn Read>> {
-        self.members[n].is_whole.then(|| self.raw(n))?
+    fn stored(&self, n: usize) -> StoredMember {
+        let Member { message: Range { start, end }, is_whole, .. } = self.found[n];
+        StoredMember {
+            bytes: Some(Box::new(Section::new(Arc::clone(&self.file), start, end - start))),
+            entry: is_whole.then(String::new),
+            is_passed_over: self.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported),
+            ..StoredMember::default()
+        }
     }
 
     fn lock(&self, n: usize, _: bool) -> Result<()> {
-        self.tensor(n)?.elsewhere().map_or(Ok(()), |elsewhere| self.external.lock(elsewhere, self.container.file))
+        self.tensor(n)?.elsewhere().map_or(Ok(()), |elsewhere| self.external.lock(elsewhere, self.identity))
     }
 }
 

@@ -59,7 +59,7 @@ fn items(reader: &dyn Reader, n: usize) -> Result<(Meta, Vec<u8>)> {
 
 fn listed(model: &[u8]) -> String {
     match open(model) {
-        Ok(reader) => reader.names().expect("a container").join(" "),
+        Ok(reader) => reader.members().names().expect("a container").join(" "),
         Err(error) => format!("{error:#}"),
     }
 }
@@ -183,7 +183,7 @@ fn damaged_models() {
     let whole = model(&[node("If", "", "y", &attribute("then_branch", &branch)), bytes(5, tensor("a", &[1, 2, 3]))]);
     let read_all = |model: &[u8]| {
         let Ok(reader) = open(model) else { return };
-        for n in 0..reader.names().map_or(0, <[String]>::len) {
+        for n in 0..reader.members().names().map_or(0, <[String]>::len) {
             let (described, found) = (reader.describe(n), items(&*reader, n));
             assert_eq!(described.is_ok(), found.is_ok(), "{described:?} {found:?}");
         }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::proto::Proto;
 use super::write::{check, write_header, write_strings};
 use crate::error::{Result, bail};
-use crate::format::content::{Content, Description, FileFacts};
+use crate::format::content::{Content, Description};
 use crate::format::file_options::LayoutRequest;
 use crate::format::interface::{
-    ItemsPlace, Layout, Places, Reader, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer,
+    ItemsPlace, Layout, Members, Places, Reader, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer,
 };
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
@@ -20,7 +20,9 @@ use crate::storage::source::Source;
 pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let (file, folder) = content.into_bytes()?;
     let proto = Proto::read(&*file)?;
-    Ok(Box::new(OnnxReader { file, proto, folder }))
+    let own_name = Some(proto.name.clone()).filter(|name| !name.is_empty());
+    let members = Members { own_name, ..Members::default() };
+    Ok(Box::new(OnnxReader { file, proto, folder, members }))
 }
 
 #[derive(Debug)]
@@ -28,12 +30,12 @@ struct OnnxReader {
     file: Arc<dyn ReadAt>,
     proto: Proto,
     folder: Option<PathBuf>,
+    members: Members,
 }
 
 impl Reader for OnnxReader {
-    fn facts(&self) -> FileFacts<'_> {
-        let own_name = Some(self.proto.name.as_str()).filter(|name| !name.is_empty());
-        FileFacts { own_name, ..FileFacts::default() }
+    fn members(&self) -> &Members {
+        &self.members
     }
 
     fn describe(&self, _: usize) -> Result<Description> {

@@ -11,7 +11,6 @@ mod tests;
 mod weight;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,16 +19,14 @@ use self::config::Stated;
 use self::parts::{Numbers, Parts, Role};
 pub use self::rules::LAYOUTS;
 use self::rules::{RULES, Rule};
-use super::content::{BlockDescription, Description, FileFacts, IndexFaults, MemberFile};
-use super::interface::Reader;
+use super::content::{BlockDescription, Description, KnownTensor, MemberFile};
+use super::interface::{Members, Reader, StoredMember};
 use super::member_list::numbered;
 use super::name_order::joined_by;
 use crate::error::{Error, ErrorKind, Result, bail, ensure};
 use crate::item::dtype::Kind;
-use crate::storage::attachments::Attachments;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Source;
-use crate::storage::unread::UnreadArray;
 
 /// The layout that `--dequantize` asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,7 +142,7 @@ struct Checkpoint<'r> {
 
 impl<'r> Checkpoint<'r> {
     fn new(reader: &'r dyn Reader) -> Self {
-        let names = reader.names().unwrap_or_default();
+        let names = reader.members().names().unwrap_or_default();
         let numbers = names.iter().enumerate().map(|(n, name)| (&**name, n)).collect();
         Self { reader, names, numbers }
     }
@@ -250,7 +247,7 @@ pub(super) fn count(
     folder: Option<&Path>,
     requests: RequestOptions,
 ) -> Result<Vec<QuantizedCount>> {
-    if !reader.names().unwrap_or_default().iter().any(|name| is_part(name)) {
+    if !reader.members().names().unwrap_or_default().iter().any(|name| is_part(name)) {
         return Ok(Vec::new());
     }
     let Some(stated) = stated(reader, folder, requests)? else { return Ok(Vec::new()) };
@@ -264,7 +261,7 @@ pub(super) fn count(
 }
 
 fn stated(reader: &dyn Reader, folder: Option<&Path>, requests: RequestOptions) -> Result<Option<Stated>> {
-    let has_members = reader.names().is_some_and(|names| !names.is_empty());
+    let has_members = reader.members().names().is_some_and(|names| !names.is_empty());
     let metadata = if has_members { reader.file_of(0).ok().and_then(|file| file.metadata) } else { None };
     let metadata = metadata.as_ref().map(|metadata| &*metadata.kept);
     let stated = Stated::read(folder, metadata, requests)?;
@@ -279,8 +276,8 @@ fn stated(reader: &dyn Reader, folder: Option<&Path>, requests: RequestOptions) 
 pub(super) struct QuantizedReader {
     inner: Box<dyn Reader>,
     stated: Stated,
-    names: Vec<String>,
-    members: Vec<Member>,
+    found: Vec<Member>,
+    members: Members,
 }
 
 #[derive(Debug)]
@@ -314,7 +311,7 @@ pub(super) fn open(
     requests: RequestOptions,
     is_named: impl Fn(&str) -> bool,
 ) -> Result<(Box<dyn Reader>, Dequantized)> {
-    if inner.names().is_none_or(<[_]>::is_empty) {
+    if inner.members().names().is_none_or(<[_]>::is_empty) {
         return Ok((inner, Dequantized::default()));
     }
     let checkpoint = Checkpoint::new(&*inner);
@@ -385,20 +382,34 @@ pub(super) fn open(
         };
         notes.push(format!("{}: no tensor matches {first}{others}", stated.file));
     }
-    let (names, members): (_, Vec<Member>) = members.into_values().unzip();
-    let weights = members.iter().filter(|member| !matches!(member, Member::Stored(_))).count();
+    let (names, found): (Vec<_>, Vec<Member>) = members.into_values().unzip();
+    let weights = found.iter().filter(|member| !matches!(member, Member::Stored(_))).count();
     if weights == 0 && left_alone.is_empty() {
         return Ok((inner, Dequantized { notes, ..Dequantized::default() }));
     }
-    let reader = QuantizedReader { inner, stated, names: numbered(names), members };
+    let outer = inner.members();
+    let file_numbers = found.iter().map(|member| outer.file_number(member.stored())).collect();
+    let names = Some(numbered(names).into());
+    let members = Members { names, file_numbers, container: None, itself: None, ..outer.clone() };
+    let reader = QuantizedReader { inner, stated, found, members };
     Ok((Box::new(reader), Dequantized { weights, left_alone, notes }))
+}
+
+impl Member {
+    /// The member of the checkpoint that is this one, or holds its codes.
+    fn stored(&self) -> usize {
+        match self {
+            Self::Stored(n) | Self::Unclaimed(n, _) => *n,
+            Self::Weight(found) => found.parts[0].1,
+        }
+    }
 }
 
 impl QuantizedReader {
     fn weight(&self, found: &FoundWeight) -> Result<Weight> {
         let open = |role| {
             let (_, n) = found.parts.iter().find(|(of, _)| *of == role)?;
-            let label = self.inner.names()?[*n].clone();
+            let label = self.inner.members().names()?[*n].clone();
             Some(self.inner.source(*n, label))
         };
         let parts = Parts { names: &found.rule.names, base: &found.base, config: &self.stated.file, open: &open };
@@ -408,35 +419,15 @@ impl QuantizedReader {
             Some(None) => bail!("{} states that {} is not quantised", self.stated.file, found.module()),
         }
     }
-
-    /// The member of the checkpoint that is this one, or holds its codes.
-    fn stored(&self, n: usize) -> usize {
-        match &self.members[n] {
-            Member::Stored(n) | Member::Unclaimed(n, _) => *n,
-            Member::Weight(found) => found.parts[0].1,
-        }
-    }
-
-    fn delegate<T>(&self, n: usize, of_member: impl FnOnce(&dyn Reader, usize) -> T) -> Option<T> {
-        if let Member::Stored(n) = self.members[n] { Some(of_member(&*self.inner, n)) } else { None }
-    }
 }
 
 impl Reader for QuantizedReader {
-    fn names(&self) -> Option<&[String]> {
-        Some(&self.names)
-    }
-
-    fn facts(&self) -> FileFacts<'_> {
-        self.inner.facts()
-    }
-
-    fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
-        self.inner.attachments()
+    fn members(&self) -> &Members {
+        &self.members
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
-        let found = match &self.members[n] {
+        let found = match &self.found[n] {
             Member::Stored(n) => return self.inner.describe(*n),
             Member::Unclaimed(_, reason) => bail!("{reason}"),
             Member::Weight(found) => found,
@@ -448,7 +439,7 @@ impl Reader for QuantizedReader {
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        match &self.members[n] {
+        match &self.found[n] {
             Member::Stored(n) => self.inner.source(*n, label),
             Member::Unclaimed(_, reason) => bail!("{reason}"),
             Member::Weight(found) => {
@@ -459,40 +450,13 @@ impl Reader for QuantizedReader {
     }
 
     fn file_of(&self, n: usize) -> Result<MemberFile> {
-        let file = self.inner.file_of(self.stored(n))?;
-        let member = file.member.as_ref().map(|_| self.names[n].clone());
-        Ok(MemberFile { member, ..file })
+        let file = self.inner.file_of(self.found[n].stored())?;
+        let name = || Some(self.members.names()?[n].clone());
+        Ok(MemberFile { member: file.member.as_ref().and_then(|_| name()), ..file })
     }
 
-    fn file_number(&self, n: usize) -> usize {
-        self.inner.file_number(self.stored(n))
-    }
-
-    fn file_stem(&self, n: usize) -> Option<&str> {
-        self.inner.file_stem(self.stored(n))
-    }
-
-    fn index_faults(&self) -> IndexFaults {
-        self.inner.index_faults()
-    }
-
-    fn blocks(&self, n: usize, label: String) -> Result<Option<Source>> {
-        self.delegate(n, |inner, n| inner.blocks(n, label)).unwrap_or(Ok(None))
-    }
-
-    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        self.delegate(n, |inner, n| inner.raw(n)).flatten()
-    }
-
-    fn unread(&self, n: usize) -> Result<Option<UnreadArray>> {
-        self.delegate(n, |inner, n| inner.unread(n)).unwrap_or(Ok(None))
-    }
-
-    fn is_passed_over(&self, n: usize) -> bool {
-        self.delegate(n, |inner, n| inner.is_passed_over(n)).unwrap_or(false)
-    }
-
-    fn is_constant(&self, n: usize) -> bool {
-        self.delegate(n, |inner, n| inner.is_constant(n)).unwrap_or(false)
+    fn stored(&self, n: usize) -> StoredMember {
+        let Member::Stored(n) = self.found[n] else { return StoredMember::default() };
+        StoredMember { known: KnownTensor::default(), entry: None, ..self.inner.stored(n) }
     }
 }

@@ -18,7 +18,7 @@ use self::tensors::StridedItems;
 use self::walk::Found;
 use super::content::{Content, Description, StoredRange};
 use super::foreign::{self, DISTRIBUTED};
-use super::interface::{Confidence, Reader};
+use super::interface::{Confidence, Members, Reader, StoredMember};
 use super::lazy_content::LazyContent;
 use super::npz::files::{ZipFiles, ZipPlace};
 use super::npz::{self, is_npz};
@@ -53,8 +53,8 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let (names, tensors) = tensors.into_parts();
     classes.iter().for_each(|class| facts.add(CLASSES, class));
     let metadata = Some(facts.into_metadata("pytorch"));
-    let container = Container { metadata, ..Container::new(file.identity()?, names) }.into();
-    Ok(Box::new(TorchReader { file, storages, tensors, container }))
+    let members = Members::of(Container { metadata, ..Container::new(file.identity()?, names) });
+    Ok(Box::new(TorchReader { file, storages, tensors, members }))
 }
 
 #[derive(Debug)]
@@ -68,7 +68,7 @@ struct TorchReader {
     file: Arc<dyn ReadAt>,
     storages: Storages,
     tensors: Vec<Result<StridedTensor>>,
-    container: Arc<Container>,
+    members: Members,
 }
 
 /// A tensor as it is read.
@@ -113,8 +113,8 @@ impl TorchReader {
 }
 
 impl Reader for TorchReader {
-    fn container(&self) -> Option<&Arc<Container>> {
-        Some(&self.container)
+    fn members(&self) -> &Members {
+        &self.members
     }
 
     fn describe(&self, n: usize) -> Result<Description> {
@@ -133,13 +133,12 @@ impl Reader for TorchReader {
         })
     }
 
-    fn is_passed_over(&self, n: usize) -> bool {
-        self.placed(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported)
-    }
-
-    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        let found = self.describe(n).ok()?;
-        Some(Box::new(Section::new(Arc::clone(&self.file), found.offset?, found.bytes)))
+    fn stored(&self, n: usize) -> StoredMember {
+        let found = self.describe(n);
+        let is_passed_over = found.as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported);
+        let place = found.ok().and_then(|found| Some((found.offset?, found.bytes)));
+        let bytes = place.map(|(start, bytes)| Box::new(Section::new(Arc::clone(&self.file), start, bytes)) as _);
+        StoredMember { bytes, is_passed_over, ..StoredMember::default() }
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
@@ -163,7 +162,7 @@ impl Reader for TorchReader {
             }
             Source::stored(meta, bytes, start, label)?
         };
-        Ok(source.one_of(Arc::clone(&self.container), n))
+        Ok(self.members.own(source, n))
     }
 }
 

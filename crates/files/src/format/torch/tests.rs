@@ -174,7 +174,7 @@ fn items(reader: &dyn Reader, n: usize) -> Result<Vec<u8>> {
 /// Describes each tensor, with float32 items as integers.
 fn listed(bytes: &[u8]) -> Result<Vec<String>> {
     let reader = reader(bytes)?;
-    let names = reader.names().expect("a container").to_vec();
+    let names = reader.members().names().expect("a container").to_vec();
     let line = |(n, name): (usize, String)| match reader.describe(n) {
         Err(error) => format!("{name}: {:?}: {error}", error.kind()),
         Ok(found) => {
@@ -848,7 +848,7 @@ fn damaged_files() {
     let read = |bytes: &[u8]| {
         let content = Content::from_bytes(Arc::new(MemoryBytes::new(bytes)), Threads::default()).expect("bytes");
         let Ok(reader) = open(content) else { return };
-        let count = reader.names().map_or(0, <[String]>::len);
+        let count = reader.members().names().map_or(0, <[String]>::len);
         (0..count).for_each(|n| {
             drop(reader.describe(n).is_ok_and(|found| found.bytes < 1 << 20).then(|| items(&*reader, n)))
         });

@@ -38,7 +38,7 @@ pub fn check_replaced_index(
     if shards.peek().is_none() {
         return Ok(());
     }
-    let names = shards.flat_map(|shard| &shard.names).chain(listed);
+    let names = shards.flat_map(|shard| &*shard.names).chain(listed);
     let is_lost = |name: &&String| !stay.contains(name.as_str()) && !named.contains(name.as_str()) && !left_out(name);
     let lost: BTreeSet<_> = names.filter(is_lost).map(String::as_str).collect();
     if lost.is_empty() {
@@ -117,7 +117,7 @@ pub fn check_attachments(attachments: Option<&Arc<dyn Attachments>>) -> Result<(
 
 pub(super) fn listed_attachments(attachments: Option<&Arc<dyn Attachments>>) -> Result<Option<String>> {
     let names = attachments.map_or(Ok(&[][..]), |attachments| attachments.names())?;
-    let text = || list(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let text = || list(names);
     Ok(match names.len() {
         0 => None,
         1 => Some(format!("{}, not a tensor", text())),
@@ -149,20 +149,20 @@ pub(super) fn check_replaced_store(
     let Some(format) = Format::from_folder(&path) else { return Ok(()) };
     let threads = tensors.first().map_or_else(Threads::default, |tensor| tensor.limits.threads);
     let store = format.open(Content::from_folder(&path, threads)).with_context(|| target.label())?;
-    let names = store.names().unwrap_or_default();
+    let (members, names) = (store.members(), store.members().names().unwrap_or_default());
     let kept = tensors.iter().filter_map(|tensor| folder_of(tensor.fill.data()));
     let kept = kept.chain(copies.iter().filter_map(|copy| copy.array.folder()));
     let mut stay: HashSet<String> =
         kept.filter_map(|folder| Some(name_in_store(folder.strip_prefix(&path).ok()?))).collect();
     if stay.contains("") {
-        stay.extend(store.itself().and_then(|n| names.get(n)).cloned());
+        stay.extend(members.itself.and_then(|n| names.get(n)).cloned());
     }
     stay.extend(tensors.iter().filter_map(|tensor| tensor.name.clone()));
     let lost: Vec<&str> =
         names.iter().map(String::as_str).filter(|name| !stay.contains(*name) && !left_out(name)).collect();
     let tensors = || format!("{} ({})", counted(lost.len(), "more tensor", "more tensors"), list(&lost));
     let tensors = (!lost.is_empty()).then(tensors);
-    lost_content(target, tensors, listed_attachments(store.attachments()).with_context(|| target.label())?)
+    lost_content(target, tensors, listed_attachments(members.attachments.as_ref()).with_context(|| target.label())?)
 }
 
 /// Returns whether the data of a tensor are in the group that the output replaces. The output must then be a group,

@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 32;
 const MAX_FOLDERS: usize = 1 << 20;
 
 #[derive(Debug, Default)]
-pub(super) struct Members {
+pub(super) struct FoundArrays {
     /// Paths in natural order, also of unreadable arrays.
     pub(super) names: Vec<String>,
     pub(super) groups: BTreeMap<String, String>,
@@ -43,7 +43,7 @@ pub(super) fn is_of_chunks(store: &dyn KeyStore, name: &str, path: &str) -> bool
     (name == CHUNKS || name.bytes().all(|byte| byte.is_ascii_digit())) && !MARKS.iter().any(is_there)
 }
 
-impl Members {
+impl FoundArrays {
     fn new(root: &Node) -> Self {
         let groups = root.attributes.clone().map(|attributes| (String::new(), attributes));
         Self { groups: groups.into_iter().collect(), has_v2: root.is_v2, ..Self::default() }

@@ -16,27 +16,25 @@ mod tests;
 mod write;
 
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use serde_json::{Value, json};
 
 use self::attachments::StoreFiles;
 use self::dtypes::{fill_text, has_order};
 use self::known::KnownStore;
-use self::members::{Members, ROOT, is_path};
+use self::members::{FoundArrays, ROOT, is_path};
 use self::metadata::{ArrayMetadata, Node, V2_ARRAY, V2_GROUP, V3};
 use self::read::ZarrChunks;
 use self::sharding::SHARDING;
-use super::content::{ChunkDescription, Content, ContentSource, Description, FileFacts};
-use super::interface::Reader;
+use super::content::{ChunkDescription, Content, ContentSource, Description};
+use super::interface::{Members, Reader, ShownLater, StoredMember};
 use super::python_json::{compact, quoted};
 use crate::error::{Advice, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::conversion::Conversion;
 use crate::parallel::locked;
 use crate::storage::attachments::Attachments;
 use crate::storage::key_store::{AllValues, KeyStore, Lock, join};
-use crate::storage::read_at::Identity;
 use crate::storage::source::{Container, Source};
 use crate::storage::unread::UnreadArray;
 
@@ -56,61 +54,77 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         Err(why) => (Node { is_group: true, is_v2: store.size(V3)?.is_none(), attributes: None }, Some(why)),
     };
     let is_consolidated = root.is_group && damage.is_none() && metadata::is_consolidated(&*store)?;
-    let named = content.member.map(|name| Members::one(&*store, &root, &name)).transpose()?.flatten();
+    let named = content.member.map(|name| FoundArrays::one(&*store, &root, &name)).transpose()?.flatten();
     // a remote search would cost many requests
     let lists_files = named.is_none() && !store.costs_requests();
     let attachments = lists_files.then(|| Arc::new(StoreFiles::new(Arc::clone(&store))) as Arc<dyn Attachments>);
     let identity = store.identity()?;
     let listed = match named {
-        None if root.is_group => Some(Members::all(&*store, &root, damage)?),
+        None if root.is_group => Some(FoundArrays::all(&*store, &root, damage)?),
         named => named,
     };
     let is_array = !root.is_group && listed.is_none();
-    let (members, lock) = (OnceLock::new(), Mutex::default());
-    let reader = ZarrReader { store, root, identity, members, is_array, is_consolidated, attachments, lock };
-    if let Some(listed) = listed {
-        reader.members.get_or_init(|| reader.listed(listed));
-    }
-    Ok(Box::new(reader))
+    let has_v2 = listed.as_ref().map_or(root.is_v2, |listed| listed.has_v2);
+    let (searched, beside) = (Arc::clone(&store), attachments.clone());
+    let found = LazyLock::new(Box::new(move || {
+        let listed = listed.unwrap_or_else(|| FoundArrays::all_or_why(&*searched, &root));
+        let FoundArrays { names, groups, refused, .. } = listed;
+        let is_container = !is_array || !names.is_empty();
+        let container = Container { attachments: beside, ..Container::new(identity, names) };
+        ListedArrays { container: is_container.then(|| container.into()), groups: groups.into(), refused }
+    }) as Box<_>);
+    let arrays = Arc::new(StoreArrays { store, is_array, is_consolidated, found });
+    let unwritten = has_v2.then(|| {
+        let message = "in a Zarr store of version 2 only items are changed";
+        Error::from_kind(ErrorKind::Unsupported, message).advising(Advice::ConvertStore)
+    });
+    let container = if is_array { None } else { arrays.found.container.clone() };
+    let members = Members {
+        names: container.as_ref().map(|container| Arc::clone(&container.names)),
+        container,
+        itself: is_array.then_some(0),
+        attachments,
+        unwritten,
+        later: is_array.then(|| Arc::clone(&arrays) as _),
+        ..Members::default()
+    };
+    Ok(Box::new(ZarrReader { arrays, members, lock: Mutex::default() }))
 }
 
 #[derive(Debug)]
 struct ZarrReader {
-    store: Arc<dyn KeyStore>,
-    root: Node,
-    identity: Identity,
-    /// Searched only when the names are needed.
-    members: OnceLock<Listed>,
-    /// Whether the store is itself member 0.
-    is_array: bool,
-    is_consolidated: bool,
-    /// `None` if remote or one array was named.
-    attachments: Option<Arc<dyn Attachments>>,
+    arrays: Arc<StoreArrays>,
+    members: Members,
     /// Held while an array changes.
     lock: Mutex<Option<Lock>>,
 }
 
+/// The arrays of a store.
 #[derive(Debug)]
-struct Listed {
+struct StoreArrays {
+    store: Arc<dyn KeyStore>,
+    /// Whether the store is itself member 0.
+    is_array: bool,
+    is_consolidated: bool,
+    /// Searched only when the names are needed.
+    found: LazyLock<ListedArrays, Box<dyn FnOnce() -> ListedArrays + Send>>,
+}
+
+#[derive(Debug)]
+struct ListedArrays {
     /// `None` for a store that is a single array.
     container: Option<Arc<Container>>,
     groups: Arc<BTreeMap<String, String>>,
     refused: BTreeMap<String, Error>,
-    has_v2: bool,
 }
 
-impl ZarrReader {
-    fn listed(&self, Members { names, groups, refused, has_v2 }: Members) -> Listed {
-        let is_container = !self.is_array || !names.is_empty();
-        let container = Container { attachments: self.attachments.clone(), ..Container::new(self.identity, names) };
-        let container = is_container.then(|| Arc::new(container));
-        Listed { container, groups: groups.into(), refused, has_v2 }
+impl ShownLater for StoreArrays {
+    fn names(&self) -> Option<&[String]> {
+        Some(&self.found.container.as_ref()?.names)
     }
+}
 
-    fn members(&self) -> &Listed {
-        self.members.get_or_init(|| self.listed(Members::all_or_why(&*self.store, &self.root)))
-    }
-
+impl StoreArrays {
     fn prefix(&self, n: usize) -> Result<&str> {
         if self.is_array && n == 0 {
             return Ok("");
@@ -128,64 +142,12 @@ impl ZarrReader {
         let prefix = self.prefix(n)?;
         let is_itself = self.is_array && n == 0;
         let name = if prefix.is_empty() { ROOT } else { prefix };
-        let refused = if is_itself { None } else { self.members().refused.get(name) };
+        let refused = if is_itself { None } else { self.found.refused.get(name) };
         refused.map_or_else(|| metadata::array(&*self.store, prefix), |why| Err(why.clone()))
     }
 
     fn groups(&self, n: usize) -> Arc<BTreeMap<String, String>> {
-        if self.is_array && n == 0 { Arc::default() } else { Arc::clone(&self.members().groups) }
-    }
-}
-
-impl Reader for ZarrReader {
-    fn container(&self) -> Option<&Arc<Container>> {
-        // nested arrays are searched only when needed
-        if self.is_array { None } else { self.members().container.as_ref() }
-    }
-
-    fn names(&self) -> Option<&[String]> {
-        self.members().container.as_ref().map(|container| &*container.names)
-    }
-
-    fn itself(&self) -> Option<usize> {
-        self.is_array.then_some(0)
-    }
-
-    fn facts(&self) -> FileFacts<'_> {
-        let has_v2 = if self.is_array { self.root.is_v2 } else { self.members().has_v2 };
-        let unwritten = has_v2.then(|| {
-            let message = "in a Zarr store of version 2 only items are changed";
-            Error::from_kind(ErrorKind::Unsupported, message).advising(Advice::ConvertStore)
-        });
-        FileFacts { unwritten, ..FileFacts::default() }
-    }
-
-    fn attachments(&self) -> Option<&Arc<dyn Attachments>> {
-        self.attachments.as_ref()
-    }
-
-    fn describe(&self, n: usize) -> Result<Description> {
-        let array = self.array(n)?;
-        let (bytes, chunks) = (array.meta.bytes() as u64, Some(array.description()));
-        Ok(Description { chunks, ..Description::new(array.meta, bytes, None) })
-    }
-
-    fn source(&self, n: usize, label: String) -> Result<Source> {
-        let mut array = self.array(n)?;
-        let style = Arc::make_mut(&mut array.style);
-        (style.groups, style.is_consolidated) = (self.groups(n), self.is_consolidated);
-        let (meta, lock) = (array.meta.clone(), locked(&self.lock).clone());
-        let chunks = ZarrChunks::new(Arc::clone(&self.store), self.prefix(n)?, array, lock)?;
-        let source = |chunks| Source::chunks(meta, Arc::new(chunks), label);
-        if self.is_array && n == 0 {
-            return Ok(source(chunks.beside(self.attachments.clone())));
-        }
-        let container = self.members().container.as_ref().expect("a member has a container");
-        Ok(source(chunks).one_of(Arc::clone(container), n))
-    }
-
-    fn raw(&self, n: usize) -> Option<Box<dyn Read>> {
-        Some(Box::new(AllValues::new(Arc::clone(&self.store), self.prefix(n).ok()?)))
+        if self.is_array && n == 0 { Arc::default() } else { Arc::clone(&self.found.groups) }
     }
 
     fn unread(&self, n: usize) -> Result<Option<UnreadArray>> {
@@ -200,10 +162,47 @@ impl Reader for ZarrReader {
         (array.groups, array.is_consolidated) = (self.groups(n), self.is_consolidated);
         Ok(Some(array))
     }
+}
+
+impl Reader for ZarrReader {
+    fn members(&self) -> &Members {
+        &self.members
+    }
+
+    fn describe(&self, n: usize) -> Result<Description> {
+        let array = self.arrays.array(n)?;
+        let (bytes, chunks) = (array.meta.bytes() as u64, Some(array.description()));
+        Ok(Description { chunks, ..Description::new(array.meta, bytes, None) })
+    }
+
+    fn source(&self, n: usize, label: String) -> Result<Source> {
+        let Self { arrays, members, lock } = self;
+        let mut array = arrays.array(n)?;
+        let style = Arc::make_mut(&mut array.style);
+        (style.groups, style.is_consolidated) = (arrays.groups(n), arrays.is_consolidated);
+        let (meta, lock) = (array.meta.clone(), locked(lock).clone());
+        let chunks = ZarrChunks::new(Arc::clone(&arrays.store), arrays.prefix(n)?, array, lock)?;
+        let source = |chunks| Source::chunks(meta, Arc::new(chunks), label);
+        if members.itself == Some(n) {
+            return Ok(source(chunks.beside(members.attachments.clone())));
+        }
+        let container = arrays.found.container.as_ref().expect("a member has a container");
+        Ok(source(chunks).one_of(Arc::clone(container), n))
+    }
+
+    fn stored(&self, n: usize) -> StoredMember {
+        let arrays = Arc::clone(&self.arrays);
+        let values = |prefix: &str| Box::new(AllValues::new(Arc::clone(&arrays.store), prefix)) as _;
+        StoredMember {
+            bytes: arrays.prefix(n).ok().map(values),
+            unread: Some(Box::new(move || arrays.unread(n))),
+            ..StoredMember::default()
+        }
+    }
 
     fn lock(&self, n: usize, shared: bool) -> Result<()> {
-        let lock = self.store.lock(&join(self.prefix(n)?, self.array(n)?.file), shared)?;
-        *locked(&self.lock) = Some(lock);
+        let Self { arrays, lock, .. } = self;
+        *locked(lock) = Some(arrays.store.lock(&join(arrays.prefix(n)?, arrays.array(n)?.file), shared)?);
         Ok(())
     }
 }

@@ -57,7 +57,7 @@ impl<T: AsRef<[u8]> + Debug + Send + Sync> ExactValues for BTreeMap<String, T> {
 #[derive(Clone, Debug)]
 pub struct Container {
     pub file: Identity,
-    pub names: Vec<String>,
+    pub names: Arc<[String]>,
     /// `None` if the format has no metadata.
     pub metadata: Option<Arc<FileMetadata>>,
     /// The index file that the user named.
@@ -70,7 +70,7 @@ pub struct Container {
 
 impl Container {
     pub fn new(file: Identity, names: Vec<String>) -> Self {
-        Self { file, names, metadata: None, index: None, attachments: None, unwritten: None }
+        Self { file, names: names.into(), metadata: None, index: None, attachments: None, unwritten: None }
     }
 }
 
