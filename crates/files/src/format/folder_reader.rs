@@ -9,7 +9,7 @@ use super::collection::{Collection, TensorPlace};
 use super::content::{Description, IndexFaults, MemberFile, UnlistedTensor};
 use super::folder::{BesideIndex, FolderFile, IndexedFolder};
 use super::glob::Glob;
-use super::interface::{Members, Reader, ShownLater, StoredMember};
+use super::interface::{Members, ReadableFile, Reader, ShownLater, StoredMember};
 use super::name_filter::{InFolder, NameFilter};
 use super::numbered::{self, NumberedName};
 use super::open::Input;
@@ -38,8 +38,8 @@ impl Collection {
         let collection = Arc::new(self);
         let later = Some(Arc::clone(&collection) as _);
         let members = Members { names, file_numbers, later, ..Members::default() };
-        let reader = Box::new(FolderReader { collection, members, places });
-        Ok(Input::from_reader(label, Format::FOLDER, reader).with_beside(beside))
+        let file = ReadableFile::new(members, FolderReader { collection, places });
+        Ok(Input::from_file(label, Format::FOLDER, file).with_beside(beside))
     }
 }
 
@@ -55,7 +55,6 @@ fn bytes_at(path: &Path) -> Option<Box<dyn Read>> {
 #[derive(Debug)]
 struct FolderReader {
     collection: Arc<Collection>,
-    members: Members,
     places: Vec<TensorPlace>,
 }
 
@@ -66,23 +65,19 @@ impl FolderReader {
         Ok((input, number))
     }
 
-    fn ask<T>(&self, n: usize, ask: impl FnOnce(&dyn Reader, usize) -> Result<T>) -> Result<T> {
+    fn ask<T>(&self, n: usize, ask: impl FnOnce(&ReadableFile, usize) -> Result<T>) -> Result<T> {
         let (input, number) = self.find(n)?;
-        ask(input.reader(), number).with_context(|| input.label())
+        ask(input.file(), number).with_context(|| input.label())
     }
 }
 
 impl Reader for FolderReader {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
     fn describe(&self, n: usize) -> Result<Description> {
-        self.ask(n, |reader, n| reader.describe(n))
+        self.ask(n, |file, n| file.describe(n))
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        self.ask(n, |reader, n| reader.source(n, label))
+        self.ask(n, |file, n| file.source(n, label))
     }
 
     fn file_of(&self, n: usize) -> Result<MemberFile> {
@@ -95,7 +90,7 @@ impl Reader for FolderReader {
 
     fn stored(&self, n: usize) -> StoredMember {
         let StoredMember { known, bytes, is_passed_over, .. } =
-            self.ask(n, |reader, n| Ok(reader.stored(n))).unwrap_or_default();
+            self.ask(n, |file, n| Ok(file.stored(n))).unwrap_or_default();
         let bytes = bytes.or_else(|| bytes_at(self.collection.path(self.places[n].file)));
         // a copy of an array of a store needs that store alone
         StoredMember { known, bytes, is_passed_over, ..StoredMember::default() }

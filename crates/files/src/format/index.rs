@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::beside::{is_plain_name, join, open_beside};
 use super::content::{Content, Description, IndexFaults, MemberFile, UnlistedTensor};
-use super::interface::{Confidence, Members, Reader, ShownLater, StoredMember};
+use super::interface::{Confidence, Members, ReadableFile, Reader, ShownLater, StoredMember};
 use super::python_json::{FromObject, JsonObject, one_line};
 use super::safetensors::{self, HeaderIndex, MAX_HEADER, MAX_MEMBERS, SafetensorsReader};
 use super::{foreign, torch};
@@ -40,7 +40,7 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     Confidence::certain_if(next(0) == Some(&b'{') && begin.windows(key.len()).enumerate().any(is_key))
 }
 
-pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
+pub(super) fn open(content: Content) -> Result<ReadableFile> {
     let requests = content.requests;
     let (bytes, folder) = content.into_bytes()?;
     let size = bytes.size()?;
@@ -63,11 +63,11 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         places.push(shard);
     }
     let shards = IndexShards { identity: Some(bytes.identity()?), folder, requests, shards };
-    Ok(Box::new(shards.reader(names, places, total)))
+    Ok(shards.file(names, places, total))
 }
 
 /// An unreadable shard is listed as one tensor with the name of the file.
-pub(super) fn of_shards(folder: PathBuf, locations: &[String], requests: RequestOptions) -> Result<Box<dyn Reader>> {
+pub(super) fn of_shards(folder: PathBuf, locations: &[String], requests: RequestOptions) -> Result<ReadableFile> {
     let shard = |location: &String| IndexShard { location: location.clone(), opened: OnceLock::new() };
     let shards = locations.iter().map(shard).collect();
     let shards = IndexShards { identity: None, folder: Some(folder), requests, shards };
@@ -88,7 +88,7 @@ pub(super) fn of_shards(folder: PathBuf, locations: &[String], requests: Request
         places.extend(iter::repeat_n(place, found.len()));
         names.extend(found.iter().cloned());
     }
-    Ok(Box::new(shards.reader(names, places, None)))
+    Ok(shards.file(names, places, None))
 }
 
 pub(super) fn listed(text: &[u8]) -> Option<(Vec<String>, Vec<String>)> {
@@ -108,15 +108,9 @@ pub(super) fn bytes_of_items(path: &Path) -> Option<u64> {
 }
 
 #[derive(Debug)]
-struct IndexReader {
-    index: Arc<Index>,
-    members: Members,
-}
-
-#[derive(Debug)]
 struct Index {
     shards: IndexShards,
-    names: Arc<[String]>,
+    names: Arc<Vec<String>>,
     places: Arc<[usize]>,
     /// The `total_size` of the index.
     total: Option<u64>,
@@ -140,7 +134,7 @@ struct IndexShard {
 
 #[derive(Debug)]
 struct OpenIndexShard {
-    reader: Box<dyn Reader>,
+    file: ReadableFile,
     /// PyTorch counts tensors with the same bytes once in `total_size`.
     is_torch: bool,
     numbers: HashMap<String, usize>,
@@ -148,11 +142,11 @@ struct OpenIndexShard {
 
 impl OpenIndexShard {
     fn names(&self) -> &[String] {
-        self.reader.members().names().unwrap_or_default()
+        self.file.members.names().unwrap_or_default()
     }
 
     fn bytes_of(&self, n: usize) -> Option<u64> {
-        self.reader.describe(n).ok().filter(|_| !self.is_torch).map(|described| described.bytes)
+        self.file.describe(n).ok().filter(|_| !self.is_torch).map(|described| described.bytes)
     }
 }
 
@@ -174,12 +168,12 @@ impl Index {
 }
 
 impl IndexShards {
-    fn reader(self, names: Vec<String>, places: Vec<usize>, total: Option<u64>) -> IndexReader {
+    fn file(self, names: Vec<String>, places: Vec<usize>, total: Option<u64>) -> ReadableFile {
         let files = self.shards.iter().filter_map(|shard| self.path(shard).ok()).collect();
         let index = Arc::new(Index { shards: self, names: names.into(), places: places.into(), total });
         let (names, file_numbers) = (Some(Arc::clone(&index.names)), Arc::clone(&index.places));
         let later = Some(Arc::clone(&index) as _);
-        IndexReader { members: Members { names, file_numbers, files, later, ..Members::default() }, index }
+        ReadableFile::new(Members { names, file_numbers, files, later, ..Members::default() }, index)
     }
 
     fn path(&self, shard: &IndexShard) -> Result<PathBuf> {
@@ -197,13 +191,13 @@ impl IndexShards {
             let instead = foreign::stand_in(&content.begin);
             bail!("{}", instead.unwrap_or("not a .safetensors file: does not begin with a length and {"));
         }
-        let reader: Box<dyn Reader> = match is_torch {
+        let file = match is_torch {
             true => torch::open(content)?,
-            false => Box::new(SafetensorsReader::read(bytes, self.identity)?),
+            false => SafetensorsReader::open(bytes, self.identity)?,
         };
         let numbers =
-            reader.members().names().into_iter().flatten().cloned().enumerate().map(|(n, name)| (name, n)).collect();
-        Ok(OpenIndexShard { reader, is_torch, numbers })
+            file.members.names().into_iter().flatten().cloned().enumerate().map(|(n, name)| (name, n)).collect();
+        Ok(OpenIndexShard { file, is_torch, numbers })
     }
 }
 
@@ -238,32 +232,27 @@ impl ShownLater for Index {
     }
 }
 
-impl Reader for IndexReader {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
+impl Reader for Arc<Index> {
     fn describe(&self, n: usize) -> Result<Description> {
-        let (shard, there) = self.index.find(n)?;
-        Ok(Description { offset: None, ..shard.reader.describe(there)? })
+        let (shard, there) = self.find(n)?;
+        Ok(Description { offset: None, ..shard.file.describe(there)? })
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        let (shard, there) = self.index.find(n)?;
-        shard.reader.source(there, label)
+        let (shard, there) = self.find(n)?;
+        shard.file.source(there, label)
     }
 
     fn file_of(&self, n: usize) -> Result<MemberFile> {
-        let Index { shards, names, .. } = &*self.index;
         // Errors of the shard appear here, with the name in the index.
-        let (shard, there) = self.index.find(n)?;
-        let path = Some(shards.path(self.index.shard(n))?);
-        let format = if shard.is_torch { Some(TORCH) } else { shards.identity.is_none().then_some(FORMAT) };
-        Ok(MemberFile { path, member: Some(names[n].clone()), format, ..shard.reader.file_of(there)? })
+        let (shard, there) = self.find(n)?;
+        let path = Some(self.shards.path(self.shard(n))?);
+        let format = if shard.is_torch { Some(TORCH) } else { self.shards.identity.is_none().then_some(FORMAT) };
+        Ok(MemberFile { path, member: Some(self.names[n].clone()), format, ..shard.file.file_of(there)? })
     }
 
     fn stored(&self, n: usize) -> StoredMember {
-        self.index.find(n).map_or_else(|_| StoredMember::default(), |(shard, there)| shard.reader.stored(there))
+        self.find(n).map_or_else(|_| StoredMember::default(), |(shard, there)| shard.file.stored(there))
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub const SMALL_CONSTANT: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub struct Members {
     /// `None` for a single tensor without a name.
-    pub names: Option<Arc<[String]>>,
+    pub names: Option<Arc<Vec<String>>>,
     /// The container that the tensors refer to; `None` if the file holds one tensor, or names other files.
     pub container: Option<Arc<Container>>,
     /// The number of the member that the container is itself: a Zarr array can contain others. It is meant if no member
@@ -86,15 +86,7 @@ impl Members {
 
     /// Returns the names; `None` for a single tensor without a name.
     pub fn names(&self) -> Option<&[String]> {
-        self.names.as_deref().or_else(|| self.later.as_ref()?.names())
-    }
-
-    /// Adds the container to the source of member `n`.
-    pub(super) fn own(&self, source: Source, n: usize) -> Source {
-        match &self.container {
-            Some(container) => source.one_of(Arc::clone(container), n),
-            None => source,
-        }
+        self.names.as_ref().map(|names| names.as_slice()).or_else(|| self.later.as_ref()?.names())
     }
 
     /// Returns a number for the file that holds member `n`. Files of an index or a folder have different numbers.
@@ -149,15 +141,60 @@ pub struct StoredMember {
     pub unread: Option<Box<dyn FnOnce() -> Result<Option<UnreadArray>>>>,
 }
 
-/// An open file or store in one format. A reader does not know the name of its file, and its errors do not contain it.
+/// An open file or store: what it holds, and its reader.
+#[derive(Debug)]
+pub struct ReadableFile {
+    pub members: Members,
+    reader: Box<dyn Reader>,
+}
+
+impl ReadableFile {
+    pub(super) fn new(members: Members, reader: impl Reader + 'static) -> Self {
+        Self { members, reader: Box::new(reader) }
+    }
+
+    pub(super) fn of_text(text: impl TextReader + 'static) -> Self {
+        let text: Arc<dyn TextReader> = Arc::new(text);
+        Self::new(Members { text: Some(Arc::clone(&text)), ..Members::default() }, text)
+    }
+
+    /// Returns the source of member `n`, which refers to the container.
+    ///
+    /// # Errors
+    /// As in [`Reader::source`].
+    pub fn source(&self, n: usize, label: String) -> Result<Source> {
+        let source = self.reader.source(n, label)?;
+        Ok(match &self.members.container {
+            Some(container) => source.one_of(Arc::clone(container), n),
+            None => source,
+        })
+    }
+
+    /// Returns facts about the file that holds member `n`.
+    ///
+    /// # Errors
+    /// As in [`Reader::file_of`].
+    pub fn file_of(&self, n: usize) -> Result<MemberFile> {
+        let file = self.reader.file_of(n)?;
+        let own = || self.members.container.as_ref()?.metadata.clone();
+        Ok(MemberFile { metadata: file.metadata.or_else(own), ..file })
+    }
+}
+
+impl Deref for ReadableFile {
+    type Target = dyn Reader;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.reader
+    }
+}
+
+/// Reads the members of an open file or store. It does not know the name of the file, and its errors do not contain it.
 ///
 /// A format must implement [`source`](Self::source), and [`describe`](Self::describe) unless it has to read all items for
-/// that. Every other method but [`members`](Self::members) is for the few formats that differ from its default.
+/// that. Every other method is for the few formats that differ from its default.
 pub trait Reader: Debug + Send + Sync {
-    /// What it holds. A single tensor is member 0.
-    fn members(&self) -> &Members;
-
-    /// Describes member `n` without reading its items.
+    /// Describes member `n` without reading its items. A single tensor is member 0.
     ///
     /// # Errors
     /// The header of the member is malformed.
@@ -171,13 +208,12 @@ pub trait Reader: Debug + Send + Sync {
     /// The member is malformed, as far as its header shows.
     fn source(&self, n: usize, label: String) -> Result<Source>;
 
-    /// Returns facts about the file that holds member `n`.
+    /// Returns facts about the file that holds member `n`, if it is another one.
     ///
     /// # Errors
-    /// Another file holds the member, and does not exist, cannot be read or has no such member.
+    /// It does not exist, cannot be read or has no such member.
     fn file_of(&self, _: usize) -> Result<MemberFile> {
-        let metadata = self.members().container.as_ref().and_then(|container| container.metadata.clone());
-        Ok(MemberFile { metadata, ..MemberFile::default() })
+        Ok(MemberFile::default())
     }
 
     /// Returns what is known of member `n`, if it is not read.
@@ -209,28 +245,10 @@ pub trait TextReader: Debug + Send + Sync {
     }
 }
 
-/// The reader of a text.
-#[derive(Debug)]
-pub(super) struct TextFile {
-    text: Arc<dyn TextReader>,
-    members: Members,
-}
-
-impl TextFile {
-    pub(super) fn boxed(text: impl TextReader + 'static) -> Box<dyn Reader> {
-        let text: Arc<dyn TextReader> = Arc::new(text);
-        Box::new(Self { members: Members { text: Some(Arc::clone(&text)), ..Members::default() }, text })
-    }
-}
-
-impl Reader for TextFile {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
+impl Reader for Arc<dyn TextReader> {
     fn source(&self, _: usize, label: String) -> Result<Source> {
         // A reader does not know which operand it reads.
-        values::source(self.text.values(Subject::Data), label)
+        values::source(self.values(Subject::Data), label)
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use super::content::{BEGIN, Content, ContentSource, Description};
-use super::interface::{Members, Reader};
+use super::interface::{Members, ReadableFile, Reader};
 use super::npy::{GROWING, Header, MAGIC, check_len, header_in_place, is_growing, read_on};
 use crate::engine::cost::Calls;
 use crate::engine::explain::Explanation;
@@ -27,7 +27,7 @@ const MAX_ARRAYS: usize = 1 << 18;
 
 const UNWRITTEN: &str = "several arrays in one .npy can be read, not written";
 
-pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
+pub(super) fn open(content: Content) -> Result<ReadableFile> {
     let Content { mut begin, opened, threads, .. } = content;
     let (header, items) = match opened {
         ContentSource::Bytes { bytes, size, .. } => {
@@ -38,7 +38,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
             let is_stopped = is_growing(&begin[..header.offset]);
             // unreadable bytes are not an array, and make the file too long for this one
             if !is_stopped && end < size && begins_at(&*bytes, end, size).unwrap_or(false) {
-                return Ok(Box::new(NpyArrays::read(bytes, size)?));
+                return NpyArrays::open(bytes, size);
             }
             check_len(&header, if is_stopped { size.min(end) } else { size })?;
             let start = header.offset as u64;
@@ -52,7 +52,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
             if !is_stopped && next.starts_with(MAGIC) {
                 let (bytes, _) = Content::new(begin, ContentSource::Stream(stream), threads).into_bytes()?;
                 let size = bytes.size()?;
-                return Ok(Box::new(NpyArrays::read(bytes, size)?));
+                return NpyArrays::open(bytes, size);
             }
             let whole = if is_stopped { header.bytes as u64 } else { u64::MAX };
             let items = io::Cursor::new(begin.split_off(header.offset)).chain(stream);
@@ -60,7 +60,8 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         }
     };
     let Header { meta, offset, bytes } = header;
-    Ok(Box::new(PlainReader { meta, start: offset as u64, stored: bytes as u64, items, members: Members::default() }))
+    let reader = PlainReader { meta, start: offset as u64, stored: bytes as u64, items };
+    Ok(ReadableFile::new(Members::default(), reader))
 }
 
 fn begins_at(file: &dyn ReadAt, at: u64, size: u64) -> io::Result<bool> {
@@ -77,7 +78,6 @@ struct NpyArrays {
     file: Arc<dyn ReadAt>,
     /// The position after an unreadable array is unknown, so it is the last.
     arrays: Vec<Result<NpyArray>>,
-    members: Members,
 }
 
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ struct NpyArray {
 }
 
 impl NpyArrays {
-    fn read(file: Arc<dyn ReadAt>, size: u64) -> Result<Self> {
+    fn open(file: Arc<dyn ReadAt>, size: u64) -> Result<ReadableFile> {
         let (mut arrays, mut at) = (Vec::new(), 0);
         while at < size {
             ensure!(arrays.len() < MAX_ARRAYS, "more than {MAX_ARRAYS} arrays in one .npy");
@@ -99,7 +99,8 @@ impl NpyArrays {
         let names = (0..arrays.len()).map(|n| n.to_string()).collect();
         let container = Container { unwritten: Some(UNWRITTEN), ..Container::new(file.identity()?, names) };
         let caution = "holds several arrays, one after the other, and numpy.load reads only the first";
-        Ok(Self { file, arrays, members: Members { caution: Some(caution), ..Members::of(container) } })
+        let members = Members { caution: Some(caution), ..Members::of(container) };
+        Ok(ReadableFile::new(members, Self { file, arrays }))
     }
 
     fn array(&self, n: usize) -> Result<&NpyArray> {
@@ -121,10 +122,6 @@ impl NpyArray {
 }
 
 impl Reader for NpyArrays {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
     fn describe(&self, n: usize) -> Result<Description> {
         let NpyArray { header, start } = self.array(n)?;
         Ok(Description::new(header.meta.clone(), header.bytes as u64, Some(*start)))
@@ -132,8 +129,7 @@ impl Reader for NpyArrays {
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let NpyArray { header, start } = self.array(n)?;
-        let source = Source::stored(header.meta.clone(), Arc::clone(&self.file), *start, label)?;
-        Ok(self.members.own(source, n))
+        Source::stored(header.meta.clone(), Arc::clone(&self.file), *start, label)
     }
 }
 
@@ -145,7 +141,6 @@ pub(super) struct PlainReader {
     /// Bytes of the items in the file.
     pub(super) stored: u64,
     pub(super) items: PlainItems,
-    pub(super) members: Members,
 }
 
 pub(super) enum PlainItems {
@@ -171,10 +166,6 @@ impl fmt::Debug for PlainItems {
 }
 
 impl Reader for PlainReader {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
     fn describe(&self, _: usize) -> Result<Description> {
         Ok(Description::new(self.meta.clone(), self.stored, Some(self.start)))
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::content::{BEGIN, Content, ContentSource, Description, MemberFile, read_begin};
 use super::dump_views::DumpShapes;
-use super::interface::{Members, Reader, StoredMember, Unchangeable};
+use super::interface::{Members, ReadableFile, StoredMember, Unchangeable};
 use super::json;
 use super::located::{Located, Place};
 use super::quantized::{self, AskedLayout, Dequantized, QuantizedCount};
@@ -117,8 +117,8 @@ impl OpenOptions {
         !self.format.is_some_and(Format::is_folder)
     }
 
-    pub(super) fn input(&self, format: Format, reader: Box<dyn Reader>) -> Input {
-        Input { is_edited: self.locked, ..Input::from_reader(self.label.clone(), format, reader) }
+    pub(super) fn input(&self, format: Format, file: ReadableFile) -> Input {
+        Input { is_edited: self.locked, ..Input::from_file(self.label.clone(), format, file) }
     }
 
     fn open_file(&self, path: &Path) -> Result<File> {
@@ -243,7 +243,7 @@ impl OpenOptions {
 pub struct Input {
     pub(super) label: String,
     format: Format,
-    reader: Box<dyn Reader>,
+    file: ReadableFile,
     member: Option<String>,
     is_edited: bool,
     /// Set for the only model of a folder.
@@ -259,7 +259,7 @@ impl Input {
     /// # Errors
     /// The member is malformed or cannot be locked.
     pub fn lock(&self, n: usize, shared: bool) -> Result<()> {
-        self.reader.lock(n, shared).with_context(|| self.label.clone())
+        self.file.lock(n, shared).with_context(|| self.label.clone())
     }
 
     /// Locks the chosen tensor; its shard replaces an index.
@@ -277,17 +277,8 @@ impl Input {
         Ok(Self { member: Some(name), ..input })
     }
 
-    pub(super) fn from_reader(label: String, format: Format, reader: Box<dyn Reader>) -> Self {
-        Self {
-            label,
-            format,
-            reader,
-            member: None,
-            folder: None,
-            left_alone: Vec::new(),
-            beside: None,
-            is_edited: false,
-        }
+    pub(super) fn from_file(label: String, format: Format, file: ReadableFile) -> Self {
+        Self { label, format, file, member: None, folder: None, left_alone: Vec::new(), beside: None, is_edited: false }
     }
 
     pub(super) fn with_beside(self, beside: Option<String>) -> Self {
@@ -350,11 +341,11 @@ impl Input {
         requests: RequestOptions,
         is_named: impl Fn(&str) -> bool,
     ) -> Result<(Self, Dequantized)> {
-        let Self { reader, label, .. } = self;
+        let Self { file, label, .. } = self;
         let folder = located.folder();
-        let opened = quantized::open(reader, asked, folder.as_deref(), requests, is_named);
-        let (reader, found) = opened.with_context(|| label.clone())?;
-        Ok((Self { reader, label, left_alone: found.left_alone.clone(), ..self }, found))
+        let opened = quantized::open(file, asked, folder.as_deref(), requests, is_named);
+        let (file, found) = opened.with_context(|| label.clone())?;
+        Ok((Self { file, label, left_alone: found.left_alone.clone(), ..self }, found))
     }
 
     /// Counts the tensors that make up quantised weights, by the layouts that files beside them tell.
@@ -363,7 +354,7 @@ impl Input {
     /// A file beside the tensors cannot be read.
     pub fn quantized(&self, located: &Located, requests: RequestOptions) -> Result<Vec<QuantizedCount>> {
         let folder = located.folder();
-        quantized::count(&*self.reader, folder.as_deref(), requests).with_context(|| self.label.clone())
+        quantized::count(&self.file, folder.as_deref(), requests).with_context(|| self.label.clone())
     }
 
     /// Describes the file of member `n`.
@@ -371,7 +362,7 @@ impl Input {
     /// # Errors
     /// The file is unreadable or lacks the member.
     pub fn file_of(&self, n: usize) -> Result<MemberFile> {
-        let found = self.reader.file_of(n).with_context(|| self.label.clone())?;
+        let found = self.file.file_of(n).with_context(|| self.label.clone())?;
         Ok(match &self.folder {
             Some(folder) if found.path.is_none() => {
                 MemberFile { path: Some(folder.path.clone()), member: self.name(n).map(str::to_owned), ..found }
@@ -391,7 +382,7 @@ impl Input {
     /// # Errors
     /// The member is malformed.
     pub fn describe(&self, n: usize) -> Result<Description> {
-        self.reader.describe(n).with_context(|| self.label_of(self.name(n)))
+        self.file.describe(n).with_context(|| self.label_of(self.name(n)))
     }
 
     /// Returns the name of a member in messages.
@@ -420,7 +411,7 @@ impl Input {
     /// # Errors
     /// The member is malformed.
     pub fn source_as(&self, n: usize, label: String) -> Result<Source> {
-        let source = self.reader.source(n, label.clone()).context(label)?;
+        let source = self.file.source(n, label.clone()).context(label)?;
         // a folder of stores is a group without metadata
         let name = if source.as_chunks().is_some() { self.name_in_group(n) } else { None };
         Ok(match name {
@@ -441,7 +432,7 @@ impl Input {
     /// # Errors
     /// The array cannot be listed.
     pub fn unread(&self, n: usize) -> Result<Option<UnreadArray>> {
-        let Some(unread) = self.reader.stored(n).unread else { return Ok(None) };
+        let Some(unread) = self.file.stored(n).unread else { return Ok(None) };
         let mut found = unread().with_context(|| self.label_of(self.name(n)))?;
         found.iter_mut().for_each(|array| array.is_of_group = self.name_in_group(n).is_some());
         Ok(found)
@@ -449,17 +440,17 @@ impl Input {
 
     /// Returns what the file holds.
     pub fn members(&self) -> &Members {
-        self.reader.members()
+        &self.file.members
     }
 
     /// Returns what is known of member `n`, if it is not read.
     pub fn stored(&self, n: usize) -> StoredMember {
-        self.reader.stored(n)
+        self.file.stored(n)
     }
 
-    /// Returns the reader; its errors lack the label.
-    pub(super) fn reader(&self) -> &dyn Reader {
-        &*self.reader
+    /// Returns the file; its errors lack the label.
+    pub(super) fn file(&self) -> &ReadableFile {
+        &self.file
     }
 }
 

@@ -11,7 +11,7 @@ use quick_xml::{Reader as XmlReader, XmlVersion};
 
 use super::beside::FileBeside;
 use super::content::{Content, Description, KnownTensor};
-use super::interface::{Confidence, Members, Reader, StoredMember};
+use super::interface::{Confidence, Members, ReadableFile, Reader, StoredMember};
 use super::member_list::{MemberList, ModelFacts};
 use super::narrow_view;
 use super::packed::bytes_of_items;
@@ -76,7 +76,7 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     Confidence::certain_if(rest.and_then(|rest| rest.first()).is_some_and(u8::is_ascii_whitespace))
 }
 
-pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
+pub(super) fn open(content: Content) -> Result<ReadableFile> {
     let items = FileBeside::new(content.path.as_ref().map(|path| path.with_extension("bin")), content.requests);
     let (file, _) = content.into_bytes()?;
     let size = file.size()?;
@@ -90,7 +90,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let metadata = Some(facts.into_metadata("openvino"));
     let identity = file.identity()?;
     let members = Members::of(Container { metadata, ..Container::new(identity, names) });
-    Ok(Box::new(IrReader { constants, identity, members, items }))
+    Ok(ReadableFile::new(members, IrReader { constants, identity, items }))
 }
 
 type Attributes = HashMap<String, String>;
@@ -276,7 +276,6 @@ impl Constant {
 struct IrReader {
     constants: Vec<Constant>,
     identity: Identity,
-    members: Members,
     items: FileBeside,
 }
 
@@ -294,10 +293,6 @@ impl IrReader {
 }
 
 impl Reader for IrReader {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
     fn describe(&self, n: usize) -> Result<Description> {
         let meta = self.constants[n].meta()?;
         let ([offset, bytes], _) = self.find(n)?;
@@ -321,8 +316,7 @@ impl Reader for IrReader {
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let meta = self.constants[n].meta()?;
         let ([offset, _], file) = self.find(n)?;
-        let source = narrow_view::stored(meta, file, offset, label)?;
-        Ok(self.members.own(source, n))
+        narrow_view::stored(meta, file, offset, label)
     }
 
     fn lock(&self, _: usize, _: bool) -> Result<()> {
@@ -340,7 +334,7 @@ mod tests {
 
     const BIN: [u8; 12] = [1, 0, 2, 0, 3, 0, 0x21, 0x03, 7, 0, 0, 0];
 
-    fn read(folder: &Path, xml: &str) -> Result<Box<dyn Reader>> {
+    fn read(folder: &Path, xml: &str) -> Result<ReadableFile> {
         let content = Content::from_bytes(Arc::new(MemoryBytes::new(xml.as_bytes())), Threads::default())?;
         open(Content { path: Some(folder.join("m.xml")), ..content })
     }
@@ -421,7 +415,7 @@ mod tests {
         let mut failures = Vec::new();
         for (xml, expected) in rows {
             let found = match read(folder.path(), &xml) {
-                Ok(reader) => reader.members().names().expect("a container").join(" "),
+                Ok(reader) => reader.members.names().expect("a container").join(" "),
                 Err(error) => error.to_string(),
             };
             if found != expected && (!found.contains(expected) || expected.is_empty()) {

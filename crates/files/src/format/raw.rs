@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use super::content::{BEGIN, Content, ContentSource};
 use super::file_options::LayoutRequest;
-use super::interface::{ItemsPlace, Layout, Members, Places, Reader, Writer};
+use super::interface::{ItemsPlace, Layout, Members, Places, ReadableFile, Writer};
 use super::narrow_view;
 use super::npy_file::{PlainItems, PlainReader};
 use super::packed::bytes_of_items;
@@ -174,7 +174,7 @@ fn offset(text: &str) -> Result<u64> {
     number.ok_or_else(|| malformed!("@{text}: expected a number of bytes, such as @128 or @0x80"))
 }
 
-pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<Box<dyn Reader>> {
+pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<ReadableFile> {
     let is_packed = view.stored.is_packed();
     // edits in place keep all bits of other items
     if let Some(narrow) = view.stored.narrow().filter(|_| is_packed || !is_edited) {
@@ -182,9 +182,9 @@ pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<
         let (meta, start) = view.within(bytes.size()?)?;
         let items = narrow_view::open(narrow, meta.items(), bytes, start, is_packed)?;
         let (stored, items) = (view.bytes(&meta), PlainItems::Bytes(items, 0));
-        return Ok(Box::new(PlainReader { meta, start, stored, items, members: of_items_alone() }));
+        return Ok(ReadableFile::new(of_items_alone(), PlainReader { meta, start, stored, items }));
     }
-    Ok(Box::new(match content.opened {
+    Ok(match content.opened {
         ContentSource::Stream(stream) if !view.dims.contains(&None) => {
             let begin = content.begin;
             if begin.len() < BEGIN {
@@ -198,15 +198,16 @@ pub(super) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<
                 Some(_) => PlainItems::stream(items.take(meta.bytes() as u64)),
                 None => PlainItems::stream(items),
             };
-            PlainReader { stored: meta.bytes() as u64, meta, start: offset, items, members: Members::default() }
+            let reader = PlainReader { stored: meta.bytes() as u64, meta, start: offset, items };
+            ReadableFile::new(Members::default(), reader)
         }
         opened => {
             let (bytes, _) = Content { opened, ..content }.into_bytes()?;
             let (meta, start) = view.within(bytes.size()?)?;
             let (stored, items) = (meta.bytes() as u64, PlainItems::Bytes(bytes, start));
-            PlainReader { meta, start, stored, items, members: of_items_alone() }
+            ReadableFile::new(of_items_alone(), PlainReader { meta, start, stored, items })
         }
-    }))
+    })
 }
 
 fn of_items_alone() -> Members {

@@ -1,8 +1,8 @@
-//! The table of formats. A new format is a file, with a [`Reader`] and a [`Writer`], and a row.
+//! The table of formats. A new format is a file, with a reader and a [`Writer`], and a row.
 
 use super::content::Content;
 use super::file_options::Capabilities;
-use super::interface::{Confidence, Reader, Unchangeable, Writer};
+use super::interface::{Confidence, ReadableFile, Unchangeable, Writer};
 use super::values::cells::Dialect;
 use super::{csv, gguf, index, json, npy, npy_file, npz, onnx, openvino, raw, safetensors, text, torch};
 use crate::error::{Result, malformed};
@@ -320,7 +320,7 @@ pub(super) struct Reads {
     pub in_order: bool,
     /// Whether the first of numbered files is opened with all others.
     pub opens_numbered: bool,
-    pub open: fn(Content) -> Result<Box<dyn Reader>>,
+    pub open: fn(Content) -> Result<ReadableFile>,
 }
 
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use safetensors::tensor::{self, TensorInfo};
 
 use super::content::{Content, Description, KnownTensor};
 use super::file_options::LayoutRequest;
-use super::interface::{Confidence, ItemsPlace, Layout, Members, Places, Reader, StoredMember, Writer};
+use super::interface::{Confidence, ItemsPlace, Layout, Members, Places, ReadableFile, Reader, StoredMember, Writer};
 use super::packed::{self, bits, bytes_of_items};
 use super::python_json::one_line;
 pub use super::safetensors_entries::MAX_MEMBERS;
@@ -284,34 +284,29 @@ pub(super) fn sure(begin: &[u8], len: Option<u64>) -> Confidence {
     }
 }
 
-pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
-    Ok(Box::new(SafetensorsReader::read(content.into_bytes()?.0, None)?))
+pub(super) fn open(content: Content) -> Result<ReadableFile> {
+    SafetensorsReader::open(content.into_bytes()?.0, None)
 }
 
 #[derive(Debug)]
 pub(super) struct SafetensorsReader {
     file: Arc<dyn ReadAt>,
     index: HeaderIndex,
-    members: Members,
 }
 
 impl SafetensorsReader {
-    pub(super) fn read(file: Arc<dyn ReadAt>, index: Option<Identity>) -> Result<Self> {
+    pub(super) fn open(file: Arc<dyn ReadAt>, index: Option<Identity>) -> Result<ReadableFile> {
         let header = HeaderIndex::read(&*file)?;
         let names = header.members.iter().map(|member| member.name.clone()).collect();
         let texts = || Arc::clone(&header.metadata);
         let metadata = FileMetadata { format: "safetensors", shown: texts(), kept: texts(), exact: texts() };
         let metadata = Some(metadata.into());
         let members = Members::of(Container { metadata, index, ..Container::new(file.identity()?, names) });
-        Ok(Self { file, index: header, members })
+        Ok(ReadableFile::new(members, Self { file, index: header }))
     }
 }
 
 impl Reader for SafetensorsReader {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
     fn describe(&self, n: usize) -> Result<Description> {
         let member = &self.index.members[n];
         Ok(Description::new(member.meta()?.clone(), member.bytes, Some(member.offset)))
@@ -327,7 +322,7 @@ impl Reader for SafetensorsReader {
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        Ok(self.members.own(self.index.source(&self.file, n, label)?, n))
+        self.index.source(&self.file, n, label)
     }
 }
 

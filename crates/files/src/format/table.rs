@@ -9,7 +9,7 @@ use std::path::Path;
 use super::content::{Content, read_begin};
 use super::file_options::Capabilities;
 use super::foreign;
-use super::interface::{Confidence, Reader, Unchangeable, Writer};
+use super::interface::{Confidence, ReadableFile, Unchangeable, Writer};
 use super::name_order::joined_by;
 use super::rows::{self, Holds, Reads, Row, TABLE};
 use crate::error::{Advice, Error, ErrorKind, Result, bail, malformed};
@@ -239,7 +239,7 @@ impl Format {
     }
 
     #[doc(hidden)]
-    pub fn open(self, content: Content) -> Result<Box<dyn Reader>> {
+    pub fn open(self, content: Content) -> Result<ReadableFile> {
         let reads = self.0.reads.as_ref().ok_or_else(|| malformed!("{} is not read", self.name()))?;
         (reads.open)(content)
     }

@@ -8,7 +8,7 @@ use csv::{QuoteStyle, Terminator, WriterBuilder};
 use super::content::Content;
 use super::file_options::LayoutRequest;
 use super::interface::{
-    Confidence, Layout, Reader, ReadsBack, TextFile, TextOptions, TextReader, WholeTensor, WriteWhole, Writer,
+    Confidence, Layout, ReadableFile, ReadsBack, TextOptions, TextReader, WholeTensor, WriteWhole, Writer,
 };
 use super::values::cells::{BYTE_ORDER_MARK, Cells, Dialect, holds};
 use super::values::delimiter::TableOptions;
@@ -25,9 +25,9 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     if begin.contains(&0) { Confidence::No } else { Confidence::Possible }
 }
 
-pub(super) fn open(mut content: Content, dialect: Dialect) -> Result<Box<dyn Reader>> {
+pub(super) fn open(mut content: Content, dialect: Dialect) -> Result<ReadableFile> {
     let table = mem::take(&mut content.table);
-    Ok(TextFile::boxed(CsvReader { text: content.read()?, dialect, table }))
+    Ok(ReadableFile::of_text(CsvReader { text: content.read()?, dialect, table }))
 }
 
 #[derive(Debug)]

@@ -20,7 +20,7 @@ pub use self::header::{MAX_HEADER, MAX_KEYS, MAX_NAME, MAX_TENSORS};
 use self::types::{ItemType, Rule};
 use super::beside::{join, open_beside};
 use super::content::{BlockDescription, Content, Description, IndexFaults, KnownTensor, MemberFile};
-use super::interface::{Confidence, Members, Reader, StoredMember};
+use super::interface::{Confidence, Members, ReadableFile, Reader, StoredMember};
 use super::member_list::numbered;
 use super::units::{ByUnits, SwappedWords, Units, needs_swap};
 use crate::error::{ErrorKind, Result};
@@ -38,14 +38,14 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     Confidence::certain_if(begin.starts_with(header::MAGIC))
 }
 
-pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
+pub(super) fn open(content: Content) -> Result<ReadableFile> {
     let name = content.path.as_deref().and_then(Path::file_name).and_then(OsStr::to_str).map(str::to_owned);
     let requests = content.requests;
     let (bytes, folder) = content.into_bytes()?;
     let (first, files, tensors) = GgufFile::read(bytes, None)?;
     let others = name.filter(|_| files <= MAX_FILES).and_then(|name| names_of_others(&name, files));
     let (others, folder) = others.zip(folder).unwrap_or_default();
-    let paths: Vec<_> = others.iter().map(|name| join(&folder, name)).collect();
+    let paths: Arc<[_]> = others.iter().map(|name| join(&folder, name)).collect();
     let (metadata, container) = (first.container.metadata.clone(), Arc::clone(&first.container));
     let read = |path: &PathBuf| Ok(GgufFile::read(open_beside(path, requests)?, metadata.clone())?.0);
     let is_whole = paths.len() as u32 + 1 == files.max(1);
@@ -64,11 +64,11 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         names: Some(numbered(names).into()),
         container: paths.is_empty().then_some(container),
         file_numbers: places.iter().map(|(file, _)| *file).collect(),
-        files: paths.into(),
+        files: Arc::clone(&paths),
         later: Some(Arc::new(IndexFaults { total, ..IndexFaults::default() })),
         ..Members::default()
     };
-    Ok(Box::new(GgufReader { files, places, members }))
+    Ok(ReadableFile::new(members, GgufReader { files, paths, places }))
 }
 
 /// Returns the names of the other files of a model, given the name of the first.
@@ -133,10 +133,10 @@ impl GgufFile {
 struct GgufReader {
     /// The first is the file that was opened, which was read.
     files: Vec<Result<GgufFile>>,
+    /// Those of the other files.
+    paths: Arc<[PathBuf]>,
     /// The file, and the number of the tensor there.
     places: Vec<(usize, usize)>,
-    /// Names the other files.
-    members: Members,
 }
 
 impl GgufReader {
@@ -147,13 +147,9 @@ impl GgufReader {
 }
 
 impl Reader for GgufReader {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
     fn file_of(&self, n: usize) -> Result<MemberFile> {
         let (file, there) = self.find(n)?;
-        let path = self.places[n].0.checked_sub(1).map(|other| self.members.files[other].clone());
+        let path = self.places[n].0.checked_sub(1).map(|other| self.paths[other].clone());
         let member = path.is_some().then(|| file.container.names[there].clone());
         Ok(MemberFile { path, member, metadata: file.container.metadata.clone(), ..MemberFile::default() })
     }

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::open;
 use crate::error::{Result, Subject, bail, ensure, malformed};
-use crate::format::interface::{Members, Reader};
+use crate::format::interface::{Members, ReadableFile, Reader};
 use crate::format::python_json::{FromObject, JsonObject};
 use crate::format::values::lists::describe_syntax;
 use crate::format::values::{self, short, string};
@@ -31,13 +31,12 @@ const MAX_TENSORS: usize = 1 << 18;
 #[derive(Debug)]
 pub(super) struct BodyReader {
     tensors: Vec<Result<Box<RawValue>>>,
-    members: Members,
     threads: Threads,
 }
 
 impl BodyReader {
     /// `None` unless the object has inputs or outputs with data, and no `data` itself.
-    pub(super) fn read(text: &[u8], file: Identity, threads: Threads) -> Result<Option<Self>> {
+    pub(super) fn open(text: &[u8], file: Identity, threads: Threads) -> Result<Option<ReadableFile>> {
         if text.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
             return Ok(None);
         }
@@ -123,7 +122,7 @@ impl BodyReader {
         let attachments: Arc<dyn Attachments> = Arc::new(OtherKeys { keys: other_keys, texts });
         let unwritten = Some("a KServe body can be read, not written");
         let container = Container { attachments: Some(attachments), unwritten, ..Container::new(file, names) };
-        Ok(Some(Self { tensors, members: Members::of(container), threads }))
+        Ok(Some(ReadableFile::new(Members::of(container), Self { tensors, threads })))
     }
 }
 
@@ -218,13 +217,9 @@ impl Attachments for OtherKeys {
 }
 
 impl Reader for BodyReader {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let text = self.tensors[n].as_ref().map_err(Clone::clone)?;
         let values = open(text.get().as_bytes(), Subject::Data, self.threads)?;
-        Ok(self.members.own(values::source(Ok(values), label)?, n))
+        values::source(Ok(values), label)
     }
 }

@@ -19,7 +19,7 @@ pub(super) use self::write::JsonWriter;
 pub use self::write::{check, write};
 use super::content::{Content, ContentSource};
 use super::foreign;
-use super::interface::{Confidence, Reader, TextFile, TextReader};
+use super::interface::{Confidence, ReadableFile, TextReader};
 use super::python_json::{FromObject, JsonObject};
 use super::values::lists::{Lists, describe_syntax};
 use super::values::{Unparsed, Values, short, shorten, string};
@@ -209,7 +209,7 @@ impl TextReader for JsonReader {
     }
 }
 
-pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> {
+pub(in crate::format) fn open_file(content: Content) -> Result<ReadableFile> {
     let threads = content.threads;
     let file = match &content.opened {
         ContentSource::Bytes { bytes, .. } => Some(bytes.identity()?),
@@ -218,15 +218,15 @@ pub(in crate::format) fn open_file(content: Content) -> Result<Box<dyn Reader>> 
     of_text(content.read()?, file, threads)
 }
 
-pub(in crate::format) fn open_text(text: Vec<u8>, threads: Threads) -> Result<Box<dyn Reader>> {
+pub(in crate::format) fn open_text(text: Vec<u8>, threads: Threads) -> Result<ReadableFile> {
     of_text(text, None, threads)
 }
 
-fn of_text(text: Vec<u8>, file: Option<Identity>, threads: Threads) -> Result<Box<dyn Reader>> {
+fn of_text(text: Vec<u8>, file: Option<Identity>, threads: Threads) -> Result<ReadableFile> {
     let in_memory = || MemoryBytes::new(Vec::new()).identity();
     let file = file.map_or_else(in_memory, Ok)?;
-    match BodyReader::read(&text, file, threads)? {
-        Some(body) => Ok(Box::new(body)),
-        None => Ok(TextFile::boxed(JsonReader { text, threads })),
+    match BodyReader::open(&text, file, threads)? {
+        Some(body) => Ok(body),
+        None => Ok(ReadableFile::of_text(JsonReader { text, threads })),
     }
 }

@@ -13,7 +13,8 @@ use crate::error::Result;
 use crate::format::content::{Content, Description};
 use crate::format::file_options::LayoutRequest;
 use crate::format::interface::{
-    BegunSeal, Items, ItemsPlace, Layout, Members, Places, Reader, ReadsBack, Seal, StoredMember, WriteSequence, Writer,
+    BegunSeal, Items, ItemsPlace, Layout, Members, Places, ReadableFile, Reader, ReadsBack, Seal, StoredMember,
+    WriteSequence, Writer,
 };
 use crate::format::lazy_content::LazyContent;
 use crate::format::npy;
@@ -22,7 +23,7 @@ use crate::parallel::Threads;
 use crate::storage::attachments::Attachments;
 use crate::storage::source::{Container, Source};
 
-pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
+pub(in crate::format) fn open(content: Content) -> Result<ReadableFile> {
     let threads = content.threads;
     let file = content.into_bytes()?.0;
     let archive = Arc::new(Archive::read(Arc::clone(&file))?);
@@ -33,7 +34,7 @@ pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
         ..Container::new(file.identity()?, archive.names().map(str::to_owned).collect())
     };
     let members = Members { is_compressed: archive.is_deflated(), ..Members::of(container) };
-    Ok(Box::new(NpzReader { archive, members, threads }))
+    Ok(ReadableFile::new(members, NpzReader { archive, threads }))
 }
 
 #[derive(Debug)]
@@ -60,15 +61,10 @@ impl Attachments for OtherMembers {
 #[derive(Debug)]
 struct NpzReader {
     archive: Arc<Archive>,
-    members: Members,
     threads: Threads,
 }
 
 impl Reader for NpzReader {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
     fn stored(&self, n: usize) -> StoredMember {
         let archive = Arc::clone(&self.archive);
         // a search of all members finds the end
@@ -82,7 +78,7 @@ impl Reader for NpzReader {
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        Ok(self.members.own(self.archive.source(n, label, self.threads)?, n))
+        self.archive.source(n, label, self.threads)
     }
 }
 

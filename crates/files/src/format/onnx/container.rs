@@ -15,7 +15,7 @@ use super::types::STRING;
 use super::wire::{Fields, FileWindow, WireField, field, last_of};
 use crate::error::{Context, Error, ErrorKind, Result, ensure};
 use crate::format::content::{Content, Description};
-use crate::format::interface::{Confidence, Members, Reader, StoredMember};
+use crate::format::interface::{Confidence, Members, ReadableFile, Reader, StoredMember};
 use crate::storage::read_at::{Identity, MemoryBytes, ReadAt, Section};
 use crate::storage::source::{Container, Source};
 
@@ -40,7 +40,7 @@ pub(in crate::format) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     Confidence::No
 }
 
-pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
+pub(in crate::format) fn open(content: Content) -> Result<ReadableFile> {
     let requests = content.requests;
     let (file, folder) = content.into_bytes()?;
     let mut walk = ModelWalk::of(&*file)?;
@@ -49,21 +49,20 @@ pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
     let identity = file.identity()?;
     let members = Members::of(Container { metadata, ..Container::new(identity, names) });
     let external = ExternalFiles::new(folder.as_deref(), requests);
-    Ok(Box::new(ModelReader { file, identity, found, members, external }))
+    Ok(ReadableFile::new(members, ModelReader { file, identity, members: found, external }))
 }
 
 #[derive(Debug)]
 struct ModelReader {
     file: Arc<dyn ReadAt>,
     identity: Identity,
-    found: Vec<Member>,
-    members: Members,
+    members: Vec<Member>,
     external: ExternalFiles,
 }
 
 impl ModelReader {
     fn tensor(&self, n: usize) -> Result<Proto> {
-        let Member { kind, message, .. } = &self.found[n];
+        let Member { kind, message, .. } = &self.members[n];
         match kind {
             MemberKind::Tensor => Proto::read_at(&*self.file, message.clone()),
             MemberKind::Value => read_constant(&*self.file, message.clone()),
@@ -73,25 +72,20 @@ impl ModelReader {
 }
 
 impl Reader for ModelReader {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
     fn describe(&self, n: usize) -> Result<Description> {
         let proto = self.tensor(n)?;
         let elsewhere = proto.elsewhere().map(|items| self.external.range(items, proto.bytes, &proto.meta));
         let elsewhere = elsewhere.transpose()?;
-        let is_constant = self.found[n].is_constant;
+        let is_constant = self.members[n].is_constant;
         Ok(Description { elsewhere, is_constant, ..Description::new(proto.meta, proto.bytes, proto.offset) })
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        let source = self.tensor(n)?.source_with(&self.file, &self.external, label)?;
-        Ok(self.members.own(source, n))
+        self.tensor(n)?.source_with(&self.file, &self.external, label)
     }
 
     fn stored(&self, n: usize) -> StoredMember {
-        let Member { message: Range { start, end }, is_whole, .. } = self.found[n];
+        let Member { message: Range { start, end }, is_whole, .. } = self.members[n];
         StoredMember {
             bytes: Some(Box::new(Section::new(Arc::clone(&self.file), start, end - start))),
             entry: is_whole.then(String::new),

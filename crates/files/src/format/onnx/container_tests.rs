@@ -7,7 +7,7 @@ use super::container;
 use super::members::MAX_DEPTH;
 use crate::error::{ErrorKind, Result};
 use crate::format::content::{Content, Description};
-use crate::format::interface::{Confidence, Reader};
+use crate::format::interface::{Confidence, ReadableFile};
 use crate::item::meta::Meta;
 use crate::parallel::Threads;
 use crate::storage::read_at::{Identity, MemoryBytes, ReadAt, Stamp};
@@ -45,11 +45,11 @@ fn model(graph: &[Vec<u8>]) -> Vec<u8> {
     [varint(1, 8), bytes(7, graph.concat()), bytes(8, varint(2, 17))].concat()
 }
 
-fn open(model: &[u8]) -> Result<Box<dyn Reader>> {
+fn open(model: &[u8]) -> Result<ReadableFile> {
     container::open(Content::from_bytes(Arc::new(MemoryBytes::new(model)), Threads::default())?)
 }
 
-fn items(reader: &dyn Reader, n: usize) -> Result<(Meta, Vec<u8>)> {
+fn items(reader: &ReadableFile, n: usize) -> Result<(Meta, Vec<u8>)> {
     let mut source = reader.source(n, "x".to_owned())?;
     source.hold(Hold::Seekable, Threads::default())?;
     let mut out = vec![0; source.bytes()];
@@ -59,7 +59,7 @@ fn items(reader: &dyn Reader, n: usize) -> Result<(Meta, Vec<u8>)> {
 
 fn listed(model: &[u8]) -> String {
     match open(model) {
-        Ok(reader) => reader.members().names().expect("a container").join(" "),
+        Ok(reader) => reader.members.names().expect("a container").join(" "),
         Err(error) => format!("{error:#}"),
     }
 }
@@ -141,11 +141,11 @@ fn values_of_constants() {
             let reader = open(&model).expect("a model");
             let Ok(Description { bytes, offset: Some(at), .. }) = reader.describe(0) else { continue };
             let stored = &model[at as usize..(at + bytes) as usize];
-            assert_eq!(items(&*reader, 0).expect("items").1, stored, "{name}");
+            assert_eq!(items(&reader, 0).expect("items").1, stored, "{name}");
             located += 1;
         }
         let reader = open(&model(&[node("Constant", "", "c", &attribute(name, &value))])).expect("a model");
-        let found = items(&*reader, 0).map(|(meta, items)| (meta.dtype.name(), meta.shape, items));
+        let found = items(&reader, 0).map(|(meta, items)| (meta.dtype.name(), meta.shape, items));
         let described = reader.describe(0).map(|found| (found.meta.dtype.name(), found.meta.shape));
         let found = found.map_err(|error| error.to_string());
         let is_same = match (&found, &expected) {
@@ -171,7 +171,7 @@ fn what_is_not_known_is_told_apart_from_damage() {
     let reader = open(&model(&graph)).expect("a model");
     let kinds: Vec<_> = (0..4).map(|n| reader.describe(n).map(drop).map_err(|error| error.kind())).collect();
     assert_eq!(kinds, [Err(ErrorKind::Unsupported), Err(ErrorKind::Unsupported), Err(ErrorKind::Malformed), Ok(())]);
-    assert_eq!(items(&*reader, 3).expect("a tensor").1, [7]);
+    assert_eq!(items(&reader, 3).expect("a tensor").1, [7]);
 }
 
 #[test]
@@ -183,8 +183,8 @@ fn damaged_models() {
     let whole = model(&[node("If", "", "y", &attribute("then_branch", &branch)), bytes(5, tensor("a", &[1, 2, 3]))]);
     let read_all = |model: &[u8]| {
         let Ok(reader) = open(model) else { return };
-        for n in 0..reader.members().names().map_or(0, <[String]>::len) {
-            let (described, found) = (reader.describe(n), items(&*reader, n));
+        for n in 0..reader.members.names().map_or(0, <[String]>::len) {
+            let (described, found) = (reader.describe(n), items(&reader, n));
             assert_eq!(described.is_ok(), found.is_ok(), "{described:?} {found:?}");
         }
     };

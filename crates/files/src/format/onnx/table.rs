@@ -10,19 +10,19 @@ use crate::error::{Result, bail};
 use crate::format::content::{Content, Description};
 use crate::format::file_options::LayoutRequest;
 use crate::format::interface::{
-    ItemsPlace, Layout, Members, Places, Reader, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer,
+    ItemsPlace, Layout, Members, Places, ReadableFile, Reader, ReadsBack, TextOptions, WholeTensor, WriteWhole, Writer,
 };
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
 use crate::storage::read_at::ReadAt;
 use crate::storage::source::Source;
 
-pub(in crate::format) fn open(content: Content) -> Result<Box<dyn Reader>> {
+pub(in crate::format) fn open(content: Content) -> Result<ReadableFile> {
     let (file, folder) = content.into_bytes()?;
     let proto = Proto::read(&*file)?;
     let own_name = Some(proto.name.clone()).filter(|name| !name.is_empty());
     let members = Members { own_name, ..Members::default() };
-    Ok(Box::new(OnnxReader { file, proto, folder, members }))
+    Ok(ReadableFile::new(members, OnnxReader { file, proto, folder }))
 }
 
 #[derive(Debug)]
@@ -30,14 +30,9 @@ struct OnnxReader {
     file: Arc<dyn ReadAt>,
     proto: Proto,
     folder: Option<PathBuf>,
-    members: Members,
 }
 
 impl Reader for OnnxReader {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
     fn describe(&self, _: usize) -> Result<Description> {
         let Proto { meta, bytes, offset, .. } = &self.proto;
         Ok(Description::new(meta.clone(), *bytes, *offset))

@@ -20,7 +20,7 @@ use self::parts::{Numbers, Parts, Role};
 pub use self::rules::LAYOUTS;
 use self::rules::{RULES, Rule};
 use super::content::{BlockDescription, Description, KnownTensor, MemberFile};
-use super::interface::{Members, Reader, StoredMember};
+use super::interface::{Members, ReadableFile, Reader, StoredMember};
 use super::member_list::numbered;
 use super::name_order::joined_by;
 use crate::error::{Error, ErrorKind, Result, bail, ensure};
@@ -135,16 +135,16 @@ const OF_ACTIVATIONS: [&str; 12] = [
 
 /// The tensors of a checkpoint by their names.
 struct Checkpoint<'r> {
-    reader: &'r dyn Reader,
+    file: &'r ReadableFile,
     names: &'r [String],
     numbers: HashMap<&'r str, usize>,
 }
 
 impl<'r> Checkpoint<'r> {
-    fn new(reader: &'r dyn Reader) -> Self {
-        let names = reader.members().names().unwrap_or_default();
+    fn new(file: &'r ReadableFile) -> Self {
+        let names = file.members.names().unwrap_or_default();
         let numbers = names.iter().enumerate().map(|(n, name)| (&**name, n)).collect();
-        Self { reader, names, numbers }
+        Self { file, names, numbers }
     }
 
     /// The weights of a rule that a pass recognises.
@@ -157,7 +157,7 @@ impl<'r> Checkpoint<'r> {
                 FoundWeight { rule, base: base.to_owned(), parts: rule.names.endings().filter_map(part).collect() };
             let is_fused = rule.names.codes.is_empty();
             let has_dtype = || {
-                let described = self.reader.describe(n);
+                let described = self.file.describe(n);
                 described.is_ok_and(|Description { meta, .. }| {
                     meta.dtype.kind() == rule.names.dtype && (!is_fused || meta.shape.len() == 3)
                 })
@@ -207,7 +207,7 @@ impl<'r> Checkpoint<'r> {
         if let Some(writer) = foreign(name) {
             return (!is_excluded()).then(|| format!("{name} is a part of a weight of {writer}, which is not read"));
         }
-        let Description { meta, .. } = self.reader.describe(n).ok()?;
+        let Description { meta, .. } = self.file.describe(n).ok()?;
         let has_codes = match meta.dtype.kind() {
             Kind::Narrow(_) => true,
             Kind::Int8 | Kind::UInt8 | Kind::Int32 | Kind::UInt32 => {
@@ -243,15 +243,15 @@ fn is_part(name: &str) -> bool {
 /// # Errors
 /// A file beside the checkpoint cannot be read.
 pub(super) fn count(
-    reader: &dyn Reader,
+    file: &ReadableFile,
     folder: Option<&Path>,
     requests: RequestOptions,
 ) -> Result<Vec<QuantizedCount>> {
-    if !reader.members().names().unwrap_or_default().iter().any(|name| is_part(name)) {
+    if !file.members.names().unwrap_or_default().iter().any(|name| is_part(name)) {
         return Ok(Vec::new());
     }
-    let Some(stated) = stated(reader, folder, requests)? else { return Ok(Vec::new()) };
-    let found = Checkpoint::new(reader).find(&stated);
+    let Some(stated) = stated(file, folder, requests)? else { return Ok(Vec::new()) };
+    let found = Checkpoint::new(file).find(&stated);
     let count = |layout| {
         let own = || found.values().filter(move |weight| weight.rule.names.layout == layout);
         let parts = own().flat_map(|weight| &weight.parts).map(|(_, n)| *n).collect();
@@ -260,9 +260,9 @@ pub(super) fn count(
     Ok(LAYOUTS.into_iter().map(count).filter(|count| count.weights > 0).collect())
 }
 
-fn stated(reader: &dyn Reader, folder: Option<&Path>, requests: RequestOptions) -> Result<Option<Stated>> {
-    let has_members = reader.members().names().is_some_and(|names| !names.is_empty());
-    let metadata = if has_members { reader.file_of(0).ok().and_then(|file| file.metadata) } else { None };
+fn stated(file: &ReadableFile, folder: Option<&Path>, requests: RequestOptions) -> Result<Option<Stated>> {
+    let has_members = file.members.names().is_some_and(|names| !names.is_empty());
+    let metadata = if has_members { file.file_of(0).ok().and_then(|file| file.metadata) } else { None };
     let metadata = metadata.as_ref().map(|metadata| &*metadata.kept);
     let stated = Stated::read(folder, metadata, requests)?;
     Ok(stated.or_else(|| {
@@ -274,10 +274,10 @@ fn stated(reader: &dyn Reader, folder: Option<&Path>, requests: RequestOptions) 
 /// A checkpoint with its weights as float32s, and all other tensors as they are.
 #[derive(Debug)]
 pub(super) struct QuantizedReader {
-    inner: Box<dyn Reader>,
+    inner: ReadableFile,
     stated: Stated,
     found: Vec<Member>,
-    members: Members,
+    names: Arc<Vec<String>>,
 }
 
 #[derive(Debug)]
@@ -305,17 +305,17 @@ pub struct Dequantized {
 /// # Errors
 /// A file beside the checkpoint cannot be read, states a layout that is not read or another than requested, or none does.
 pub(super) fn open(
-    inner: Box<dyn Reader>,
+    inner: ReadableFile,
     asked: &AskedLayout,
     folder: Option<&Path>,
     requests: RequestOptions,
     is_named: impl Fn(&str) -> bool,
-) -> Result<(Box<dyn Reader>, Dequantized)> {
-    if inner.members().names().is_none_or(<[_]>::is_empty) {
+) -> Result<(ReadableFile, Dequantized)> {
+    if inner.members.names().is_none_or(<[_]>::is_empty) {
         return Ok((inner, Dequantized::default()));
     }
-    let checkpoint = Checkpoint::new(&*inner);
-    let mut stated = match (stated(&*inner, folder, requests)?, asked.layout) {
+    let checkpoint = Checkpoint::new(&inner);
+    let mut stated = match (stated(&inner, folder, requests)?, asked.layout) {
         (Some(Stated { unknown: Some(unknown), file, .. }), None) => {
             let message = format!("{file} states the layout {unknown:?}, which is not read");
             return Err(Error::from_kind(ErrorKind::Unsupported, message));
@@ -387,12 +387,12 @@ pub(super) fn open(
     if weights == 0 && left_alone.is_empty() {
         return Ok((inner, Dequantized { notes, ..Dequantized::default() }));
     }
-    let outer = inner.members();
-    let file_numbers = found.iter().map(|member| outer.file_number(member.stored())).collect();
-    let names = Some(numbered(names).into());
-    let members = Members { names, file_numbers, container: None, itself: None, ..outer.clone() };
-    let reader = QuantizedReader { inner, stated, found, members };
-    Ok((Box::new(reader), Dequantized { weights, left_alone, notes }))
+    let file_numbers = found.iter().map(|member| inner.members.file_number(member.stored())).collect();
+    let names: Arc<Vec<String>> = numbered(names).into();
+    let (own, outer) = (Some(Arc::clone(&names)), inner.members.clone());
+    let members = Members { names: own, file_numbers, container: None, itself: None, ..outer };
+    let file = ReadableFile::new(members, QuantizedReader { inner, stated, found, names });
+    Ok((file, Dequantized { weights, left_alone, notes }))
 }
 
 impl Member {
@@ -409,7 +409,7 @@ impl QuantizedReader {
     fn weight(&self, found: &FoundWeight) -> Result<Weight> {
         let open = |role| {
             let (_, n) = found.parts.iter().find(|(of, _)| *of == role)?;
-            let label = self.inner.members().names()?[*n].clone();
+            let label = self.inner.members.names()?[*n].clone();
             Some(self.inner.source(*n, label))
         };
         let parts = Parts { names: &found.rule.names, base: &found.base, config: &self.stated.file, open: &open };
@@ -422,10 +422,6 @@ impl QuantizedReader {
 }
 
 impl Reader for QuantizedReader {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
     fn describe(&self, n: usize) -> Result<Description> {
         let found = match &self.found[n] {
             Member::Stored(n) => return self.inner.describe(*n),
@@ -451,8 +447,8 @@ impl Reader for QuantizedReader {
 
     fn file_of(&self, n: usize) -> Result<MemberFile> {
         let file = self.inner.file_of(self.found[n].stored())?;
-        let name = || Some(self.members.names()?[n].clone());
-        Ok(MemberFile { member: file.member.as_ref().and_then(|_| name()), ..file })
+        let member = file.member.as_ref().map(|_| self.names[n].clone());
+        Ok(MemberFile { member, ..file })
     }
 
     fn stored(&self, n: usize) -> StoredMember {

@@ -18,7 +18,7 @@ use self::tensors::StridedItems;
 use self::walk::Found;
 use super::content::{Content, Description, StoredRange};
 use super::foreign::{self, DISTRIBUTED};
-use super::interface::{Confidence, Members, Reader, StoredMember};
+use super::interface::{Confidence, Members, ReadableFile, Reader, StoredMember};
 use super::lazy_content::LazyContent;
 use super::npz::files::{ZipFiles, ZipPlace};
 use super::npz::{self, is_npz};
@@ -38,7 +38,7 @@ pub(super) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
     Confidence::certain_if(legacy::is_legacy(begin) || npz::is_npz(begin) && names_torch(begin))
 }
 
-pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
+pub(super) fn open(content: Content) -> Result<ReadableFile> {
     let ending = content.path.as_ref().and_then(|path| path.extension());
     // its archives follow one another, and the last one would be read
     ensure!(ending.is_none_or(|ending| ending != "distcp"), "{DISTRIBUTED}");
@@ -54,7 +54,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
     classes.iter().for_each(|class| facts.add(CLASSES, class));
     let metadata = Some(facts.into_metadata("pytorch"));
     let members = Members::of(Container { metadata, ..Container::new(file.identity()?, names) });
-    Ok(Box::new(TorchReader { file, storages, tensors, members }))
+    Ok(ReadableFile::new(members, TorchReader { file, storages, tensors }))
 }
 
 #[derive(Debug)]
@@ -68,7 +68,6 @@ struct TorchReader {
     file: Arc<dyn ReadAt>,
     storages: Storages,
     tensors: Vec<Result<StridedTensor>>,
-    members: Members,
 }
 
 /// A tensor as it is read.
@@ -113,10 +112,6 @@ impl TorchReader {
 }
 
 impl Reader for TorchReader {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
     fn describe(&self, n: usize) -> Result<Description> {
         let Placed { tensor, meta, storage, start, is_strided } = self.placed(n)?;
         let bytes = meta.bytes() as u64;
@@ -143,14 +138,14 @@ impl Reader for TorchReader {
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
         let Placed { tensor, meta, storage, start, is_strided } = self.placed(n)?;
-        let source = if storage.is_deflated {
+        if storage.is_deflated {
             let (file, bytes) = (Arc::clone(&self.file), meta.bytes() as u64);
             let items = LazyContent::new(move || {
                 let mut content = storage.open(&file);
                 io::copy(&mut content.by_ref().take(start), &mut io::sink())?;
                 Ok(Box::new(content.take(bytes)))
             });
-            Source::stream(meta, Box::new(items), bytes, label)
+            Ok(Source::stream(meta, Box::new(items), bytes, label))
         } else {
             let (mut bytes, mut start) = (Arc::clone(tensor.held.as_ref().unwrap_or(&self.file)), start);
             if tensor.is_swapped {
@@ -160,9 +155,8 @@ impl Reader for TorchReader {
                 let (view, mask, itemsize) = (tensor.view.clone(), tensor.mask.clone(), meta.dtype.itemsize());
                 (bytes, start) = (Arc::new(ByUnits(StridedItems { bytes, start, view, itemsize, mask })), 0);
             }
-            Source::stored(meta, bytes, start, label)?
-        };
-        Ok(self.members.own(source, n))
+            Source::stored(meta, bytes, start, label)
+        }
     }
 }
 

@@ -157,13 +157,13 @@ fn legacy(value: &V, keys: &[(&str, u64, Vec<u8>)]) -> Vec<u8> {
     out
 }
 
-fn reader(bytes: &[u8]) -> Result<Box<dyn Reader>> {
+fn reader(bytes: &[u8]) -> Result<ReadableFile> {
     let content = Content::from_bytes(Arc::new(MemoryBytes::new(bytes)), Threads::default())?;
     assert_eq!(sure(&content.begin, None), Confidence::Certain);
     open(content)
 }
 
-fn items(reader: &dyn Reader, n: usize) -> Result<Vec<u8>> {
+fn items(reader: &ReadableFile, n: usize) -> Result<Vec<u8>> {
     let mut source = reader.source(n, "x".to_owned())?;
     source.hold(Hold::Seekable, Threads::default())?;
     let mut out = vec![0; source.bytes()];
@@ -174,7 +174,7 @@ fn items(reader: &dyn Reader, n: usize) -> Result<Vec<u8>> {
 /// Describes each tensor, with float32 items as integers.
 fn listed(bytes: &[u8]) -> Result<Vec<String>> {
     let reader = reader(bytes)?;
-    let names = reader.members().names().expect("a container").to_vec();
+    let names = reader.members.names().expect("a container").to_vec();
     let line = |(n, name): (usize, String)| match reader.describe(n) {
         Err(error) => format!("{name}: {:?}: {error}", error.kind()),
         Ok(found) => {
@@ -183,7 +183,7 @@ fn listed(bytes: &[u8]) -> Result<Vec<String>> {
             if dtype.descr() != "'<f4'" {
                 return begin;
             }
-            let items = items(&*reader, n).expect("items");
+            let items = items(&reader, n).expect("items");
             let (items, _) = items.as_chunks();
             let items: Vec<_> = items.iter().map(|item| f32::from_le_bytes(*item) as i32).collect();
             format!("{begin} {items:?}")
@@ -218,7 +218,7 @@ fn views_of_storages() {
     assert_eq!(listed(&legacy(&value, &[("0", 24, storage_bytes())])).expect("a stream"), expected);
     let deflated = zip(&[("x/data.pkl", value.pickle()), ("x/data/0", storage_bytes())], true);
     let reader = reader(&deflated).expect("deflated");
-    assert_eq!(items(&*reader, 0).expect("a run"), [2.0_f32, 3.0, 4.0].map(f32::to_le_bytes).concat());
+    assert_eq!(items(&reader, 0).expect("a run"), [2.0_f32, 3.0, 4.0].map(f32::to_le_bytes).concat());
     let refused = reader.source(3, String::new()).expect_err("strided");
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
 }
@@ -529,12 +529,12 @@ fn conjugated_and_negated_items() {
         let reader = reader(&zip(&files, false)).expect("a file");
         for (n, (name, expected)) in expected.iter().enumerate() {
             let expected = expected.iter().map(stored).collect::<Vec<_>>().concat();
-            assert_eq!(items(&*reader, n).expect("items"), expected, "{name}, {order}");
+            assert_eq!(items(&reader, n).expect("items"), expected, "{name}, {order}");
         }
         // the place says nothing of items that are not the stored ones
         assert_eq!(reader.describe(1).expect("a tensor").range(), None);
         let bf16: Vec<u8> = if order == "big" { vec![0, 0x80, 0, 0xc0] } else { vec![0x80, 0xbf, 0, 0xc0] };
-        assert_eq!(items(&*reader, 5).expect("items")[1] & 0x80, 0x80 & bf16[1], "{order}");
+        assert_eq!(items(&reader, 5).expect("items")[1] & 0x80, 0x80 & bf16[1], "{order}");
         let refused = reader.describe(6).expect_err("integers");
         assert_eq!(refused.message(), "its metadata {'neg': True} is not known");
     }
@@ -643,7 +643,7 @@ fn arrays_of_numpy() {
     let value = dict([("w", of(numpy_dtype("i2", "<", -1), &[2], b"abcd"))]);
     let big = zip(&[("x/data.pkl", value.pickle()), ("x/byteorder", b"big".to_vec())], true);
     assert_eq!(listed(&big).expect("a file"), ["w '<i2' [2]"]);
-    assert_eq!(items(&*reader(&big).expect("a file"), 0).expect("items"), b"abcd");
+    assert_eq!(items(&reader(&big).expect("a file"), 0).expect("items"), b"abcd");
 }
 
 #[test]
@@ -848,10 +848,9 @@ fn damaged_files() {
     let read = |bytes: &[u8]| {
         let content = Content::from_bytes(Arc::new(MemoryBytes::new(bytes)), Threads::default()).expect("bytes");
         let Ok(reader) = open(content) else { return };
-        let count = reader.members().names().map_or(0, <[String]>::len);
-        (0..count).for_each(|n| {
-            drop(reader.describe(n).is_ok_and(|found| found.bytes < 1 << 20).then(|| items(&*reader, n)))
-        });
+        let count = reader.members.names().map_or(0, <[String]>::len);
+        (0..count)
+            .for_each(|n| drop(reader.describe(n).is_ok_and(|found| found.bytes < 1 << 20).then(|| items(&reader, n))));
     };
     let mut state = 1_u64;
     let mut random = |below: usize| {

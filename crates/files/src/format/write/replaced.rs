@@ -38,7 +38,7 @@ pub fn check_replaced_index(
     if shards.peek().is_none() {
         return Ok(());
     }
-    let names = shards.flat_map(|shard| &*shard.names).chain(listed);
+    let names = shards.flat_map(|shard| shard.names.iter()).chain(listed);
     let is_lost = |name: &&String| !stay.contains(name.as_str()) && !named.contains(name.as_str()) && !left_out(name);
     let lost: BTreeSet<_> = names.filter(is_lost).map(String::as_str).collect();
     if lost.is_empty() {
@@ -149,7 +149,7 @@ pub(super) fn check_replaced_store(
     let Some(format) = Format::from_folder(&path) else { return Ok(()) };
     let threads = tensors.first().map_or_else(Threads::default, |tensor| tensor.limits.threads);
     let store = format.open(Content::from_folder(&path, threads)).with_context(|| target.label())?;
-    let (members, names) = (store.members(), store.members().names().unwrap_or_default());
+    let (members, names) = (&store.members, store.members.names().unwrap_or_default());
     let kept = tensors.iter().filter_map(|tensor| folder_of(tensor.fill.data()));
     let kept = kept.chain(copies.iter().filter_map(|copy| copy.array.folder()));
     let mut stay: HashSet<String> =

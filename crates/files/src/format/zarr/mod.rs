@@ -28,7 +28,7 @@ use self::metadata::{ArrayMetadata, Node, V2_ARRAY, V2_GROUP, V3};
 use self::read::ZarrChunks;
 use self::sharding::SHARDING;
 use super::content::{ChunkDescription, Content, ContentSource, Description};
-use super::interface::{Members, Reader, ShownLater, StoredMember};
+use super::interface::{Members, ReadableFile, Reader, ShownLater, StoredMember};
 use super::python_json::{compact, quoted};
 use crate::error::{Advice, Error, ErrorKind, Result, bail, ensure, malformed};
 use crate::item::conversion::Conversion;
@@ -43,7 +43,7 @@ pub(super) use self::write::ZarrWriter;
 pub(super) const MARKS: &[&str] = &[V3, V2_ARRAY, V2_GROUP];
 
 /// A named array is opened without a search for others.
-pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
+pub(super) fn open(content: Content) -> Result<ReadableFile> {
     let ContentSource::Folder(store) = content.opened else { bail!("is a file, expected the folder of a Zarr store") };
     let store: Arc<dyn KeyStore> = if store.costs_requests() { Arc::new(KnownStore::new(store)) } else { store };
     let (root, damage) = match metadata::node(&*store, "") {
@@ -73,7 +73,8 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         let container = Container { attachments: beside, ..Container::new(identity, names) };
         ListedArrays { container: is_container.then(|| container.into()), groups: groups.into(), refused }
     }) as Box<_>);
-    let arrays = Arc::new(StoreArrays { store, is_array, is_consolidated, found });
+    let (own, lock) = (attachments.clone(), Mutex::default());
+    let arrays = Arc::new(StoreArrays { store, is_array, is_consolidated, found, attachments: own, lock });
     let unwritten = has_v2.then(|| {
         let message = "in a Zarr store of version 2 only items are changed";
         Error::from_kind(ErrorKind::Unsupported, message).advising(Advice::ConvertStore)
@@ -88,15 +89,7 @@ pub(super) fn open(content: Content) -> Result<Box<dyn Reader>> {
         later: is_array.then(|| Arc::clone(&arrays) as _),
         ..Members::default()
     };
-    Ok(Box::new(ZarrReader { arrays, members, lock: Mutex::default() }))
-}
-
-#[derive(Debug)]
-struct ZarrReader {
-    arrays: Arc<StoreArrays>,
-    members: Members,
-    /// Held while an array changes.
-    lock: Mutex<Option<Lock>>,
+    Ok(ReadableFile::new(members, arrays))
 }
 
 /// The arrays of a store.
@@ -108,6 +101,10 @@ struct StoreArrays {
     is_consolidated: bool,
     /// Searched only when the names are needed.
     found: LazyLock<ListedArrays, Box<dyn FnOnce() -> ListedArrays + Send>>,
+    /// `None` if remote or one array was named.
+    attachments: Option<Arc<dyn Attachments>>,
+    /// Held while an array changes.
+    lock: Mutex<Option<Lock>>,
 }
 
 #[derive(Debug)]
@@ -164,45 +161,36 @@ impl StoreArrays {
     }
 }
 
-impl Reader for ZarrReader {
-    fn members(&self) -> &Members {
-        &self.members
-    }
-
+impl Reader for Arc<StoreArrays> {
     fn describe(&self, n: usize) -> Result<Description> {
-        let array = self.arrays.array(n)?;
+        let array = self.array(n)?;
         let (bytes, chunks) = (array.meta.bytes() as u64, Some(array.description()));
         Ok(Description { chunks, ..Description::new(array.meta, bytes, None) })
     }
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
-        let Self { arrays, members, lock } = self;
-        let mut array = arrays.array(n)?;
+        let mut array = self.array(n)?;
         let style = Arc::make_mut(&mut array.style);
-        (style.groups, style.is_consolidated) = (arrays.groups(n), arrays.is_consolidated);
-        let (meta, lock) = (array.meta.clone(), locked(lock).clone());
-        let chunks = ZarrChunks::new(Arc::clone(&arrays.store), arrays.prefix(n)?, array, lock)?;
+        (style.groups, style.is_consolidated) = (self.groups(n), self.is_consolidated);
+        let (meta, lock) = (array.meta.clone(), locked(&self.lock).clone());
+        let chunks = ZarrChunks::new(Arc::clone(&self.store), self.prefix(n)?, array, lock)?;
         let source = |chunks| Source::chunks(meta, Arc::new(chunks), label);
-        if members.itself == Some(n) {
-            return Ok(source(chunks.beside(members.attachments.clone())));
+        if self.is_array && n == 0 {
+            return Ok(source(chunks.beside(self.attachments.clone())));
         }
-        let container = arrays.found.container.as_ref().expect("a member has a container");
+        let container = self.found.container.as_ref().expect("a member has a container");
         Ok(source(chunks).one_of(Arc::clone(container), n))
     }
 
     fn stored(&self, n: usize) -> StoredMember {
-        let arrays = Arc::clone(&self.arrays);
-        let values = |prefix: &str| Box::new(AllValues::new(Arc::clone(&arrays.store), prefix)) as _;
-        StoredMember {
-            bytes: arrays.prefix(n).ok().map(values),
-            unread: Some(Box::new(move || arrays.unread(n))),
-            ..StoredMember::default()
-        }
+        let values = |prefix: &str| Box::new(AllValues::new(Arc::clone(&self.store), prefix)) as _;
+        let (bytes, arrays) = (self.prefix(n).ok().map(values), Arc::clone(self));
+        StoredMember { bytes, unread: Some(Box::new(move || arrays.unread(n))), ..StoredMember::default() }
     }
 
     fn lock(&self, n: usize, shared: bool) -> Result<()> {
-        let Self { arrays, lock, .. } = self;
-        *locked(lock) = Some(arrays.store.lock(&join(arrays.prefix(n)?, arrays.array(n)?.file), shared)?);
+        let lock = self.store.lock(&join(self.prefix(n)?, self.array(n)?.file), shared)?;
+        *locked(&self.lock) = Some(lock);
         Ok(())
     }
 }

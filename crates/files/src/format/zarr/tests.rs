@@ -53,7 +53,7 @@ fn put_chunks(store: &MemoryStore, chunks: &dyn WriteChunks, n: usize, items: &[
     }
 }
 
-fn opened(store: &MemoryStore) -> Result<Box<dyn Reader>> {
+fn opened(store: &MemoryStore) -> Result<ReadableFile> {
     open(Content::from_store(Arc::new(store.clone()), Threads::default()))
 }
 
@@ -103,17 +103,17 @@ fn groups_in_memory_are_walked() {
     store.put(".x.0.tmp/zarr.json", b"{}").unwrap();
     store.put("other/file", b"").unwrap();
     let reader = opened(&store).unwrap();
-    assert_eq!(reader.members().names().unwrap(), ["a/deep/c", "b"]);
+    assert_eq!(reader.members.names().unwrap(), ["a/deep/c", "b"]);
     for (n, first) in [(0, 200), (1, 100)] {
         let source = reader.source(n, "x".to_owned()).unwrap();
         assert_eq!(read(&source, 35).unwrap(), items(first));
         assert_eq!(source.container().unwrap().file, store.identity().unwrap());
     }
-    assert!(reader.members().unwritten.is_none());
+    assert!(reader.members.unwritten.is_none());
     store.put("b/.zarray", b"{}").unwrap();
     store.remove("zarr.json").unwrap();
     store.put(".zgroup", b"{}").unwrap();
-    assert!(opened(&store).unwrap().members().unwritten.is_some());
+    assert!(opened(&store).unwrap().members.unwritten.is_some());
 }
 
 #[test]

@@ -57,7 +57,7 @@ impl<T: AsRef<[u8]> + Debug + Send + Sync> ExactValues for BTreeMap<String, T> {
 #[derive(Clone, Debug)]
 pub struct Container {
     pub file: Identity,
-    pub names: Arc<[String]>,
+    pub names: Arc<Vec<String>>,
     /// `None` if the format has no metadata.
     pub metadata: Option<Arc<FileMetadata>>,
     /// The index file that the user named.
