@@ -310,10 +310,11 @@ impl Info {
         let (mut unread, mut failed, mut passed) = (Failures::default(), Failures::default(), Failures::default());
         // plans cannot hold a reason, and a member that the command names needs no list
         let listed = |n| input.name(n).filter(|name| !self.explain && input.member() != Some(name));
+        let (counts_constants, mut small, mut rows) = (self.counts_constants(&input), Vec::new(), Vec::new());
         if !self.members {
             found.infos.reserve(selected.len());
+            rows.reserve(selected.len());
         }
-        let (counts_constants, mut small, mut rows) = (self.counts_constants(&input), Vec::new(), Vec::new());
         for n in selected {
             let member = Member::new(&input, n);
             if self.members {

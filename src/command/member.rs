@@ -111,7 +111,7 @@ pub(super) fn typed(members: &[Member], asked: DTypeOption<'_>) -> Result<Vec<So
     for (source, Member { input, label, .. }) in sources.iter_mut().zip(members) {
         if let Some(source) = source {
             let stored = asked.read(source.dtype(), source.label(), beside_clear)?;
-            stored.give(source, input.is_edited()).map_err(|error| match error.subject() {
+            stored.give(source, input.is_edited).map_err(|error| match error.subject() {
                 Subject::Dtype => refusal(label, &error),
                 _ => error.into(),
             })?;

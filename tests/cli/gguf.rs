@@ -62,6 +62,7 @@ fn big_endian_bfloat16() {
 #[test]
 fn what_is_printed() {
     let folder = folder();
+    folder.put("in/m.gguf", folder.get("m.gguf")).put("in/q.gguf", folder.get("q.gguf"));
     let rows: &[(&str, i32, &str, &str)] = &[
         ("info m.gguf:blk.q4_k.weight --dtype uint8", 0, "m.gguf:blk.q4_k.weight  uint8  [2, 144]  288 B", ""),
         ("info m.gguf", 0, "  blk.q4_k.weight     q4_K        [2, 256]       288 B", ""),
@@ -75,6 +76,8 @@ fn what_is_printed() {
         ("info parts-00002-of-00003.gguf", 0, "total  3 tensors", ""),
         ("diff q.gguf parts-00001-of-00003.gguf", 0, "equal: 8 same", ""),
         ("diff m.gguf:blk.q4_0.weight m.gguf:blk.q4_0.weight --dtype uint8", 0, "uint8 [2, 18]", ""),
+        ("info in:m:blk.q4_k.weight --dtype uint8", 0, "in:m:blk.q4_k.weight  uint8  [2, 144]  288 B", ""),
+        ("show in:m:blk.q4_k.weight --dtype uint8", 0, "uint8 [2, 144]", ""),
     ];
     says(&folder, rows);
 }

@@ -392,5 +392,5 @@ pub fn open(options: &OpenOptions, located: &Located, filter: NameFilter<'_>) ->
             collection = named;
         }
     }
-    Ok(collection.into_input(options.label.clone(), filter)?.with_member(located.suffix.clone()))
+    Ok(Input { member: located.suffix.clone(), ..collection.into_input(options.label.clone(), filter)? })
 }

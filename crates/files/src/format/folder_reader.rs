@@ -27,7 +27,7 @@ impl Collection {
             && let Some(input) = Arc::into_inner(self.files.swap_remove(0).input.expect("the file of a model is open"))
         {
             let (path, left_out) = (path.expect("the file of a model has one"), self.left_out);
-            return Ok(input.of_folder(label, InFolder { path, model, left_out }).with_beside(beside));
+            return Ok(Input { beside, ..input.of_folder(label, InFolder { path, model, left_out }) });
         }
         let (mut names, mut places) = (Vec::new(), Vec::new());
         for (name, place) in self.tensors().into_iter().filter(|(_, place)| !self.is_not_read(place.file)) {
@@ -39,7 +39,7 @@ impl Collection {
         let later = Some(Arc::clone(&collection) as _);
         let members = Members { names, file_numbers, later, ..Members::default() };
         let file = ReadableFile::new(members, FolderReader { collection, places });
-        Ok(Input::from_file(label, Format::FOLDER, file).with_beside(beside))
+        Ok(Input { beside, ..Input::from_file(label, Format::FOLDER, file) })
     }
 }
 
@@ -67,7 +67,7 @@ impl FolderReader {
 
     fn ask<T>(&self, n: usize, ask: impl FnOnce(&ReadableFile, usize) -> Result<T>) -> Result<T> {
         let (input, number) = self.find(n)?;
-        ask(input.file(), number).with_context(|| input.label())
+        ask(&input.file, number).with_context(|| input.label())
     }
 }
 

@@ -62,23 +62,24 @@ pub(super) fn open(content: Content) -> Result<ReadableFile> {
         names.push(name);
         places.push(shard);
     }
-    let shards = IndexShards { identity: Some(bytes.identity()?), folder, requests, shards };
-    Ok(shards.file(names, places, total))
+    let names = names.into();
+    Ok(Index { identity: Some(bytes.identity()?), folder, requests, shards, names, places, total }.into_file())
 }
 
 /// An unreadable shard is listed as one tensor with the name of the file.
 pub(super) fn of_shards(folder: PathBuf, locations: &[String], requests: RequestOptions) -> Result<ReadableFile> {
     let shard = |location: &String| IndexShard { location: location.clone(), opened: OnceLock::new() };
     let shards = locations.iter().map(shard).collect();
-    let shards = IndexShards { identity: None, folder: Some(folder), requests, shards };
+    let (names, places) = (Arc::default(), Vec::new());
+    let mut index = Index { identity: None, folder: Some(folder), requests, shards, names, places, total: None };
     let (mut seen, mut names, mut places) = (HashMap::new(), Vec::new(), Vec::new());
-    for (place, shard) in shards.shards.iter().enumerate() {
-        let opened = made_once(&shard.opened, || shards.open(shard));
+    for (place, shard) in index.shards.iter().enumerate() {
+        let opened = made_once(&shard.opened, || index.open(shard));
         let own = slice::from_ref(&shard.location);
         let found = opened.map_or(own, |opened| opened.names());
         for name in found {
             if let Some(other) = seen.insert(name.clone(), place) {
-                let [one, two] = [other, place].map(|place| &shards.shards[place].location);
+                let [one, two] = [other, place].map(|place| &index.shards[place].location);
                 return Err(malformed!(
                     "{one} and {two} both hold {}, and no index says which counts",
                     python::repr_str(name)
@@ -88,7 +89,8 @@ pub(super) fn of_shards(folder: PathBuf, locations: &[String], requests: Request
         places.extend(iter::repeat_n(place, found.len()));
         names.extend(found.iter().cloned());
     }
-    Ok(shards.file(names, places, None))
+    (index.names, index.places) = (names.into(), places);
+    Ok(index.into_file())
 }
 
 pub(super) fn listed(text: &[u8]) -> Option<(Vec<String>, Vec<String>)> {
@@ -109,21 +111,16 @@ pub(super) fn bytes_of_items(path: &Path) -> Option<u64> {
 
 #[derive(Debug)]
 struct Index {
-    shards: IndexShards,
-    names: Arc<Vec<String>>,
-    places: Arc<[usize]>,
-    /// The `total_size` of the index.
-    total: Option<u64>,
-}
-
-#[derive(Debug)]
-struct IndexShards {
     /// `None` without an index.
     identity: Option<Identity>,
     /// `None` if the index is not a file.
     folder: Option<PathBuf>,
     requests: RequestOptions,
     shards: Vec<IndexShard>,
+    names: Arc<Vec<String>>,
+    places: Vec<usize>,
+    /// The `total_size` of the index.
+    total: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -152,12 +149,12 @@ impl OpenIndexShard {
 
 impl Index {
     fn shard(&self, n: usize) -> &IndexShard {
-        &self.shards.shards[self.places[n]]
+        &self.shards[self.places[n]]
     }
 
     fn find(&self, n: usize) -> Result<(&OpenIndexShard, usize)> {
         let (shard, name) = (self.shard(n), &self.names[n]);
-        let open = || self.shards.open(shard).with_context(|| format!("shard {}", python::repr_str(&shard.location)));
+        let open = || self.open(shard).with_context(|| format!("shard {}", python::repr_str(&shard.location)));
         let opened = made_once(&shard.opened, open)?;
         let there = opened.numbers.get(name).ok_or_else(|| {
             let (name, shard) = (python::repr_str(name), python::repr_str(&shard.location));
@@ -165,13 +162,10 @@ impl Index {
         })?;
         Ok((opened, *there))
     }
-}
 
-impl IndexShards {
-    fn file(self, names: Vec<String>, places: Vec<usize>, total: Option<u64>) -> ReadableFile {
+    fn into_file(self) -> ReadableFile {
         let files = self.shards.iter().filter_map(|shard| self.path(shard).ok()).collect();
-        let index = Arc::new(Index { shards: self, names: names.into(), places: places.into(), total });
-        let (names, file_numbers) = (Some(Arc::clone(&index.names)), Arc::clone(&index.places));
+        let (names, file_numbers, index) = (Some(Arc::clone(&self.names)), (&*self.places).into(), Arc::new(self));
         let later = Some(Arc::clone(&index) as _);
         ReadableFile::new(Members { names, file_numbers, files, later, ..Members::default() }, index)
     }
@@ -203,10 +197,10 @@ impl IndexShards {
 
 impl ShownLater for Index {
     fn index_faults(&self) -> IndexFaults {
-        let opened: Vec<_> = self.shards.shards.iter().map(|shard| shard.opened.get()).collect();
+        let opened: Vec<_> = self.shards.iter().map(|shard| shard.opened.get()).collect();
         let mut listed = vec![0; opened.len()];
         let mut total = Some(0_u64);
-        for (name, &place) in self.names.iter().zip(&*self.places) {
+        for (name, &place) in self.names.iter().zip(&self.places) {
             let found = opened[place].and_then(|shard| Some((shard, *shard.numbers.get(name)?)));
             listed[place] += usize::from(found.is_some());
             let bytes = found.and_then(|(shard, there)| shard.bytes_of(there));
@@ -215,8 +209,8 @@ impl ShownLater for Index {
         let (mut unlisted, mut more) = (Vec::new(), 0_u64);
         for (place, shard) in opened.iter().enumerate() {
             let Some(opened) = shard.filter(|shard| shard.numbers.len() > listed[place]) else { continue };
-            let Ok(path) = self.shards.path(&self.shards.shards[place]) else { continue };
-            let of_shard = self.names.iter().zip(&*self.places).filter(|(_, other)| **other == place);
+            let Ok(path) = self.path(&self.shards[place]) else { continue };
+            let of_shard = self.names.iter().zip(&self.places).filter(|(_, other)| **other == place);
             let named: HashSet<_> = of_shard.map(|(name, _)| name).collect();
             for (n, name) in opened.names().iter().enumerate() {
                 if !named.contains(name) {
@@ -246,8 +240,8 @@ impl Reader for Arc<Index> {
     fn file_of(&self, n: usize) -> Result<MemberFile> {
         // Errors of the shard appear here, with the name in the index.
         let (shard, there) = self.find(n)?;
-        let path = Some(self.shards.path(self.shard(n))?);
-        let format = if shard.is_torch { Some(TORCH) } else { self.shards.identity.is_none().then_some(FORMAT) };
+        let path = Some(self.path(self.shard(n))?);
+        let format = if shard.is_torch { Some(TORCH) } else { self.identity.is_none().then_some(FORMAT) };
         Ok(MemberFile { path, member: Some(self.names[n].clone()), format, ..shard.file.file_of(there)? })
     }
 

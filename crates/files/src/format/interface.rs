@@ -47,15 +47,14 @@ impl Confidence {
 /// The most items of a small constant. Lists count small constants, because a model has hundreds.
 pub const SMALL_CONSTANT: usize = 16;
 
-/// The members of an open file or store, and what else it tells without being read on.
+/// The members of an open file or store, with its other facts.
 #[derive(Clone, Debug, Default)]
 pub struct Members {
     /// `None` for a single tensor without a name.
     pub names: Option<Arc<Vec<String>>>,
     /// The container that the tensors refer to; `None` if the file holds one tensor, or names other files.
     pub container: Option<Arc<Container>>,
-    /// The number of the member that the container is itself: a Zarr array can contain others. It is meant if no member
-    /// is named.
+    /// The number of the container itself: a Zarr array can contain others. It is meant if no member is named.
     pub itself: Option<usize>,
     /// `None` if the format has no attachments.
     pub attachments: Option<Arc<dyn Attachments>>,
@@ -73,7 +72,7 @@ pub struct Members {
     pub caution: Option<&'static str>,
     /// The text of the file; `None` if its dtype does not depend on other operands.
     pub text: Option<Arc<dyn TextReader>>,
-    /// What shows later.
+    /// Facts that cost a search or depend on other files.
     pub later: Option<Arc<dyn ShownLater>>,
 }
 
@@ -94,7 +93,7 @@ impl Members {
         self.file_numbers.get(n).copied().unwrap_or_default()
     }
 
-    /// Returns the name of the file in a folder with which the name of member `n` begins, before a colon.
+    /// Returns the file name before the colon in the name of member `n` of a folder.
     pub fn file_stem(&self, n: usize) -> Option<&str> {
         let stem = self.later.as_ref()?.stem(*self.file_numbers.get(n)?)?;
         self.names.as_ref()?[n].strip_prefix(stem).filter(|rest| rest.starts_with(':')).map(|_| stem)
@@ -106,42 +105,42 @@ impl Members {
     }
 }
 
-/// What shows of the members of a file once a store is searched, or other files are open.
+/// Facts about members that cost a search of a store, or change as other files are opened.
 pub trait ShownLater: Debug + Send + Sync {
-    /// The names of a Zarr array and of those in it.
+    /// Returns the names of a Zarr array and its nested arrays.
     fn names(&self) -> Option<&[String]> {
         None
     }
 
-    /// The path of a file in its folder without the ending.
+    /// Returns the path of a file in its folder without the ending.
     fn stem(&self, _file: usize) -> Option<&str> {
         None
     }
 
-    /// The faults of an index that the shards opened so far show.
+    /// Returns the faults of an index that the shards opened so far show.
     fn index_faults(&self) -> IndexFaults {
         IndexFaults::default()
     }
 }
 
-/// What is known of a member that is not read as a tensor.
+/// The stored form of a member that may be unreadable.
 #[derive(Default)]
 pub struct StoredMember {
     /// The readable part of its entry.
     pub known: KnownTensor,
     /// The stored bytes, readable or not, if they are contiguous.
     pub bytes: Option<Box<dyn Read>>,
-    /// What its entry says beside the place of the bytes. Two passed-over members of a format are equal if entries and bytes
-    /// are. `None` if the reader does not know all of them.
+    /// The entry without the place of the bytes. Two passed-over members of a format are equal if entries and bytes are.
+    /// `None` if the reader knows only some of the bytes.
     pub entry: Option<String>,
-    /// Whether it is of a kind that the reader does not know. It is listed as not read, and is no fault of the file.
+    /// Whether the reader does not know its kind. It is listed as not read, and the file has no fault.
     pub is_passed_over: bool,
     /// Returns an array of a store for an unread copy, if it cannot be read because of an unknown dtype, codec or the
     /// like.
     pub unread: Option<Box<dyn FnOnce() -> Result<Option<UnreadArray>>>>,
 }
 
-/// An open file or store: what it holds, and its reader.
+/// An open file or store: its members and their reader.
 #[derive(Debug)]
 pub struct ReadableFile {
     pub members: Members,
@@ -216,7 +215,7 @@ pub trait Reader: Debug + Send + Sync {
         Ok(MemberFile::default())
     }
 
-    /// Returns what is known of member `n`, if it is not read.
+    /// Returns the stored form of member `n`.
     fn stored(&self, _: usize) -> StoredMember {
         StoredMember::default()
     }

@@ -1,7 +1,7 @@
 //! File formats. They do not depend on operators.
 //!
 //! - [`interface`]: the traits [`Reader`](interface::Reader) and [`Writer`](interface::Writer), which a file or a
-//!   folder for each format implements.
+//!   folder for each format implements, and the [`Members`](interface::Members) of an open file.
 //! - `rows` and `table`: the table of formats.
 //! - [`located`]: the meaning of a path.
 //! - [`open`], [`write`], [`files`], [`collection`] and [`rewrite`] use the table.

@@ -76,7 +76,7 @@ impl OpenOptions {
         let content = Content { member: member.clone(), ..Content::from_folder(folder, self.threads) };
         let reader = format.and_then(|format| Ok((format, format.open(content)?)));
         let (format, reader) = reader.with_context(|| self.label.clone())?;
-        Ok(self.input(format, reader).with_member(member))
+        Ok(Input { member, ..self.input(format, reader) })
     }
 
     /// Opens a stream. A container is first copied to an unnamed file.
@@ -242,15 +242,18 @@ impl OpenOptions {
 #[derive(Debug)]
 pub struct Input {
     pub(super) label: String,
-    format: Format,
-    file: ReadableFile,
-    member: Option<String>,
-    is_edited: bool,
+    pub(super) format: Format,
+    /// Its errors lack the label.
+    pub(super) file: ReadableFile,
+    pub(super) member: Option<String>,
+    /// Whether it is open for changes in place.
+    pub is_edited: bool,
     /// Set for the only model of a folder.
     pub(super) folder: Option<Box<InFolder>>,
     /// Names of hidden tensors, which patterns may match.
     pub(super) left_alone: Vec<String>,
-    beside: Option<String>,
+    /// A note on unused files beside a model's index.
+    pub beside: Option<String>,
 }
 
 impl Input {
@@ -281,27 +284,9 @@ impl Input {
         Self { label, format, file, member: None, folder: None, left_alone: Vec::new(), beside: None, is_edited: false }
     }
 
-    pub(super) fn with_beside(self, beside: Option<String>) -> Self {
-        Self { beside, ..self }
-    }
-
-    pub(super) fn with_member(self, member: Option<String>) -> Self {
-        Self { member, ..self }
-    }
-
     /// Returns the name in messages.
     pub fn label(&self) -> &str {
         &self.label
-    }
-
-    /// Returns a note on unused files beside a model's index.
-    pub fn beside_message(&self) -> Option<&str> {
-        self.beside.as_deref()
-    }
-
-    /// Returns whether it is open for changes in place.
-    pub fn is_edited(&self) -> bool {
-        self.is_edited
     }
 
     /// Returns the format.
@@ -438,19 +423,14 @@ impl Input {
         Ok(found)
     }
 
-    /// Returns what the file holds.
+    /// Returns the members.
     pub fn members(&self) -> &Members {
         &self.file.members
     }
 
-    /// Returns what is known of member `n`, if it is not read.
+    /// Returns the stored form of member `n`.
     pub fn stored(&self, n: usize) -> StoredMember {
         self.file.stored(n)
-    }
-
-    /// Returns the file; its errors lack the label.
-    pub(super) fn file(&self) -> &ReadableFile {
-        &self.file
     }
 }
 

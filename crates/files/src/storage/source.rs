@@ -227,7 +227,7 @@ impl Source {
         bytes.as_file().map(|file| (file, *start))
     }
 
-    /// The blocks from which the items are computed, as uint8s of shape `[…, bytes of a row]`.
+    /// Returns the encoded blocks of the items as uint8s of shape `[…, bytes of a row]`.
     pub fn blocks(&self) -> Option<Self> {
         let Storage::Bytes { bytes, stamp, .. } = &self.store else { return None };
         let EncodedBytes { bytes, start, block: [items, of_block], .. } = bytes.as_encoded()?;
@@ -237,7 +237,7 @@ impl Source {
         Some(Self { container: self.container.clone(), ..Self::new(meta, store, self.label.clone()) })
     }
 
-    /// The blocks from which the items are computed, one after the other, and the name of the rule.
+    /// Returns the encoded blocks in one row, and the name of their rule.
     pub fn encoded(&self) -> Option<(Self, &'static str)> {
         let Storage::Bytes { bytes, .. } = &self.store else { return None };
         let (rule, mut blocks) = (bytes.as_encoded()?.rule?, self.blocks()?);

@@ -103,7 +103,7 @@ fn open_store(
     };
     let name = after.as_deref().filter(|name| !Glob::new(name).is_pattern());
     match (open(address.clone(), after.clone()), name) {
-        (Ok(reader), _) => Ok(options.input(format, reader).with_member(after)),
+        (Ok(file), _) => Ok(Input { member: after, ..options.input(format, file) }),
         // without a listing of the group an array can still be opened by name
         (Err(error), Some(name)) if error.kind() == ErrorKind::Unsupported => {
             Ok(options.input(format, open(address.join(name), None).with_context(|| options.label.clone())?))
