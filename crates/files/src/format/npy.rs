@@ -1,6 +1,7 @@
 //! NumPy's `.npy` headers, written byte for byte as by `numpy.save`. Only tests use the crate ndarray-npy, which
 //! cannot read windows or many dtypes, and parses nested brackets in exponential time.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use super::file_options::LayoutRequest;
@@ -48,9 +49,10 @@ pub fn read_header(begin: &[u8]) -> Result<Begun> {
     let len = digits.iter().rev().fold(0, |len, &byte| len << 8 | usize::from(byte));
     ensure!(len <= MAX_HEADER, "the header claims {len} bytes, expected at most {MAX_HEADER}");
     let Some(header) = begin.get(prefix..prefix + len) else { return Ok(Begun::Needs(prefix + len)) };
-    let text: String = match major {
-        3 => std::str::from_utf8(header).map_err(|_| malformed!("the header is not UTF-8"))?.to_owned(),
-        _ => header.iter().map(|&byte| char::from(byte)).collect(),
+    let text: Cow<'_, str> = match std::str::from_utf8(header) {
+        Ok(text) if major == 3 || text.is_ascii() => text.into(),
+        Err(_) if major == 3 => bail!("the header is not UTF-8"),
+        Ok(_) | Err(_) => header.iter().map(|&byte| char::from(byte)).collect(),
     };
     // NumPy accepts long integers only in the versions of Python 2
     parse(&text, major < 3, prefix + len).map(Begun::Header)
