@@ -1,8 +1,8 @@
 //! The output of `--explain`: the plan of a run, for people or as JSON.
 
 use crate::engine::cost::{Calls, Cost, OperandReading, OperandReads};
-use crate::engine::explain::{Explanation, Purpose};
-use crate::engine::plan::{Before, Cut, Plan, Route, Steps};
+use crate::engine::explain::Explanation;
+use crate::engine::plan::{Before, Plan, Route, Steps};
 use crate::info::size;
 use crate::layout::window::Windows;
 use crate::operators::access::Holding;
@@ -23,7 +23,7 @@ pub(super) fn lines(of: &Explanation) -> Vec<String> {
         Route::Between(chunks) => {
             lines.push(format!("then read from a temporary store in chunks {}", list(chunks)));
         }
-        Route::File | Route::Stream | Route::Windows | Route::InPlace => {}
+        Route::File | Route::Stream | Route::Windows | Route::InPlace | Route::Scan { .. } => {}
     }
     let calls_of = |cost: &Cost| [reads(cost), writes(of, cost)].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let calls = calls_of(&of.cost);
@@ -31,7 +31,7 @@ pub(super) fn lines(of: &Explanation) -> Vec<String> {
         lines.push(format!("calls: {calls}"));
     }
     let memory = size(of.cost.held);
-    let held = if of.purpose == Purpose::Scan { "reads" } else { "reads and writes" };
+    let held = if of.is_scan() { "reads" } else { "reads and writes" };
     lines.push(format!("{}, {memory} of memory for {held}", counted(of.plan.threads as u64, "thread", "threads")));
     if let Some((other, cost)) = &of.instead {
         let verdict = match cost.total > of.cost.total {
@@ -75,7 +75,11 @@ fn operand_line(operand: &OperandReads, of: &Explanation) -> String {
         _ => format!(", read {times:.1} times"),
     };
     let from = if of.is_remote && !matches!(reading, OperandReading::InMemory) { ", by requests" } else { "" };
-    format!("{label}: {}, {}{piece}{times}{from}", reading.label(of.purpose), size(*bytes))
+    format!("{label}: {}, {}{piece}{times}{from}", reading.label(walked(of)), size(*bytes))
+}
+
+fn walked(of: &Explanation) -> &'static str {
+    if of.is_scan() { "the windows" } else { "the output" }
 }
 
 fn cut(of: &Explanation, plan: &Plan) -> String {
@@ -86,10 +90,10 @@ fn cut(of: &Explanation, plan: &Plan) -> String {
     match &plan.steps {
         _ if count == 0 && plan.route == Route::InPlace => "nothing, since nothing changes".to_owned(),
         _ if count == 0 => "nothing, since there are no items".to_owned(),
-        Steps::Each(Cut::Blocks(blocks)) => {
+        Steps::Blocks(blocks) => {
             format!("runs that fill blocks of {} of the file, {count} of them", size(blocks.bytes as u64))
         }
-        Steps::Each(Cut::Windows(windows)) | Steps::Slabs { windows, .. } => {
+        Steps::Each(windows) | Steps::Slabs { windows, .. } => {
             format!("{}, {count} of them", boxes(windows))
         }
         Steps::Some { windows, .. } => format!("{}, {count} of {} change", boxes(windows), windows.count()),
@@ -109,7 +113,7 @@ fn reads(cost: &Cost) -> Option<String> {
 
 fn writes(of: &Explanation, cost: &Cost) -> Option<String> {
     let text = || format!("{} of {}", counted(cost.calls.writes, "write", "writes"), size(cost.calls.bytes_written));
-    (of.purpose == Purpose::Output).then(text)
+    (!of.is_scan()).then(text)
 }
 
 pub(super) fn json_of_unread(name: Option<&str>, reason: &str) -> String {
@@ -121,7 +125,7 @@ pub(super) fn json(name: Option<&str>, of: &Explanation) -> String {
     let operands = of.operands.iter().map(|operand| {
         object([
             ("operand", string(&operand.label, Escapes::Short)),
-            ("reading", string(&operand.reading.label(of.purpose), Escapes::Short)),
+            ("reading", string(&operand.reading.label(walked(of)), Escapes::Short)),
             ("chunks", operand.in_chunks.to_string()),
             ("piece", or_null(operand.piece, |piece| piece.to_string())),
             ("bytes", operand.bytes.to_string()),
@@ -170,7 +174,7 @@ fn route(route: &Route) -> &'static str {
         Route::File => "file",
         Route::Stream => "stream",
         Route::TemporaryFile => "temporary file",
-        Route::Windows => "windows",
+        Route::Windows | Route::Scan { .. } => "windows",
         Route::Between(_) => "store between",
         Route::InPlace => "in place",
     }
@@ -184,8 +188,8 @@ fn between_json(route: &Route) -> String {
 fn cut_json(plan: &Plan) -> String {
     let count = ("count", plan.steps.count().to_string());
     match &plan.steps {
-        Steps::Each(Cut::Blocks(it)) => object([("kind", "\"blocks\"".to_owned()), ("bytes", it.bytes.to_string())]),
-        Steps::Each(Cut::Windows(windows)) | Steps::Some { windows, .. } | Steps::Slabs { windows, .. } => {
+        Steps::Blocks(it) => object([("kind", "\"blocks\"".to_owned()), ("bytes", it.bytes.to_string())]),
+        Steps::Each(windows) | Steps::Some { windows, .. } | Steps::Slabs { windows, .. } => {
             object([("kind", "\"boxes\"".to_owned()), ("sides", list(windows.sides())), count])
         }
         Steps::Runs(_) => object([("kind", "\"runs\"".to_owned()), count]),

@@ -177,7 +177,7 @@ fn plans_of_comparisons_and_statistics() {
             "diff small.npy across.npy",
             &[
                 "EXPECTED small.npy: along the windows, 512 KiB in pieces of 256 KiB, read once\n",
-                "ACTUAL across.npy: as it comes, 512 KiB in pieces of 512 KiB, read once\n",
+                "ACTUAL across.npy: in memory, 512 KiB\n",
                 "first: 512 KiB of ACTUAL across.npy is read into memory\n",
                 "calls: about 3 reads of 1.00 MiB in all\n",
             ],

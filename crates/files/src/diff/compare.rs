@@ -19,9 +19,9 @@ use super::transposed::ActualAxes;
 use super::walk::Walk;
 use crate::engine::job::Progress;
 use crate::engine::plan::Plan;
+use crate::engine::plan::WindowOrder;
 use crate::engine::quantiles::{PassCounts, Search};
 use crate::engine::scan::{PlannedScan, ScannedBox, same_bytes, settled};
-use crate::engine::scan_plan::ShownAs;
 use crate::error::{Advice, Error, ErrorKind, Result, bail};
 use crate::item::dtype::{DType, Kind};
 use crate::item::first::Numbered;
@@ -384,7 +384,7 @@ impl Comparison<'_> {
         if let Some(plan) = &self.plan {
             return Ok(PlannedScan::again([&*self.expected, &*self.actual], &view, plan.clone()));
         }
-        let planned = settled([&mut *self.expected, &mut *self.actual], &view, ShownAs::Boxes, PASSES, limits)?;
+        let planned = settled([&mut *self.expected, &mut *self.actual], &view, WindowOrder::Boxes, PASSES, limits)?;
         self.plan = Some(planned.plan().clone());
         Ok(planned)
     }

@@ -8,8 +8,8 @@ use super::rule::PairRule;
 use super::tally::{NumberPairs, NumberRule, StoredItems, opaque_bits};
 use super::transposed::ActualAxes;
 use crate::engine::job::Progress;
-use crate::engine::scan::{ScannedBox, settled};
-use crate::engine::scan_plan::ShownAs;
+use crate::engine::plan::WindowOrder;
+use crate::engine::scan::{ScannedBox, as_stored, settled};
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::conversion::Conversion;
 use crate::item::dtype::Kind;
@@ -17,7 +17,7 @@ use crate::item::meta::{Meta, Order};
 use crate::layout::shape::coordinates;
 use crate::layout::window::{Window, fill_each};
 use crate::memory::Buffer;
-use crate::operators::access::{Access, Feeds, Holding, Pattern};
+use crate::operators::access::{Access, Feeds, Pattern};
 use crate::operators::fill::{Fill, Limits, Region, Scratch};
 use crate::operators::machine::Machine;
 use crate::parallel::Threads;
@@ -111,14 +111,6 @@ impl Fill for ErrorPlane {
 
     fn operand(&self, n: usize) -> Option<&Source> {
         self.sources.get(n)
-    }
-
-    fn holdings(&self, _: usize, _: &Limits) -> Vec<Holding> {
-        Vec::new()
-    }
-
-    fn hold(&mut self, _: &Holding, _: &Limits) -> Result<()> {
-        Ok(())
     }
 
     fn reads(&self, _: usize) -> Vec<Access<'_>> {
@@ -241,10 +233,10 @@ pub fn density(
         Ok(true)
     };
     let view = |number, source: &Source| match is_across {
-        true => source.meta().as_stored().view(),
+        true => as_stored(number, source),
         false => pairs.axes.view(number, source),
     };
-    let planned = settled([expected, actual], &view, ShownAs::Runs, 1, limits)?;
+    let planned = settled([expected, actual], &view, WindowOrder::Runs, 1, limits)?;
     for (counts, _) in planned.scan(progress, &|_| true, &begin, &each)? {
         found.mismatches.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
     }

@@ -6,10 +6,10 @@ use super::options::Options;
 use super::reading::Comparability;
 use super::search::{KeyPasses, key_passes};
 use super::walk::Walk;
-use crate::engine::cost::Calls;
-use crate::engine::explain::{Explanation, explain_scan};
-use crate::engine::scan::is_kept_first;
-use crate::engine::scan_plan::{ScannedPart, ShownAs, ways_to_scan};
+use crate::engine::cost::{Calls, Planners};
+use crate::engine::explain::Explanation;
+use crate::engine::plan::{Before, WindowOrder};
+use crate::engine::scan::{Scan, as_stored};
 use crate::error::Result;
 use crate::operators::fill::Limits;
 use crate::storage::source::Source;
@@ -40,25 +40,21 @@ pub fn explain_sources(
         Comparability::Numbers(_) => axes.walk(sources),
         Comparability::Bytes | Comparability::Text { .. } => Walk::default(),
     };
-    let parts = [0, 1].map(|number| {
-        let view = axes.walked(&walk, number, sources[number]);
-        let is_kept = is_kept_first(sources[number], &view, limits);
-        ScannedPart { is_kept, ..ScannedPart::new(sources[number], view) }
-    });
-    let (mut plan, again) = explain_scan(&parts, limits, ShownAs::Boxes, 1..=PASSES);
+    let scan = Scan::new(sources, &|number, source| axes.walked(&walk, number, source));
+    let (mut plan, again) = Planners::new(&scan, limits, None).explain_scan(WindowOrder::Boxes, 1..=PASSES);
     let Comparability::Numbers(reading) = &how else { return Ok(PlannedComparison::Read(Box::new(plan))) };
-    let are_resident = plan.plan.before.len() == parts.len();
+    let are_resident = plan.plan.before.len() == sources.len();
     let encoded = encoded(sources, &axes);
-    let as_stored = match &encoded {
+    let stored = match &encoded {
         Some([expected, actual]) => Some([expected, actual]),
         None => may_be_equal_as_stored(sources, &axes).then_some(sources),
     };
     if walk.is_c_order()
         && !are_resident
-        && let Some(sources) = as_stored
+        && let Some(sources) = stored
     {
-        let stored = sources.map(|source| ScannedPart::new(source, source.meta().as_stored().view()));
-        let cost = ways_to_scan(&stored, limits, ShownAs::Runs).swap_remove(0).cost;
+        let scan = Scan::new(sources, &as_stored);
+        let (Explanation { cost, .. }, _) = Planners::new(&scan, limits, None).explain_scan(WindowOrder::Runs, 1..=1);
         plan.notes.push(format!(
             "first both are compared as stored, up to the first window that differs: up to {} more; if none differs, little \
              is read after that",
@@ -70,7 +66,10 @@ pub fn explain_sources(
         let text = "windows that are equal are read again for the metrics if a later one differs";
         plan.notes.push(format!("{text}: up to {} more", counted(again)));
     }
-    if !parts.iter().any(|part| part.is_kept || part.source.is_stream() || part.source.costs_requests()) {
+    let is_copied =
+        |before: &Before| matches!(before, Before::Hold(copy) if !sources[copy.operand].is_read_by_position());
+    let is_once = |source: &&Source| source.is_stream() || source.costs_requests();
+    if !plan.plan.before.iter().any(is_copied) && !sources.iter().any(is_once) {
         let KeyPasses { sample, most } = key_passes(sources, &axes, reading, limits);
         if let Some(sample) = sample {
             plan.notes.push(format!("--json reads a sample for quantiles first: {}", counted(sample)));

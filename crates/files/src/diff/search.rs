@@ -5,9 +5,9 @@ use super::distance::Number;
 use super::reading::{ConvertedItems, NumberReading};
 use super::transposed::ActualAxes;
 use crate::engine::cost::Calls;
+use crate::engine::plan::WindowOrder;
 use crate::engine::quantiles::{Fraction, PassCounts, Search};
-use crate::engine::scan::{ScannedBox, settled};
-use crate::engine::scan_plan::{ScannedPart, ShownAs, plan_scan};
+use crate::engine::scan::{PlannedScan, ScannedBox, as_stored, settled};
 use crate::error::Result;
 use crate::item::meta::Order;
 use crate::layout::view::View;
@@ -104,7 +104,7 @@ impl Comparison<'_> {
         let are_alike = are_stored_alike([self.expected, self.actual], &self.axes);
         let axes = &self.axes;
         let view = |number, source: &Source| key_view(are_alike, axes, number, source);
-        let planned = settled([&mut *self.expected, &mut *self.actual], &view, ShownAs::Boxes, PASSES, limits)?;
+        let planned = settled([&mut *self.expected, &mut *self.actual], &view, WindowOrder::Boxes, PASSES, limits)?;
         let states = planned.scan(&|_| {}, &wanted, &begin, &look)?;
         Ok(states.into_iter().map(|(state, ..)| state).collect())
     }
@@ -116,7 +116,7 @@ fn are_stored_alike(sources: [&Source; 2], axes: &ActualAxes) -> bool {
 }
 
 fn key_view(are_alike: bool, axes: &ActualAxes, number: usize, source: &Source) -> View {
-    if are_alike { source.meta().as_stored().view() } else { axes.view(number, source) }
+    if are_alike { as_stored(number, source) } else { axes.view(number, source) }
 }
 
 fn is_sampled(sources: [&Source; 2], axes: &ActualAxes) -> bool {
@@ -152,9 +152,9 @@ pub(super) fn key_passes(
         return KeyPasses { sample: None, most };
     }
     let are_alike = are_stored_alike(sources, axes);
-    let parts = [0, 1].map(|n| ScannedPart::new(sources[n], key_view(are_alike, axes, n, sources[n])).scanned(PASSES));
-    let steps = plan_scan(&parts, sample_limits(limits), ShownAs::Boxes).steps;
-    let windows = steps.windows().expect("a scan is cut into windows");
+    let view = |n, source: &Source| key_view(are_alike, axes, n, source);
+    let planned = PlannedScan::new(sources, &view, WindowOrder::Boxes, sample_limits(limits));
+    let windows = planned.plan().steps.windows().expect("a scan is cut into windows");
     let looked_at = windows.count().min(MAX_LOOKED_AT);
     let pieces = (0..looked_at).map(|n| windows.get(n)).filter(|piece| is_in_sample(piece.start, items));
     let [pieces, in_pieces] =

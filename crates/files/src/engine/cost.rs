@@ -2,19 +2,27 @@
 
 use std::ops::{AddAssign, Range};
 
-use super::plan::{Before, Plan, Route, SinkKind, Steps};
+use super::plan::{Before, Plan, Route, SinkKind, Steps, WindowOrder};
 use super::planner::Planner;
 use super::slabs::readings;
 use crate::error::{Error, Result};
-use crate::layout::gather::{GatherRule, calls};
+use crate::layout::gather::{Gaps, GatherRule, calls};
 use crate::layout::shape::product;
+use crate::layout::view::View;
+use crate::layout::walk::tile;
 use crate::layout::window::Windows;
-use crate::operators::access::{Access, Feeds, Pattern, Picked};
+use crate::operators::access::{Access, Feeds, Holding, Pattern, Picked};
 use crate::operators::fill::{Fill, Limits};
-use crate::storage::source::{HeldCopy, Keep, READ_AT_ONCE};
+use crate::storage::source::{Hold, Keep, READ_AT_ONCE};
 
 /// Costs within 1/16 count as equal: no machine is known better.
 const ALIKE: u64 = 16;
+
+/// The bytes of a cache line.
+const LINE: u64 = 64;
+
+/// From memory each piece is read by itself.
+const BY_LINES: GatherRule<'static> = GatherRule { most: usize::MAX, gaps: Gaps::Counted(&|_| 0) };
 
 /// Numbers of system calls and requests, and of their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,27 +128,36 @@ impl<'a> Planners<'a> {
     /// Returns the best plan.
     pub fn plan(&self, sink: SinkKind<'_>) -> Plan {
         let mut plans = self.plans(sink);
-        if plans.len() > 1 { self.weighed(plans).swap_remove(0).0 } else { plans.swap_remove(0) }
+        let first = plans.next().expect("there is a way to make an output");
+        // thousands of small tensors have one plan each
+        let Some(second) = plans.next() else { return first };
+        self.weighed([first, second].into_iter().chain(plans)).swap_remove(0).0
     }
 
-    /// Returns all plans with costs, the best first: those within 1/16 of the minimum by memory, the others by cost.
+    /// Returns all plans with costs, the best first: those of an output within 1/16 of the minimum by memory, the others
+    /// by cost.
     pub fn ways(&self, sink: SinkKind<'_>) -> Vec<(Plan, Cost)> {
         self.weighed(self.plans(sink))
     }
 
-    fn plans(&self, sink: SinkKind<'_>) -> Vec<Plan> {
-        self.0.iter().flat_map(|planner| planner.plans(sink)).collect()
+    fn plans(&self, sink: SinkKind<'_>) -> impl Iterator<Item = Plan> {
+        self.0.iter().flat_map(move |planner| planner.plans(sink))
     }
 
-    fn weighed(&self, plans: Vec<Plan>) -> Vec<(Plan, Cost)> {
+    fn weighed(&self, plans: impl Iterator<Item = Plan>) -> Vec<(Plan, Cost)> {
         let with_cost = |plan: Plan| {
             let cost = self.planner(plan.way).cost(&plan);
             (plan, cost)
         };
-        let mut ways: Vec<_> = plans.into_iter().map(with_cost).collect();
+        let mut ways: Vec<_> = plans.map(with_cost).collect();
         ways.sort_by_key(|(_, cost)| cost.total);
-        let least = ways.first().map_or(0, |(_, cost)| cost.total);
-        let alike = ways.partition_point(|(_, cost)| cost.total <= least.saturating_add(least / ALIKE));
+        let alike = match ways.first() {
+            None | Some((Plan { route: Route::Scan { .. }, .. }, _)) => 0,
+            Some((_, Cost { total, .. })) => {
+                let most = total.saturating_add(total / ALIKE);
+                ways.partition_point(|(_, cost)| cost.total <= most)
+            }
+        };
         ways[..alike].sort_by_key(|(_, cost)| cost.held);
         // Boxes may equal other windows, and ways may read alike.
         ways.dedup_by(|(one, cost), (other, of_other)| {
@@ -167,12 +184,15 @@ impl<'a> Planners<'a> {
 }
 
 impl Planner<'_> {
-    fn plans(&self, sink: SinkKind<'_>) -> Vec<Plan> {
+    fn plans(&self, sink: SinkKind<'_>) -> impl Iterator<Item = Plan> {
         let mut between = None;
         let (route, steps) = match sink {
             SinkKind::File { base, .. } => (Route::File, self.steps_of_file(base)),
             SinkKind::Stream => self.steps_of_stream(),
             SinkKind::Runs(runs) => (Route::Stream, vec![Steps::Runs(runs.clone())]),
+            SinkKind::Scan { order, passes } => {
+                (Route::Scan { order, passes }, self.windows_of_scan(order).into_iter().map(Steps::Each).collect())
+            }
             SinkKind::Windows(windows) | SinkKind::Share(windows) => {
                 (Route::Windows, self.held_or_not(windows.clone()))
             }
@@ -181,25 +201,25 @@ impl Planner<'_> {
                 (Route::Windows, self.held_or_not(windows.clone()))
             }
         };
-        let steps = steps.into_iter().map(|steps| (route.clone(), steps));
-        let by_store = between.into_iter().flat_map(|grid| {
+        let steps = steps.into_iter().map(move |steps| (route.clone(), steps));
+        let by_store = between.into_iter().flat_map(move |grid| {
             let boxes = Windows::boxes(&self.meta.shape, &grid);
             self.held_or_not(boxes).into_iter().map(move |steps| (Route::Between(grid.clone()), steps))
         });
         let before = self.before(sink);
-        let plan = |(route, steps): (Route, Steps)| Plan {
+        let plan = move |(route, steps): (Route, Steps)| Plan {
             way: self.way,
             before: before.clone(),
             threads: self.threads_of(&route, &steps),
             route,
             steps,
         };
-        steps.chain(by_store).map(plan).collect()
+        steps.chain(by_store).map(plan)
     }
 
-    /// An operand is not downloaded for a part of the output.
+    /// An operand is not downloaded for a part of the output, or for a scan.
     fn before(&self, sink: SinkKind<'_>) -> Vec<Before> {
-        let is_part = matches!(sink, SinkKind::Runs(_) | SinkKind::Share(_));
+        let is_part = matches!(sink, SinkKind::Runs(_) | SinkKind::Share(_) | SinkKind::Scan { .. });
         let fetched = self.in_short_pieces().filter(|_| !is_part).map(Before::Fetch);
         let is_clone =
             matches!(sink, SinkKind::File { base: Some(base), is_alone: true } if self.is_clone_of_data(base));
@@ -209,8 +229,8 @@ impl Planner<'_> {
     pub(super) fn threads_of(&self, route: &Route, steps: &Steps) -> usize {
         let units = if let Steps::Slabs { units, .. } = steps { units.largest() } else { 0 };
         // Several threads fill windows in order only to hide a server's latency.
-        let is_one = *route == Route::Stream && !self.is_remote;
-        if is_one { 1 } else { self.threads_for(steps.largest().max(units)) }
+        let is_in_order = matches!(route, Route::Stream | Route::Scan { order: WindowOrder::InOrder, .. });
+        if is_in_order && !self.is_remote { 1 } else { self.threads_for(steps.largest().max(units)) }
     }
 
     pub(super) fn operands(&self, plan: &Plan) -> Vec<OperandReads> {
@@ -239,6 +259,7 @@ impl Planner<'_> {
     /// - calls;
     /// - a third of the bytes written, unless writes fill blocks of the file;
     /// - the bytes written again, if windows exceed a core's cache;
+    /// - for a scan, [what it does with its windows](Self::cost_of_windows), and the reads of further passes;
     /// - unpacking chunks and holding slabs;
     /// - for a temporary store, its own reads and writes;
     /// - pages read again, if operands exceed memory;
@@ -252,12 +273,17 @@ impl Planner<'_> {
             sides.fold(self.widest() as u64, u64::saturating_mul)
         };
         let operands = self.operands(plan);
-        let written = meta.bytes() as u64;
         let read = if self.is_remote { machine.request } else { machine.read };
         let mut cost = Cost::of_reads(&operands, read);
-        cost.calls += Calls { writes: plan.steps.count() as u64, bytes_written: written, ..Calls::default() };
-        let mut more = 0_u64;
-        let held = self.holdings.iter().map(|it| reads_to_hold(&it.copy));
+        let (mut more, mut again, mut written) = (0_u64, 0, 0);
+        if let (Route::Scan { passes, .. }, Some(windows)) = (&plan.route, plan.steps.windows()) {
+            again = cost.total.saturating_mul(*passes as u64 - 1);
+            more = self.cost_of_windows(windows);
+        } else {
+            written = meta.bytes() as u64;
+            cost.calls += Calls { writes: plan.steps.count() as u64, bytes_written: written, ..Calls::default() };
+        }
+        let held = self.holdings.iter().map(|it| self.reads_to_hold(it));
         for Picked { reads, bytes } in held.chain([self.picked(plan)]) {
             cost.calls += Calls { reads, bytes_read: bytes, ..Calls::default() };
             cost.total = cost.total.saturating_add(bytes).saturating_add(reads.saturating_mul(read as u64));
@@ -280,14 +306,16 @@ impl Planner<'_> {
         for operand in operands.iter().filter(|operand| operand.is_counted()) {
             if operand.in_chunks {
                 more = more.saturating_add(operand.bytes_read().saturating_mul(machine.unpack as u64));
-            } else if let (false, Some(grain)) = (self.fits_memory(), self.grain()) {
+            } else if let (false, true, Some(grain)) = (self.fits_memory(), written > 0, self.grain()) {
                 let again = readings(shape, plan.steps.held().unwrap_or(&sides), &grain) - 1.0;
                 more = more.saturating_add((operand.bytes as f64 * again) as u64);
             }
         }
         cost.held = volume(&sides).saturating_mul(2 * plan.threads as u64);
         for holding in self.holdings.iter().filter(|it| it.copy.keep == Keep::Memory) {
-            cost.held = cost.held.saturating_add(self.reads[holding.operand].source.bytes() as u64);
+            let bytes = self.reads[holding.operand].source.bytes() as u64;
+            cost.held = cost.held.saturating_add(bytes);
+            more = more.saturating_add(if let Hold::ByBoxes(_) = holding.hold { bytes } else { 0 });
         }
         if volume(&sides) > 2 * machine.slab as u64 {
             more = more.saturating_add(written);
@@ -299,13 +327,43 @@ impl Planner<'_> {
         let writes = cost.calls.writes.saturating_mul(machine.write as u64);
         let all = [cost.total, written, writes, more, cost.held].into_iter().fold(0, u64::saturating_add);
         let waits = (plan.threads as u64 - 1).saturating_mul(all) / (2 * count);
-        cost.total = all.saturating_add(waits);
+        cost.total = all.saturating_add(waits).saturating_add(again);
         cost
+    }
+
+    /// The ends of the runs of boxes, which are merged with other windows and cost a read each, and the cache lines of
+    /// items that are reordered or come from memory.
+    fn cost_of_windows(&self, windows: &Windows) -> u64 {
+        if windows.count() == 0 {
+            return 0;
+        }
+        let ends = (windows.get(0).piece_count(&self.meta.shape) as u64 - 1).saturating_mul(windows.count() as u64);
+        let moved = self.reads.iter().filter_map(|access| {
+            let is_held = access.copy.is_some_and(|copy| copy.keep == Keep::Memory);
+            let view = access.view().filter(|view| is_held || !view.is_forward())?;
+            let [lines, bytes] = calls_by_boxes(view, windows.sides(), access.source.dtype().itemsize(), BY_LINES);
+            Some(bytes.max(lines.saturating_mul(LINE)))
+        });
+        moved.fold(ends.saturating_mul(self.limits.machine.read as u64), u64::saturating_add)
+    }
+
+    pub(super) fn reads_to_hold(&self, holding: &Holding) -> Picked {
+        let source = self.reads[holding.operand].source;
+        let Hold::ByBoxes(items) = holding.hold else {
+            return Picked::passes(1, holding.copy.bytes_read, READ_AT_ONCE);
+        };
+        let (view, rule) = (source.view(), GatherRule::of(READ_AT_ONCE));
+        let sides = tile(source.shape(), &view.axes_as_stored(), items);
+        let [reads, bytes] = calls_by_boxes(&view, &sides, source.dtype().itemsize(), rule);
+        Picked { reads, bytes }
     }
 }
 
-pub(super) fn reads_to_hold(copy: &HeldCopy) -> Picked {
-    Picked::passes(1, copy.bytes_read, READ_AT_ONCE)
+/// Returns the reads of all items by boxes, and their bytes.
+fn calls_by_boxes(view: &View, sides: &[usize], itemsize: usize, rule: GatherRule<'_>) -> [u64; 2] {
+    let part = view.part(&sides.iter().map(|&side| 0..side).collect::<Vec<_>>());
+    let boxes = view.items() as f64 / part.items().max(1) as f64;
+    calls(&part, itemsize, rule).map(|count| (count as f64 * boxes).ceil() as u64)
 }
 
 /// Chunks are read `of_chunks` times each.

@@ -1,47 +1,28 @@
 //! Plans for `--explain`: reads and costs.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
-use super::cost::{Calls, Cost, OperandReading, OperandReads, Planners, reads_to_hold};
-use super::plan::{Before, Plan, SinkKind, Steps};
+use super::cost::{Calls, Cost, OperandReading, OperandReads, Planners};
+use super::plan::{Before, Plan, Route, SinkKind, Steps, WindowOrder};
 use super::planner::Planner;
-use super::scan_plan::{ScanWay, ScannedPart, ShownAs, ways_to_scan};
 use super::slabs::common;
 use crate::error::Result;
 use crate::layout::gather::{Gaps, GatherRule, calls};
 use crate::layout::shape::product;
 use crate::layout::window::Window;
 use crate::operators::access::{Access, Feeds, Holding, Pattern, Picked};
-use crate::operators::fill::{Limits, Region};
+use crate::operators::fill::Region;
 use crate::storage::source::{Hold, Keep, READ_AT_ONCE};
 
 /// The regions whose reads are added up one by one: 32 GiB of windows of a file.
 const MOST: usize = 1 << 16;
 
-/// The purpose of the reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    Output,
-    /// To inspect windows; nothing is written.
-    Scan,
-}
-
-impl fmt::Display for Purpose {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Output => "the output",
-            Self::Scan => "the windows",
-        })
-    }
-}
-
 impl OperandReading {
-    pub fn label(self, purpose: Purpose) -> String {
+    pub fn label(self, walked: &str) -> String {
         match self {
-            Self::Along => format!("along {purpose}"),
-            Self::Across => format!("across {purpose}"),
+            Self::Along => format!("along {walked}"),
+            Self::Across => format!("across {walked}"),
             Self::ByIndices => "by indices".to_owned(),
             Self::InMemory => "in memory".to_owned(),
             Self::AsItComes => "as it comes".to_owned(),
@@ -52,7 +33,6 @@ impl OperandReading {
 /// A plan with its cost.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    pub purpose: Purpose,
     pub operands: Vec<OperandReads>,
     pub plan: Plan,
     pub cost: Cost,
@@ -66,6 +46,12 @@ pub struct Explanation {
     pub notes: Vec<String>,
 }
 
+impl Explanation {
+    pub fn is_scan(&self) -> bool {
+        matches!(self.plan.route, Route::Scan { .. })
+    }
+}
+
 impl Planners<'_> {
     /// Explains the best plan. Nothing should be read afterwards, because requests for gaps are spent.
     pub fn explain(&self, sink: SinkKind<'_>) -> Explanation {
@@ -75,6 +61,15 @@ impl Planners<'_> {
         });
         let (plan, cost) = ways.next().expect("there is a way to make an output");
         self.planner(plan.way).explained(plan, cost, ways.next())
+    }
+
+    /// Explains a scan and its calls in the fewest `passes`, given the most. Also returns the calls of another pass.
+    pub fn explain_scan(&self, order: WindowOrder, passes: RangeInclusive<usize>) -> (Explanation, Calls) {
+        let mut it = self.explain(SinkKind::Scan { order, passes: *passes.end() });
+        let (again, passes) = (self.planner(it.plan.way).calls_of_pass(&it.plan), *passes.start());
+        (1..passes).for_each(|_| it.cost.calls += again);
+        it.operands.iter_mut().for_each(|operand| operand.times *= passes as f64);
+        (it, again)
     }
 
     pub fn explain_edit(&self) -> Result<Explanation> {
@@ -90,24 +85,19 @@ impl Planner<'_> {
     /// Returns the calls of a plan with the reads of its regions in place of estimates, and with the calls that are the
     /// same for all plans.
     fn calls(&self, plan: &Plan, estimated: Calls) -> Calls {
-        let mut calls = estimated;
-        for (n, operand) in self.operands(plan).iter().enumerate() {
-            if let Some([reads, bytes]) = self.reads_of_regions(plan, n) {
-                let estimate = Cost::of_reads(std::slice::from_ref(operand), 0).calls;
-                calls.reads = (calls.reads - estimate.reads).saturating_add(reads);
-                calls.bytes_read = (calls.bytes_read - estimate.bytes_read).saturating_add(bytes);
-                calls.requests += if self.reads[n].source.costs_requests() { reads } else { 0 };
-            }
-        }
+        let (estimate, pass) = (Cost::of_reads(&self.operands(plan), 0).calls, self.calls_of_pass(plan));
+        let (reads, bytes_read) = (estimated.reads - estimate.reads, estimated.bytes_read - estimate.bytes_read);
+        let mut calls = Calls { reads, bytes_read, ..estimated };
+        calls += pass;
         let is_picked = |access: &Access<'_>| access.view().is_none() && access.costs_requests();
         calls.requests += if self.reads.iter().any(is_picked) { self.picked(plan).reads } else { 0 };
         let Picked { reads, bytes } = self.fill.found();
         calls += Calls { reads, bytes_read: bytes, ..Calls::default() };
-        for Holding { operand, hold, copy } in &self.holdings {
+        for holding @ Holding { operand, hold, copy } in &self.holdings {
             let source = self.reads[*operand].source;
             if source.costs_requests() {
                 let (estimate, requests) =
-                    (reads_to_hold(copy).reads, source.calls_to_copy(*hold, self.limits.threads));
+                    (self.reads_to_hold(holding).reads, source.calls_to_copy(*hold, self.limits.threads));
                 calls.reads = calls.reads - estimate + requests;
                 calls.requests += requests;
             }
@@ -116,6 +106,21 @@ impl Planner<'_> {
                     Picked::passes(1, source.bytes() as u64, READ_AT_ONCE);
                 calls += Calls { writes, bytes_written, ..Calls::default() };
             }
+        }
+        calls
+    }
+
+    /// Returns the reads of all operands, once.
+    fn calls_of_pass(&self, plan: &Plan) -> Calls {
+        let mut calls = Calls::default();
+        for (n, operand) in self.operands(plan).iter().enumerate() {
+            calls += match self.reads_of_regions(plan, n) {
+                Some([reads, bytes_read]) => {
+                    let requests = if self.reads[n].costs_requests() { reads } else { 0 };
+                    Calls { reads, bytes_read, requests, ..Calls::default() }
+                }
+                None => Cost::of_reads(std::slice::from_ref(operand), 0).calls,
+            };
         }
         calls
     }
@@ -130,6 +135,10 @@ impl Planner<'_> {
         let view = access.view()?;
         let is_remote = access.costs_requests();
         let chunks = access.as_chunks().map(|chunks| (chunks, product(chunks.grid())));
+        // A scan keeps the chunks of several windows.
+        if let (Route::Scan { .. }, true, true) = (&plan.route, chunks.is_some() && is_remote, view.is_c_order()) {
+            return Some([source.calls_to_copy(Hold::Local, self.limits.threads), source.bytes_stored()]);
+        }
         if chunks.is_some() && !is_remote || chunks.is_none() && !access.is_read_by_position() {
             return None;
         }
@@ -194,24 +203,12 @@ impl Planner<'_> {
     }
 
     fn explained(&self, plan: Plan, cost: Cost, instead: Option<(Plan, Cost)>) -> Explanation {
-        let (itemsize, is_remote) = (self.meta.dtype.itemsize(), self.is_remote);
-        let (purpose, operands, notes) = (Purpose::Output, self.operands(&plan), Vec::new());
-        Explanation { purpose, operands, plan, cost, instead, itemsize, is_remote, notes }
-    }
-}
-
-/// The reads or requests of a pass, or of the copy of a part that is kept, and their bytes; `None` if they are as
-/// estimated.
-fn calls_of_part(part: &ScannedPart<'_>, way: &ScanWay, limits: Limits) -> Option<[u64; 2]> {
-    let (source, windows) = (part.source, way.plan.steps.windows().filter(|windows| windows.count() > 0)?);
-    let copied = || [source.calls_to_copy(Hold::Local, limits.threads), source.bytes_stored()];
-    match source.as_chunks() {
-        _ if part.is_kept => Some(copied()),
-        _ if !source.costs_requests() => None,
-        Some(_) => part.view.is_c_order().then(copied),
-        None => Some(sum_of(windows.count(), |n| {
-            source.calls_between(&part.view.part(&windows.get(n).ranges), Gaps::Wanted)
-        })),
+        let itemsize = match plan.route {
+            Route::Scan { .. } => self.reads.iter().map(|access| access.source.dtype().itemsize()).fold(1, usize::max),
+            _ => self.meta.dtype.itemsize(),
+        };
+        let (operands, is_remote, notes) = (self.operands(&plan), self.is_remote, Vec::new());
+        Explanation { operands, plan, cost, instead, itemsize, is_remote, notes }
     }
 }
 
@@ -223,53 +220,6 @@ fn sum_of(count: usize, of: impl Fn(usize) -> [u64; 2]) -> [u64; 2] {
     let (some, all) = (numbers.len().max(1) as u128, count as u128);
     let sums = numbers.map(of).fold([0, 0], |sums: [u64; 2], more| [sums[0] + more[0], sums[1] + more[1]]);
     sums.map(|sum| u64::try_from((u128::from(sum) * all + some / 2) / some).unwrap_or(u64::MAX))
-}
-
-/// Explains a scan: the cost of the fewest `passes`, given the most. Also returns the calls of another pass. Panics
-/// like [`plan_scan`](super::scan_plan::plan_scan).
-pub fn explain_scan(
-    parts: &[ScannedPart<'_>],
-    limits: Limits,
-    shown: ShownAs,
-    passes: RangeInclusive<usize>,
-) -> (Explanation, Calls) {
-    let parts: Vec<_> = parts.iter().map(|part| part.clone().scanned(*passes.end())).collect();
-    let mut ways = ways_to_scan(&parts, limits, shown).into_iter().map(|mut way| {
-        for (n, part) in parts.iter().enumerate() {
-            let Some([reads, bytes]) = calls_of_part(part, &way, limits) else { continue };
-            let requests = if part.source.costs_requests() { reads } else { 0 };
-            let counted = if part.is_kept { [0, 0] } else { [reads, bytes] };
-            let estimate = std::mem::replace(&mut way.counts[n], counted);
-            let calls = &mut way.cost.calls;
-            calls.reads = calls.reads - estimate[0] + reads;
-            calls.bytes_read = calls.bytes_read - estimate[1] + bytes;
-            calls.requests += requests;
-        }
-        way
-    });
-    let mut way = ways.next().expect("there is a way to scan parts");
-    let passes = *passes.start();
-    let (again, one_more) = (way.again(passes - 1), way.again(1));
-    let is_remote = parts.iter().any(|part| part.source.costs_requests());
-    let read = if is_remote { limits.machine.request } else { limits.machine.read };
-    way.cost.calls += again;
-    let more = again.bytes_read.saturating_add(again.reads.saturating_mul(read as u64));
-    way.cost.total = way.cost.total.saturating_add(more);
-    let is_copied = |n: usize| parts[n].is_kept || way.is_resident(n);
-    let scanned: Vec<_> = (0..way.operands.len()).filter(|&n| !is_copied(n)).collect();
-    scanned.into_iter().for_each(|n| way.operands[n].times *= passes as f64);
-    let note = |n: usize| {
-        let label = parts[n].source.label();
-        let note =
-            || format!("{label} is first copied to memory or to a temporary file, which these windows are read from");
-        parts[n].is_kept.then(note)
-    };
-    let notes = (0..parts.len()).filter_map(note).collect();
-    let itemsize = parts.iter().map(|part| part.source.dtype().itemsize()).fold(1, usize::max);
-    let instead = ways.next().map(|way| (way.plan, way.cost));
-    let ScanWay { plan, cost, operands, .. } = way;
-    let explanation = Explanation { purpose: Purpose::Scan, operands, plan, cost, instead, itemsize, is_remote, notes };
-    (explanation, one_more)
 }
 
 #[cfg(test)]
@@ -285,7 +235,7 @@ mod tests {
     use crate::item::dtype::DType;
     use crate::item::meta::{Meta, Order};
     use crate::operators::call::Operands;
-    use crate::operators::fill::Fill;
+    use crate::operators::fill::{Fill, Limits};
     use crate::operators::machine::Machine;
     use crate::ops::call::Call;
     use crate::ops::concat::Joining;

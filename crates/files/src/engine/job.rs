@@ -288,7 +288,6 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::engine::plan::Cut;
     use crate::error::malformed;
     use crate::item::conversion::Conversion;
     use crate::item::dtype::DType;
@@ -463,7 +462,7 @@ mod tests {
                 let (file, bytes) = (tempfile::tempfile().unwrap(), fill.meta().bytes());
                 let job = begun(fill, limits);
                 let plan = job.plan(SinkKind::File { base: Some(0), is_alone: true });
-                assert!(!matches!(plan.steps, Steps::Each(Cut::Blocks(_))), "{name} {plan:?}");
+                assert!(!matches!(plan.steps, Steps::Blocks(_)), "{name} {plan:?}");
                 let (told, mut expected) = (Mutex::new(0), Vec::new());
                 job.in_order(&|_| (), &mut |items| {
                     expected.extend_from_slice(items);
@@ -580,7 +579,7 @@ mod tests {
             let job = begun(make(), limits(1, window));
             let sink = FileSink::new(&file, base, job.meta(), "OUT");
             let plan = job.plan(SinkKind::File { base: sink.base(), is_alone: true });
-            let block = if let Steps::Each(Cut::Blocks(blocks)) = plan.steps { Some(blocks.bytes) } else { None };
+            let block = if let Steps::Blocks(blocks) = plan.steps { Some(blocks.bytes) } else { None };
             assert_eq!(block, expected, "{window} {base}");
         }
     }

@@ -8,7 +8,6 @@ pub mod plan;
 pub mod planner;
 pub mod quantiles;
 pub mod scan;
-pub mod scan_plan;
 mod select;
 pub mod sink;
 pub mod slabs;

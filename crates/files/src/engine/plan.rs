@@ -2,7 +2,7 @@
 //!
 //! A [`Plan`] is a pure function of the operator's [accesses](crate::operators::access), the sink and the limits.
 //! [`Planners`](super::cost::Planners) list the plans of all ways to read the operands and choose the cheapest. A
-//! [`Job`](super::job::Job) carries it out. A [`Cut`] divides an output into regions.
+//! [`Job`](super::job::Job) carries it out. [`Steps`] divide an output into regions.
 //!
 //! For example, DATA of float32 `[4096, 4096]` is in C order. UPDATES has half as many bytes and is in Fortran order. A
 //! window of whole rows would read UPDATES in 4096 short pieces. A box of `[512, 4096]` is one write, and reads UPDATES
@@ -55,12 +55,28 @@ pub enum Route {
     Between(Vec<usize>),
     /// Into the data, in place.
     InPlace,
+    /// To a visitor; nothing is written.
+    Scan { order: WindowOrder, passes: usize },
+}
+
+/// The windows of a scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowOrder {
+    /// In order. Several threads read only from servers.
+    InOrder,
+    /// In any order, as contiguous runs.
+    Runs,
+    /// In any order, as boxes if their pieces are longer.
+    Boxes,
 }
 
 /// The regions that are made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Steps {
-    Each(Cut),
+    /// The items that begin in each block of a file.
+    Blocks(FileBlocks),
+    /// Windows: contiguous in C order, or boxes.
+    Each(Windows),
     /// Some windows, by ascending numbers.
     Some {
         windows: Windows,
@@ -79,18 +95,18 @@ pub enum Steps {
 impl Steps {
     pub fn count(&self) -> usize {
         match self {
-            Self::Each(cut) => cut.count(),
+            Self::Blocks(blocks) => blocks.count(),
             Self::Some { numbers, .. } => numbers.len(),
             Self::Runs(runs) => runs.count(),
-            Self::Slabs { windows, .. } => windows.count(),
+            Self::Each(windows) | Self::Slabs { windows, .. } => windows.count(),
         }
     }
 
     /// The number of items of the largest region.
     pub fn largest(&self) -> usize {
         match self {
-            Self::Each(cut) => cut.largest(),
-            Self::Some { windows, .. } | Self::Slabs { windows, .. } => windows.largest(),
+            Self::Blocks(blocks) => blocks.bytes / blocks.itemsize,
+            Self::Each(windows) | Self::Some { windows, .. } | Self::Slabs { windows, .. } => windows.largest(),
             Self::Runs(runs) => runs.largest(),
         }
     }
@@ -98,26 +114,24 @@ impl Steps {
     pub fn items(&self) -> usize {
         match self {
             Self::Some { windows, numbers } => numbers.iter().map(|&number| windows.get(number).items()).sum(),
-            Self::Each(Cut::Windows(windows)) | Self::Slabs { windows, .. } => product(windows.shape()),
-            Self::Each(Cut::Blocks(blocks)) => blocks.items(),
+            Self::Each(windows) | Self::Slabs { windows, .. } => product(windows.shape()),
+            Self::Blocks(blocks) => blocks.items,
             Self::Runs(runs) => runs.items(),
         }
     }
 
+    /// The sides of the largest region as a box of a tensor of `shape`.
     pub fn sides(&self, shape: &[usize]) -> Vec<usize> {
-        match self {
-            Self::Each(cut) => cut.sides(shape),
-            Self::Some { windows, .. } | Self::Slabs { windows, .. } => windows.sides().to_vec(),
-            Self::Runs(runs) => Windows::contiguous(shape, runs.largest().max(1)),
+        match self.windows() {
+            Some(windows) => windows.sides().to_vec(),
+            None => Windows::contiguous(shape, self.largest().max(1)),
         }
     }
 
     pub fn windows(&self) -> Option<&Windows> {
         match self {
-            Self::Each(Cut::Windows(windows)) | Self::Some { windows, .. } | Self::Slabs { windows, .. } => {
-                Some(windows)
-            }
-            Self::Each(Cut::Blocks(_)) | Self::Runs(_) => None,
+            Self::Each(windows) | Self::Some { windows, .. } | Self::Slabs { windows, .. } => Some(windows),
+            Self::Blocks(_) | Self::Runs(_) => None,
         }
     }
 
@@ -132,10 +146,10 @@ impl Steps {
 
     pub fn get(&self, n: usize) -> Region {
         match self {
-            Self::Each(cut) => cut.get(n),
+            Self::Blocks(blocks) => Region::Run(blocks.get(n)),
             Self::Some { windows, numbers } => Region::Box(windows.get(numbers[n])),
             Self::Runs(runs) => Region::Run(runs.get(n)),
-            Self::Slabs { windows, .. } => Region::Box(windows.get(n)),
+            Self::Each(windows) | Self::Slabs { windows, .. } => Region::Box(windows.get(n)),
         }
     }
 }
@@ -159,46 +173,8 @@ pub enum SinkKind<'a> {
     Share(&'a Windows),
     /// All windows, with room for a temporary store.
     Store(&'a Windows),
-}
-
-/// The regions of an output.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cut {
-    /// The items that begin in each block of a file.
-    Blocks(FileBlocks),
-    /// Windows: contiguous in C order, or boxes.
-    Windows(Windows),
-}
-
-impl Cut {
-    pub fn count(&self) -> usize {
-        match self {
-            Self::Blocks(blocks) => blocks.count(),
-            Self::Windows(windows) => windows.count(),
-        }
-    }
-
-    pub fn largest(&self) -> usize {
-        match self {
-            Self::Blocks(blocks) => blocks.bytes / blocks.itemsize,
-            Self::Windows(windows) => windows.largest(),
-        }
-    }
-
-    /// The sides of the largest region as a box of a tensor of `shape`.
-    pub fn sides(&self, shape: &[usize]) -> Vec<usize> {
-        match self {
-            Self::Blocks(_) => Windows::contiguous(shape, self.largest().max(1)),
-            Self::Windows(windows) => windows.sides().to_vec(),
-        }
-    }
-
-    pub fn get(&self, n: usize) -> Region {
-        match self {
-            Self::Blocks(blocks) => Region::Run(blocks.get(n)),
-            Self::Windows(windows) => Region::Box(windows.get(n)),
-        }
-    }
+    /// Visitors of all items, so many times.
+    Scan { order: WindowOrder, passes: usize },
 }
 
 /// The blocks of a file, each written by one call. The page cache keeps pieces of the size of a write that begin at
@@ -217,10 +193,6 @@ impl FileBlocks {
     /// `bytes` is a power of two; `bytes` and `base` are multiples of the itemsize.
     pub(super) fn new(bytes: usize, base: u64, meta: &Meta) -> Self {
         Self { bytes, base, items: meta.items(), itemsize: meta.dtype.itemsize() }
-    }
-
-    pub fn items(&self) -> usize {
-        self.items
     }
 
     fn count(&self) -> usize {

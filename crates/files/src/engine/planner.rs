@@ -1,14 +1,17 @@
 //! Elements of plans: cuts, windows and threads.
 
+use std::collections::BTreeSet;
+use std::iter::successors;
 use std::ops::Range;
 use std::ptr;
 
-use super::plan::{Before, Cut, FileBlocks, Plan, Route, Steps};
+use super::plan::{Before, FileBlocks, Plan, Route, Steps, WindowOrder};
 use super::slabs::{DIRECT, SlabSides, readings, sides_of_slabs, strips};
 use crate::error::Result;
 use crate::item::meta::Meta;
 use crate::layout::gather::LONG_PIECE;
 use crate::layout::shape::product;
+use crate::layout::view::View;
 use crate::layout::walk::tiles;
 use crate::layout::window::{Window, Windows};
 use crate::memory;
@@ -22,6 +25,9 @@ use crate::storage::read_at::request_window;
 /// The minimum windows per thread of a file if [any size](Planner::window) will do and windows stay as large as a
 /// stream's.
 const WINDOWS_EACH: usize = 8;
+
+/// The minimum items of a run of a box in a scan.
+const RUN: usize = 512;
 
 /// The maximum number of listed pages of an edit: 32 MiB.
 const MAX_PAGES: usize = 1 << 22;
@@ -37,8 +43,6 @@ pub struct Planner<'a> {
     pub(super) limits: Limits,
     /// The threads that pay off. Large windows may allow fewer.
     pub threads: usize,
-    /// The minimum bytes of a contiguous window and the maximum of a box; `None` if any size will do.
-    pub window: Option<usize>,
     /// With remote operands, small boxes of chunks are shared rather than joined.
     pub is_remote: bool,
 }
@@ -54,21 +58,12 @@ impl<'a> Planner<'a> {
         for holding in &holdings {
             reads[holding.operand].copy = Some(holding.copy);
         }
+        let (is_remote, is_stream) = (reads.iter().any(Access::costs_requests), reads.iter().any(Access::is_stream));
+        let planner = Self { fill, way, meta: fill.meta(), holdings, reads, limits, threads: 1, is_remote };
+        let effort = planner.effort();
         // Only one thread can read a stream.
-        let once = reads.iter().any(Access::is_stream);
-        let is_remote = reads.iter().any(Access::costs_requests);
-        let meta = fill.meta();
-        let mut it = Self { fill, way, meta, holdings, reads, limits, threads: 1, window: None, is_remote };
-        if !once {
-            it.threads = limits.threads.for_requests(is_remote).for_bytes(it.effort());
-        }
-        let is_in_place = it.patch().is_some_and(|patch| patch.base().is_in_place());
-        let machine = &limits.machine;
-        it.window = it.suited_window(is_in_place, fill.window_bytes(way, it.threads, machine));
-        if is_remote && it.window.is_none_or(|window| window == machine.window) {
-            it.window = Some(it.request(it.meta.bytes(), usize::MAX));
-        }
-        it
+        let threads = if is_stream { 1 } else { limits.threads.for_requests(is_remote).for_bytes(effort) };
+        Self { threads, ..planner }
     }
 
     pub(super) fn patch(&self) -> Option<&'a dyn Patch> {
@@ -81,23 +76,22 @@ impl<'a> Planner<'a> {
     }
 
     pub(super) fn steps_of_file(&self, base: Option<u64>) -> Vec<Steps> {
-        let each = |windows: Windows| Steps::Each(Cut::Windows(windows));
         let boxed = self.reads.iter().find_map(|access| match &access.pattern {
             Pattern::Boxed { sides, .. } => Some(Windows::boxes(&self.meta.shape, sides)),
             _ => None,
         });
         if let Some(boxes) = boxed {
-            return vec![each(boxes)];
+            return vec![Steps::Each(boxes)];
         }
         let windows = self.windows_of(self.items_of_file_window());
         // thousands of small tensors have nothing to choose from
         if windows.count() <= 1 && self.meta.bytes() <= self.limits.machine.window {
-            return vec![each(windows)];
+            return vec![Steps::Each(windows)];
         }
-        let blocks = self.blocks_of_file(base).map(|blocks| Steps::Each(Cut::Blocks(blocks)));
+        let blocks = self.blocks_of_file(base).map(Steps::Blocks);
         let strips = self.strips().map(|[slab, window]| self.held_in(&slab, Windows::boxes(&self.meta.shape, &window)));
         let windows = self.held_or_not(windows);
-        blocks.into_iter().chain(strips).chain(windows).chain(self.boxes().into_iter().map(each)).collect()
+        blocks.into_iter().chain(strips).chain(windows).chain(self.boxes().into_iter().map(Steps::Each)).collect()
     }
 
     pub(super) fn steps_of_stream(&self) -> (Route, Vec<Steps>) {
@@ -111,14 +105,14 @@ impl<'a> Planner<'a> {
             !few && windows.largest().saturating_mul(itemsize) <= MAX_ROW
         };
         if self.grid().as_ref().is_none_or(is_by_rows) {
-            return (Route::Stream, vec![Steps::Each(Cut::Windows(windows))]);
+            return (Route::Stream, vec![Steps::Each(windows)]);
         }
         (Route::TemporaryFile, self.steps_of_file(Some(0)))
     }
 
     pub(super) fn held_or_not(&self, windows: Windows) -> Vec<Steps> {
         let slabs = self.slabs(&windows).map(|slabs| self.held_in(&slabs.sides, windows.clone()));
-        [Steps::Each(Cut::Windows(windows))].into_iter().chain(slabs).collect()
+        [Steps::Each(windows)].into_iter().chain(slabs).collect()
     }
 
     fn held_in(&self, slab: &[usize], windows: Windows) -> Steps {
@@ -147,7 +141,7 @@ impl<'a> Planner<'a> {
         let windows = self.windows();
         let plan = self.plan_windows(patch, &windows, 0..windows.count())?;
         let Machine { file_window, read, write, page, .. } = self.limits.machine;
-        let window = self.window.unwrap_or(file_window);
+        let window = self.window().unwrap_or(file_window);
         let touched = plan.steps.count();
         // Each item changes at most one page.
         let pages = self.changed().min(touched.saturating_mul(window / page));
@@ -192,7 +186,7 @@ impl<'a> Planner<'a> {
         let Some((file, start)) = data.source.as_local_file() else { return false };
         // A member of a container does not fill its file.
         let is_alone = || file.metadata().is_ok_and(|file| file.len() == base + self.meta.bytes() as u64);
-        let is_usual = self.window.is_none_or(|window| window <= self.limits.machine.file_window);
+        let is_usual = self.window().is_none_or(|window| window <= self.limits.machine.file_window);
         data.is_whole_storage() && start == base && is_usual && is_alone()
     }
 
@@ -233,20 +227,22 @@ impl<'a> Planner<'a> {
 
     /// The work in copied bytes: more than the output for data in short pieces.
     fn effort(&self) -> usize {
-        let data = self.reads.first().filter(|access| access.feeds == Feeds::All);
-        let strided = data.filter(|access| matches!(access.pattern, Pattern::Strided { .. }));
-        let read = strided.and_then(|access| {
+        let all = self.reads.iter().filter(|access| access.feeds == Feeds::All);
+        let strided = all.filter(|access| matches!(access.pattern, Pattern::Strided { .. }));
+        let read = strided.filter_map(|access| {
             let (view, itemsize) = (access.view()?, access.source.dtype().itemsize());
             let (bytes, run) = (view.items().saturating_mul(itemsize), view.run() * itemsize);
             // A read costs as much as copying a few KiB, and all reads at most as much as reading everything.
             let apart = bytes.checked_div(run).unwrap_or(0).saturating_mul(self.limits.machine.read);
             Some(bytes.max(apart.min(access.source.bytes())))
         });
-        self.meta.bytes().max(read.unwrap_or(0))
+        self.meta.bytes().max(read.fold(0, usize::saturating_add))
     }
 
-    fn suited_window(&self, is_in_place: bool, own: Option<usize>) -> Option<usize> {
+    /// The minimum bytes of a contiguous window and the maximum of a box; `None` if any size will do.
+    fn window(&self) -> Option<usize> {
         let machine = &self.limits.machine;
+        let is_in_place = self.patch().is_some_and(|patch| patch.base().is_in_place());
         let wanted = self.reads.iter().map(|access| {
             let is_across = access.crosses_within(LONG_PIECE);
             if let (Some(view), false, true) = (access.view(), is_across, access.costs_requests()) {
@@ -257,7 +253,11 @@ impl<'a> Planner<'a> {
             // A small window would read a few bytes of each column.
             if is_across { Some(least.max(machine.across / self.threads)) } else { is_in_place.then_some(least) }
         });
-        wanted.flatten().chain(own).max()
+        let window = wanted.flatten().chain(self.fill.window_bytes(self.way, self.threads, machine)).max();
+        match self.is_remote && window.is_none_or(|window| window == machine.window) {
+            true => Some(self.request(self.meta.bytes(), usize::MAX)),
+            false => window,
+        }
     }
 
     /// The grid of chunks at which windows should end.
@@ -289,26 +289,59 @@ impl<'a> Planner<'a> {
     /// Returns boxes of several sizes and ratios for operands that are stored across the output. Streams and chunks get
     /// none.
     fn boxes(&self) -> Vec<Windows> {
-        let (shape, machine, mut boxes) = (&self.meta.shape, &self.limits.machine, Vec::new());
         if self.grid().is_some() || self.reads.iter().any(|access| access.is_stream()) || self.meta.bytes() == 0 {
             return Vec::new();
         }
-        let most = self.items_within(usize::MAX);
-        for access in self.reads.iter().filter(|access| access.crosses_within(machine.short_piece)) {
-            let (Some(view), Pattern::Strided { .. }) = (access.view(), &access.pattern) else { continue };
-            let stored = view.axes_as_stored();
-            let mut items = (2 * machine.slab / self.meta.dtype.itemsize().max(1)).clamp(1, most);
-            loop {
-                boxes.extend(tiles(shape, &stored, items));
-                if items >= most {
-                    break;
-                }
-                items = (2 * items).min(most);
+        let (machine, most) = (&self.limits.machine, self.items_within(usize::MAX));
+        let least = (2 * machine.slab / self.meta.dtype.itemsize().max(1)).clamp(1, most);
+        let boxes = self.tiles([least, most], &|access| access.crosses_within(machine.short_piece));
+        boxes.iter().map(|sides| Windows::boxes(&self.meta.shape, sides)).collect()
+    }
+
+    /// Returns the sides of boxes of these sizes for some operands.
+    fn tiles(&self, sizes: [usize; 2], is_meant: &dyn Fn(&Access<'_>) -> bool) -> BTreeSet<Vec<usize>> {
+        let is_strided = |access: &&Access<'_>| matches!(access.pattern, Pattern::Strided { .. }) && is_meant(access);
+        let stored = self.reads.iter().filter(is_strided).filter_map(Access::view).map(View::axes_as_stored);
+        stored
+            .flat_map(|stored| doubled(sizes).flat_map(move |items| tiles(&self.meta.shape, &stored, items)))
+            .collect()
+    }
+
+    /// Returns windows of a scan. For tensors that are stored across it there are windows of several sizes, and boxes
+    /// if these are allowed.
+    pub(super) fn windows_of_scan(&self, order: WindowOrder) -> Vec<Windows> {
+        let (machine, shape, parts) = (&self.limits.machine, &self.meta.shape, self.reads.len());
+        let is_across = |access: &Access<'_>| access.view().is_some_and(|view| !view.is_forward());
+        let are_across = self.reads.iter().any(is_across);
+        let is_local =
+            |access: &Access<'_>| !access.is_stream() && access.as_chunks().is_none() && !access.costs_requests();
+        let widest = self.reads.iter().map(|access| access.source.dtype().itemsize()).fold(1, usize::max);
+        let items = |bytes: usize| (bytes / widest).max(1);
+        let large = items((machine.across / self.threads / parts).max(machine.window));
+        let window =
+            items(if self.is_remote { self.request(self.meta.bytes() / parts, usize::MAX) } else { machine.window });
+        let is_in_order = |access: &Access<'_>| access.view().is_some_and(View::is_c_order);
+        let grid = || self.reads.iter().find_map(|access| access.grid().filter(|_| is_in_order(access)));
+        let window = if are_across && !self.reads.iter().all(is_local) { large } else { window };
+        match grid() {
+            _ if self.meta.bytes() == 0 => vec![Windows::new(&[0], 1)],
+            // Whole rows of chunks, so that one window reads each chunk. Remote chunks are requests, so their rows are
+            // not joined.
+            Some(grid) => vec![Windows::on_grid(shape, if self.is_remote { 1 } else { window }, &grid)],
+            None if !are_across => vec![Windows::new(shape, window)],
+            None => {
+                let sizes = [window, large];
+                let mut sides =
+                    if order == WindowOrder::Boxes { self.tiles(sizes, &is_across) } else { BTreeSet::new() };
+                sides.extend(doubled(sizes).map(|items| Windows::contiguous(shape, items)));
+                // Metrics sum so many items at once, and the ends of shorter runs would fill memory.
+                let has_runs = |windows: &Windows| {
+                    let (first, items) = (windows.get(0), windows.largest());
+                    items / first.piece_count(shape) >= RUN.min(items)
+                };
+                sides.iter().map(|sides| Windows::boxes(shape, sides)).filter(has_runs).collect()
             }
         }
-        boxes.sort_unstable();
-        boxes.dedup();
-        boxes.into_iter().map(|sides| Windows::boxes(shape, &sides)).collect()
     }
 
     /// Returns whether the operands fit into memory, so that pages stay cached.
@@ -325,7 +358,7 @@ impl<'a> Planner<'a> {
     }
 
     fn items_within(&self, most: usize) -> usize {
-        (self.window.unwrap_or(most.min(self.limits.machine.file_window)) / self.widest().max(1)).max(1)
+        (self.window().unwrap_or(most.min(self.limits.machine.file_window)) / self.widest().max(1)).max(1)
     }
 
     fn windows_of(&self, items: usize) -> Windows {
@@ -369,7 +402,7 @@ impl<'a> Planner<'a> {
         let (items, itemsize) = (self.items_of_file_window(), self.meta.dtype.itemsize());
         let bytes = items.saturating_mul(itemsize);
         let is_apart = self.is_remote || self.slabs(&self.windows_of(items)).is_some();
-        if self.window.is_some() || is_apart || bytes == 0 {
+        if self.window().is_some() || is_apart || bytes == 0 {
             return None;
         }
         let bytes: usize = 1 << bytes.ilog2();
@@ -411,6 +444,11 @@ impl<'a> Planner<'a> {
             reads => reads.iter().map(|access| access.bytes_read(window)).sum(),
         }
     }
+}
+
+/// Returns sizes from the first to the last, each twice the one before.
+fn doubled([least, most]: [usize; 2]) -> impl Iterator<Item = usize> {
+    successors(Some(least), move |&items| (items < most).then(|| (2 * items).min(most)))
 }
 
 #[cfg(test)]

@@ -3,83 +3,227 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::job::{Progress, RegionMaker, Regions};
-use super::plan::Plan;
-use super::scan_plan::{Resident, ScannedPart, ShownAs, best_scan, plan_scan};
+use super::cost::Planners;
+use super::job::{GetRegion, Progress, RegionMaker, Regions};
+use super::plan::{Before, Plan, SinkKind, WindowOrder};
 use crate::error::Result;
 use crate::item::conversion::Conversion;
+use crate::item::dtype::Kind;
+use crate::item::meta::Meta;
+use crate::layout::gather::LONG_PIECE;
 use crate::layout::view::View;
-use crate::layout::window::Window;
+use crate::layout::walk::{pieces, tile};
+use crate::layout::window::{Window, fill_each};
 use crate::memory::Buffer;
+use crate::operators::access::{Access, Holding};
 use crate::operators::converted::must_be_seekable;
-use crate::operators::fill::{Limits, Region, Scratch};
-use crate::storage::source::{Hold, Source};
+use crate::operators::fill::{Fill, Limits, Region, Scratch};
+use crate::storage::source::{HeldCopy, Hold, Keep, Source};
+
+/// Ways to scan: the files that are copied to memory first.
+const AS_THEY_ARE: usize = 0;
+/// Files stored across the scan.
+const ACROSS: usize = 1;
+/// All files, if another is stored across the scan.
+const ALL: usize = 2;
+/// Files stored across the scan, in C order.
+const ACROSS_IN_C_ORDER: usize = 3;
 
 /// Returns whether two tensors of one dtype, shape and storage order have the same bytes. Both are read in storage
 /// order up to the first difference, so the check is cheap.
 pub fn same_bytes(a: &Source, b: &Source, limits: Limits, progress: Progress<'_>) -> Result<bool> {
-    let parts = [a, b].map(|source| ScannedPart::new(source, source.meta().as_stored().view()));
     let each = |same: &mut bool, window: &ScannedBox<'_, 2>| {
         *same = window.items[0] == window.items[1];
         Ok(*same)
     };
-    let planned = PlannedScan::new(parts, ShownAs::Runs, limits);
+    let planned = PlannedScan::new([a, b], &as_stored, WindowOrder::Runs, limits);
     Ok(planned.scan(progress, &|_| true, &|| true, &each)?.into_iter().all(|same| same))
 }
 
-/// Parts of tensors and the plan of their scan.
+/// The view in storage order.
+pub fn as_stored(_: usize, source: &Source) -> View {
+    source.meta().as_stored().view()
+}
+
+/// Tensors of one shape that are read window by window. A window has the little-endian items of all parts, part by
+/// part.
+#[derive(Debug)]
+pub struct Scan<'a> {
+    /// Tensors with views in the order of the scan.
+    parts: Vec<(&'a Source, View)>,
+    /// The dtype has the bytes of an item of each part.
+    meta: Meta,
+    /// A copy that is tried before the others.
+    hold: Option<Hold>,
+}
+
+impl<'a> Scan<'a> {
+    /// `view` orders the items of tensor `n`. Panics without tensors, or if the views differ in shape.
+    pub fn new(sources: impl IntoIterator<Item = &'a Source>, view: &dyn Fn(usize, &Source) -> View) -> Self {
+        let parts: Vec<_> = sources.into_iter().enumerate().map(|(n, source)| (source, view(n, source))).collect();
+        let shape = parts.first().expect("a scan has a tensor").1.shape();
+        assert!(parts.iter().skip(1).all(|(_, view)| view.shape() == shape), "parts of one shape");
+        let itemsize = parts.iter().map(|(source, _)| source.dtype().itemsize()).sum();
+        Self { parts, meta: Meta::new(Kind::Void(itemsize).into(), shape), hold: None }
+    }
+
+    #[must_use]
+    pub fn held_for(self, hold: Hold) -> Self {
+        Self { hold: Some(hold), ..self }
+    }
+
+    /// The files that a way copies to memory.
+    fn resident(&self, way: usize) -> Vec<usize> {
+        let is_across = |n: &usize| !self.parts[*n].1.is_forward();
+        let in_files = (0..self.parts.len()).filter(|&n| {
+            let (source, _) = self.parts[n];
+            source.is_read_by_position() && !source.costs_requests()
+        });
+        match way {
+            AS_THEY_ARE => Vec::new(),
+            ALL => in_files.collect(),
+            _ => in_files.filter(is_across).collect(),
+        }
+    }
+
+    /// Returns whether boxes of a tensor of another order have long rows.
+    fn has_long_rows(&self, part: usize, items: usize) -> bool {
+        let (source, view) = &self.parts[part];
+        let (shape, stored) = (&self.meta.shape, view.axes_as_stored());
+        let [_, row] = pieces(&tile(shape, &stored, items), shape, &stored);
+        *view == source.view() && source.shape() == shape && row * source.dtype().itemsize() >= LONG_PIECE
+    }
+
+    fn items_of_boxes(&self, part: usize, limits: &Limits) -> usize {
+        (limits.machine.slab / self.parts[part].0.dtype().itemsize().max(1)).max(1)
+    }
+}
+
+impl Fill for Scan<'_> {
+    fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    fn operand(&self, n: usize) -> Option<&Source> {
+        self.parts.get(n).map(|(source, _)| *source)
+    }
+
+    fn ways(&self, limits: &Limits) -> Vec<usize> {
+        let across = self.resident(ACROSS);
+        if across.is_empty() {
+            return vec![AS_THEY_ARE];
+        }
+        // As much as the windows of all threads take otherwise.
+        let most = limits.machine.across.min(limits.machine.memory / 2);
+        let bytes =
+            |way| self.resident(way).iter().fold(0, |all: usize, &n| all.saturating_add(self.parts[n].0.bytes()));
+        let is_suited = |way: &usize| match *way {
+            ALL => self.resident(ALL) != across,
+            ACROSS_IN_C_ORDER => across.iter().all(|&n| self.has_long_rows(n, self.items_of_boxes(n, limits))),
+            _ => true,
+        };
+        let ways = (AS_THEY_ARE..=ACROSS_IN_C_ORDER).filter(|way| bytes(*way) <= most);
+        ways.filter(is_suited).collect()
+    }
+
+    /// Whoever lends the tensors [makes](settled) the copies.
+    fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding> {
+        let resident = self.resident(way).into_iter().map(|operand| {
+            let hold = match way {
+                ACROSS_IN_C_ORDER => Hold::ByBoxes(self.items_of_boxes(operand, limits)),
+                _ => Hold::AsStored,
+            };
+            let copy = HeldCopy { keep: Keep::Memory, bytes_read: self.parts[operand].0.bytes_stored() };
+            Holding { operand, hold, copy }
+        });
+        let others = self.parts.iter().enumerate().filter_map(|(n, (source, view))| {
+            let seekable = must_be_seekable(source, view, *limits).then_some(Hold::Seekable);
+            let holds = [seekable, self.hold, Some(Hold::Scan)].into_iter().flatten();
+            holds.filter_map(|hold| Holding::for_source(source, n, hold, limits.threads)).next()
+        });
+        others.chain(resident).collect()
+    }
+
+    fn reads(&self, way: usize) -> Vec<Access<'_>> {
+        let axes: Vec<_> = (0..self.meta.shape.len()).map(Some).collect();
+        let in_order = if way == ACROSS_IN_C_ORDER { self.resident(way) } else { Vec::new() };
+        let parts = self.parts.iter().enumerate();
+        let access = parts.map(|(n, (source, view))| match in_order.contains(&n) {
+            true => Access::strided(source, &View::c_order(&self.meta.shape), &axes),
+            false => Access::strided(source, view, &axes),
+        });
+        access.collect()
+    }
+
+    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
+        let mut rest = out;
+        for (source, view) in &self.parts {
+            let itemsize = source.dtype().itemsize();
+            let out = rest.split_off_mut(..region.items() * itemsize).expect("room for all parts");
+            let conversion = Conversion::to_native(source.dtype());
+            fill_each(&region.boxes(&self.meta.shape), itemsize, out, |window, out| {
+                source.read_as(&conversion, &view.part(&window.ranges), out, &mut scratch.gathered)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl RegionMaker for Scan<'_> {
+    fn make(&self, region: &Region, items: &mut Buffer, scratch: &mut Scratch) -> Result<()> {
+        items.resize(region.items() * self.meta.dtype.itemsize(), self.parts[0].0.label())?;
+        self.fill(region, items, scratch)
+    }
+}
+
+/// A scan and its plan.
 #[derive(Debug)]
 pub struct PlannedScan<'a, const N: usize> {
-    parts: [ScannedPart<'a>; N],
+    scan: Scan<'a>,
     plan: Plan,
 }
 
-/// Prepares tensors and plans a scan. `view` orders the items of tensor `n`. A tensor that is stored across that order
-/// is read into memory if the scan, or all `passes`, cost the least that way. Panics if the views differ in shape.
+/// Plans a scan and makes the copies that the plan needs. `view` orders the items of tensor `n`. A tensor that is stored
+/// across that order is read into memory if the scan, or all `passes`, cost the least that way. Panics if the views
+/// differ in shape.
 pub fn settled<'a, const N: usize>(
-    mut sources: [&'a mut Source; N],
+    sources: [&'a mut Source; N],
     view: &dyn Fn(usize, &Source) -> View,
-    shown: ShownAs,
+    order: WindowOrder,
     passes: usize,
     limits: Limits,
 ) -> Result<PlannedScan<'a, N>> {
-    for (number, source) in sources.iter_mut().enumerate() {
-        if must_be_seekable(source, &view(number, source), limits) {
-            source.hold(Hold::Seekable, limits.threads)?;
+    let scan = Scan::new(sources.iter().map(|source| &**source), view);
+    let plan = Planners::new(&scan, limits, None).plan(SinkKind::Scan { order, passes });
+    let Scan { parts, meta, hold } = scan;
+    let mut views: Vec<View> = parts.into_iter().map(|(_, view)| view).collect();
+    for before in &plan.before {
+        if let Before::Hold(copy) = before {
+            let n = copy.operand;
+            sources[n].hold(copy.hold, limits.threads)?;
+            views[n] = view(n, sources[n]);
         }
-        source.hold(Hold::Scan, limits.threads)?;
     }
-    let parts = parts_of(sources.each_ref().map(|source| &**source), view).map(|part| part.scanned(passes));
-    let (resident, plan) = best_scan(&parts, limits, shown);
-    for Resident { part, boxes } in &resident {
-        sources[*part].keep_in_memory(boxes.as_ref(), limits.threads)?;
-    }
-    Ok(PlannedScan { parts: parts_of(sources.map(|source| &*source), view), plan })
-}
-
-fn parts_of<'a, const N: usize>(
-    sources: [&'a Source; N],
-    view: &dyn Fn(usize, &Source) -> View,
-) -> [ScannedPart<'a>; N] {
-    let mut numbers = 0..;
-    sources.map(|source| ScannedPart::new(source, view(numbers.next().expect("there is no end"), source)))
-}
-
-/// Returns whether a scan of `view` first copies the tensor to memory or to a temporary file.
-pub fn is_kept_first(source: &Source, view: &View, limits: Limits) -> bool {
-    must_be_seekable(source, view, limits) || source.copy_to(Hold::Scan, limits.threads).is_some()
+    let parts = sources.into_iter().map(|source| &*source).zip(views).collect();
+    Ok(PlannedScan { scan: Scan { parts, meta, hold }, plan })
 }
 
 impl<'a, const N: usize> PlannedScan<'a, N> {
-    /// Panics if the views differ in shape.
-    pub fn new(parts: [ScannedPart<'a>; N], shown: ShownAs, limits: Limits) -> Self {
-        let plan = plan_scan(&parts, limits, shown);
-        Self { parts, plan }
+    /// Plans a scan of tensors as they are. Panics if the views differ in shape.
+    pub fn new(
+        sources: [&'a Source; N],
+        view: &dyn Fn(usize, &Source) -> View,
+        order: WindowOrder,
+        limits: Limits,
+    ) -> Self {
+        let scan = Scan::new(sources, view);
+        let plan = Planners::new(&scan, limits, Some(AS_THEY_ARE)).plan(SinkKind::Scan { order, passes: 1 });
+        Self { scan, plan }
     }
 
     /// Uses the plan of an earlier scan of the same views.
     pub fn again(sources: [&'a Source; N], view: &dyn Fn(usize, &Source) -> View, plan: Plan) -> Self {
-        Self { parts: parts_of(sources, view), plan }
+        Self { scan: Scan::new(sources, view), plan }
     }
 
     pub fn plan(&self) -> &Plan {
@@ -96,23 +240,31 @@ impl<'a, const N: usize> PlannedScan<'a, N> {
         begin: &(dyn Fn() -> S + Sync),
         each: &(dyn Fn(&mut S, &ScannedBox<'_, N>) -> Result<bool> + Sync),
     ) -> Result<Vec<S>> {
-        let Self { parts, plan: Plan { steps, threads, .. } } = self;
-        let (get, is_done) = (|n| steps.get(n), |region: &Region| Ok(!wanted(region.window().start)));
-        let reader = PartsReader { parts, progress };
-        let regions = Regions { count: steps.count(), threads: *threads, get: &get, maker: &reader, is_done: &is_done };
-        let (shape, is_ended) = (parts[0].view.shape(), AtomicBool::new(false));
-        let states = regions.each(begin, &|state, _, region, items| {
-            let (window, mut rest) = (region.window(), &items[..]);
-            let items =
-                parts.each_ref().map(|part| rest.split_off(..part.bytes_of(window)).expect("the items of a window"));
-            let go_on = each(state, &ScannedBox { window, shape: &shape, items })?;
-            is_ended.fetch_or(!go_on, Ordering::Relaxed);
-            Ok(go_on)
-        })?;
+        let (is_ended, is_done) = (AtomicBool::new(false), |region: &Region| Ok(!wanted(region.window().start)));
+        let Scan { parts, meta, .. } = &self.scan;
+        let states = Regions { is_done: &is_done, ..self.regions(&|n| self.plan.steps.get(n)) }.each(
+            begin,
+            &|state, _, region, items| {
+                progress(items.len());
+                let (window, mut rest) = (region.window(), &items[..]);
+                let items = std::array::from_fn(|n| {
+                    let bytes = window.items() * parts[n].0.dtype().itemsize();
+                    rest.split_off(..bytes).expect("the items of a window")
+                });
+                let go_on = each(state, &ScannedBox { window, shape: &meta.shape, items })?;
+                is_ended.fetch_or(!go_on, Ordering::Relaxed);
+                Ok(go_on)
+            },
+        )?;
         if !is_ended.into_inner() {
-            parts.iter().try_for_each(|part| part.source.finish())?;
+            self.scan.finish()?;
         }
         Ok(states)
+    }
+
+    fn regions<'r>(&'r self, get: &'r GetRegion<'r>) -> Regions<'r> {
+        let Plan { steps, threads, .. } = &self.plan;
+        Regions { count: steps.count(), threads: *threads, get, maker: &self.scan, is_done: &|_| Ok(false) }
     }
 }
 
@@ -123,12 +275,12 @@ pub fn scan_in_order(
     progress: Progress<'_>,
     each: &mut (dyn FnMut(&[u8]) -> Result<()> + Send),
 ) -> Result<()> {
-    let planned = settled([source], &|_, source| source.view(), ShownAs::InOrder, 1, limits)?;
-    let PlannedScan { parts, plan: Plan { steps, threads, .. } } = planned;
-    let (get, reader) = (|n| steps.get(n), PartsReader { parts: &parts, progress });
-    let regions = Regions { count: steps.count(), threads, get: &get, maker: &reader, is_done: &|_| Ok(false) };
-    regions.in_order(each)?;
-    parts[0].source.finish()
+    let planned = settled([source], &|_, source| source.view(), WindowOrder::InOrder, 1, limits)?;
+    planned.regions(&|n| planned.plan.steps.get(n)).in_order(&mut |items| {
+        progress(items.len());
+        each(items)
+    })?;
+    planned.scan.finish()
 }
 
 /// A window of tensors of one shape: a little-endian box of each.
@@ -155,41 +307,24 @@ impl<const N: usize> ScannedBox<'_, N> {
     }
 }
 
-/// Reads a window of each part into one buffer.
-struct PartsReader<'a> {
-    parts: &'a [ScannedPart<'a>],
-    progress: Progress<'a>,
-}
-
-impl RegionMaker for PartsReader<'_> {
-    fn make(&self, region: &Region, items: &mut Buffer, scratch: &mut Scratch) -> Result<()> {
-        let window = region.window();
-        let bytes = self.parts.iter().map(|part| part.bytes_of(window)).sum();
-        items.resize(bytes, self.parts[0].source.label())?;
-        let mut rest = &mut items[..];
-        for part in self.parts {
-            let out = rest.split_off_mut(..part.bytes_of(window)).expect("a buffer for all parts");
-            let (source, view) = (part.source, part.view.part(&window.ranges));
-            source.read_as(&Conversion::to_native(source.dtype()), &view, out, &mut scratch.gathered)?;
-        }
-        (self.progress)(bytes);
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io;
     use std::num::NonZero;
     use std::sync::Arc;
 
     use super::*;
+    use crate::engine::cost::Cost;
+    use crate::engine::plan::Steps;
     use crate::item::dtype::DType;
     use crate::item::meta::{Meta, Order};
     use crate::item::tensor::Tensor;
-    use crate::layout::window::Windows;
+    use crate::layout::axis::Span;
     use crate::operators::machine::Machine;
     use crate::parallel::Threads;
-    use crate::storage::read_at::MemoryBytes;
+    use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};
+    use crate::storage::key_store::WritableStore;
+    use crate::storage::read_at::{Identity, MemoryBytes, ReadAt, Stamp};
 
     fn source(dtype: &str, shape: &[usize], bytes: &[u8]) -> Source {
         let tensor = Tensor::new(DType::parse(dtype).unwrap(), shape.to_vec(), bytes.to_vec()).unwrap();
@@ -209,7 +344,7 @@ mod tests {
             seen.push((window.start(), window.items.map(<[u8]>::to_vec).to_vec()));
             Ok(true)
         };
-        let planned = settled(sources, &|_, source| source.view(), ShownAs::Runs, 1, limits).unwrap();
+        let planned = settled(sources, &|_, source| source.view(), WindowOrder::Runs, 1, limits).unwrap();
         let mut seen = planned.scan(&|_| (), &wanted, &Vec::new, &each).unwrap().concat();
         seen.sort();
         seen
@@ -278,7 +413,7 @@ mod tests {
             };
             let limits = limits(window, 2);
             let limits = Limits { machine: Machine { read: 1 << 12, ..limits.machine }, ..limits };
-            let planned = settled([&mut source], &|_, source| source.view(), ShownAs::Boxes, 1, limits).unwrap();
+            let planned = settled([&mut source], &|_, source| source.view(), WindowOrder::Boxes, 1, limits).unwrap();
             let states = planned.scan(&|_| (), &|_| true, &Vec::new, &each);
             let mut seen = states.unwrap().concat();
             seen.sort();
@@ -316,8 +451,8 @@ mod tests {
                 let machine = Machine { across, read: 1 << 12, ..limits.machine };
                 let limits = Limits { machine: Machine { memory: 1 << 24, ..machine }, ..limits };
                 let planned =
-                    settled([&mut one, &mut other], &|_, source| source.view(), ShownAs::Boxes, 1, limits).unwrap();
-                assert_eq!(!planned.parts[1].source.is_read_by_position(), is_resident, "{window} {across}");
+                    settled([&mut one, &mut other], &|_, source| source.view(), WindowOrder::Boxes, 1, limits).unwrap();
+                assert_eq!(!planned.scan.parts[1].0.is_read_by_position(), is_resident, "{window} {across}");
                 let each = |seen: &mut Vec<_>, window: &ScannedBox<'_, 2>| {
                     seen.extend(window.runs().map(|(start, items)| (start, items.map(<[u8]>::to_vec))));
                     Ok(true)
@@ -349,18 +484,18 @@ mod tests {
         let shape = [3, 2, 5, 17];
         let items: usize = shape.iter().product();
         let (c_order, stored): (Vec<u8>, Vec<u8>) = (0..items).map(|n| ((n % 251) as u8, (n % 241) as u8)).unzip();
-        for (sides, threads) in [([3, 2, 5, 17], 1), ([3, 2, 5, 4], 2), ([1, 2, 3, 17], 3), ([2, 1, 2, 5], 2)] {
+        for (items, threads) in [(usize::MAX, 1), (120, 2), (51, 3), (7, 2)] {
             let meta = Meta { order: Order::Fortran, ..Meta::new(DType::parse("uint8").unwrap(), shape.to_vec()) };
             let bytes = Arc::new(MemoryBytes::new(stored.clone()));
             let mut across = Source::stored(meta, bytes, 0, "data".to_owned()).unwrap();
             let wanted: Vec<u8> = across.view().places().into_iter().map(|place| stored[place]).collect();
             let limits = limits(64, threads);
-            across.keep_in_memory(Some(&Windows::boxes(&shape, &sides)), limits.threads).unwrap();
-            assert_eq!(across.as_bytes(), Some(&wanted[..]), "{sides:?}");
+            across.hold(Hold::ByBoxes(items), limits.threads).unwrap();
+            assert_eq!(across.as_bytes(), Some(&wanted[..]), "{items}");
             let mut along = source("uint8", &shape, &c_order);
             let found = windows_of([&mut along, &mut across], limits, |_| true);
             let all = |side: usize| found.iter().flat_map(|(_, items)| items[side].clone()).collect::<Vec<_>>();
-            assert_eq!([all(0), all(1)], [c_order.clone(), wanted], "{sides:?}");
+            assert_eq!([all(0), all(1)], [c_order.clone(), wanted], "{items}");
         }
     }
 
@@ -383,7 +518,8 @@ mod tests {
                 }
             };
             let mut source = source("int8", &[6], &[0; 6]);
-            let planned = settled([&mut source], &|_, source| source.view(), ShownAs::Runs, 1, limits(1, 1)).unwrap();
+            let planned =
+                settled([&mut source], &|_, source| source.view(), WindowOrder::Runs, 1, limits(1, 1)).unwrap();
             planned.scan(&|_| (), &|_| true, &|| 0, &each)
         };
         assert_eq!(visited(false).unwrap(), [3]);
@@ -399,5 +535,225 @@ mod tests {
         }
         let empty = || source("int8", &[0], &[]);
         assert!(same_bytes(&empty(), &empty(), limits(1, 1), &|_| ()).unwrap());
+    }
+
+    #[derive(Debug)]
+    struct Unread {
+        is_remote: bool,
+        style: Arc<ChunkStyle>,
+    }
+
+    impl ReadAt for Unread {
+        fn size(&self) -> io::Result<u64> {
+            unreachable!("a plan needs no items")
+        }
+
+        fn read_at(&self, _: &mut [u8], _: u64) -> io::Result<()> {
+            unreachable!("a plan needs no items")
+        }
+
+        fn stamp(&self) -> io::Result<Stamp> {
+            Ok(Stamp::Revision(0))
+        }
+
+        fn identity(&self) -> io::Result<Identity> {
+            Ok(Identity::Memory(0))
+        }
+
+        fn costs_requests(&self) -> bool {
+            self.is_remote
+        }
+    }
+
+    impl Chunked for Unread {
+        fn read(&self, _: &[Span], _: &mut [u8], _: &mut Buffer) -> Result<()> {
+            unreachable!("a plan needs no items")
+        }
+
+        fn finish(&self) -> Result<()> {
+            Ok(())
+        }
+
+        fn style(&self) -> &Arc<ChunkStyle> {
+            &self.style
+        }
+
+        fn costs_requests(&self) -> bool {
+            self.is_remote
+        }
+
+        fn is_unit(&self, _: &Window) -> bool {
+            false
+        }
+
+        fn value_of(&self, _: &Window) -> Result<Option<Arc<dyn ReadAt>>> {
+            Ok(None)
+        }
+
+        fn has(&self, _: &Window) -> bool {
+            false
+        }
+
+        fn packed(&self, _: &Window, _: &[u8], _: bool) -> Result<PackedUnit> {
+            unreachable!("nothing is written")
+        }
+
+        fn bytes_at(&self, _: &[Span]) -> u64 {
+            0
+        }
+
+        fn store_identity(&self) -> Result<Identity> {
+            Ok(Identity::Memory(0))
+        }
+
+        fn edit(&self) -> Result<Box<dyn WritableStore>> {
+            unreachable!("nothing is written")
+        }
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Lies {
+        InFile,
+        InFortranOrder,
+        OnServer,
+        InStream,
+        InChunks(&'static [usize]),
+        InChunksOnServer(&'static [usize]),
+    }
+
+    fn unread(dtype: &str, shape: &[usize], lies: Lies) -> Source {
+        let order = if matches!(lies, Lies::InFortranOrder) { Order::Fortran } else { Order::C };
+        let meta = Meta { order, ..Meta::new(DType::parse(dtype).unwrap(), shape.to_vec()) };
+        let is_remote = matches!(lies, Lies::OnServer | Lies::InChunksOnServer(_));
+        let chunk = match lies {
+            Lies::InChunks(sides) | Lies::InChunksOnServer(sides) => sides.to_vec(),
+            _ => Vec::new(),
+        };
+        let style = Arc::new(ChunkStyle {
+            unit: chunk.clone(),
+            chunk,
+            codecs: String::new(),
+            is_exact: true,
+            fill: Vec::new(),
+            attributes: None,
+            dimension_names: None,
+            groups: Arc::default(),
+            is_consolidated: false,
+        });
+        let (unread, label) = (Arc::new(Unread { is_remote, style }), "data".to_owned());
+        match lies {
+            Lies::InFile | Lies::InFortranOrder | Lies::OnServer => Source::stored(meta, unread, 0, label).unwrap(),
+            Lies::InStream => {
+                let bytes = meta.bytes() as u64;
+                Source::stream(meta, Box::new(io::empty()), bytes, label)
+            }
+            Lies::InChunks(_) | Lies::InChunksOnServer(_) => Source::chunks(meta, unread, label),
+        }
+    }
+
+    #[test]
+    fn plans_of_scans() {
+        use Lies::{InChunks, InChunksOnServer, InFile, InFortranOrder, InStream, OnServer};
+        use WindowOrder::{Boxes, InOrder, Runs};
+        const SMALL: (&str, &[usize]) = ("float32", &[8, 20]);
+        const WIDE: (&str, &[usize]) = ("uint8", &[3, 2500]);
+        // Windows of 64 bytes, 16 KiB for all threads across the order, requests of 256 bytes.
+        let machine = Machine { across: 1 << 14, request: 256, read: 1 << 12, ..Machine::with_windows_of(64) };
+        // dtype and shape, places, threads, kind of windows; sides, number, threads
+        type Row =
+            ((&'static str, &'static [usize]), &'static [Lies], usize, WindowOrder, &'static [usize], usize, usize);
+        let rows: [Row; 18] = [
+            (SMALL, &[InFile], 4, Runs, &[1, 16], 16, 4),
+            (SMALL, &[InFile], 4, Boxes, &[1, 16], 16, 4),
+            (SMALL, &[InFile, InFile], 4, Boxes, &[1, 16], 16, 4),
+            (SMALL, &[InFile], 4, InOrder, &[1, 16], 16, 1),
+            (SMALL, &[InFile], 20, Runs, &[1, 16], 16, 16),
+            (SMALL, &[InFile, InFile], 20, Runs, &[1, 16], 16, 8),
+            (SMALL, &[InStream], 4, Runs, &[1, 16], 16, 1),
+            (SMALL, &[InFile, InStream], 4, Runs, &[1, 16], 16, 1),
+            (SMALL, &[OnServer], 4, Runs, &[3, 20], 3, 4),
+            (SMALL, &[OnServer], 4, InOrder, &[3, 20], 3, 4),
+            (SMALL, &[InChunks(&[3, 7])], 4, Runs, &[3, 20], 3, 4),
+            (("uint8", &[8, 20]), &[InFile, InChunks(&[1, 7])], 4, Boxes, &[3, 20], 3, 4),
+            (("uint8", &[8, 20]), &[InChunksOnServer(&[1, 7])], 4, Boxes, &[1, 7], 24, 4),
+            (WIDE, &[InFortranOrder], 4, Runs, &[1, 512], 15, 4),
+            (WIDE, &[InFortranOrder], 4, Boxes, &[3, 625], 4, 4),
+            (WIDE, &[InFile, InFortranOrder], 4, Boxes, &[3, 625], 4, 4),
+            (WIDE, &[InFortranOrder], 1, Boxes, &[3, 2500], 1, 1),
+            (("float32", &[0, 20]), &[InFile], 4, Runs, &[1], 0, 1),
+        ];
+        let mut wrong = Vec::new();
+        for ((dtype, shape), lies, threads, order, sides, count, expected) in rows {
+            let threads = Threads::new(NonZero::new(threads)).started_for(1);
+            let limits = Limits { machine, threads };
+            let sources: Vec<_> = lies.iter().map(|&lies| unread(dtype, shape, lies)).collect();
+            let scan = Scan::new(&sources, &|_, source| source.view());
+            let planned = Planners::new(&scan, limits, Some(AS_THEY_ARE)).plan(SinkKind::Scan { order, passes: 1 });
+            let Plan { before, steps, threads, .. } = planned;
+            let row = format!("{dtype} {shape:?} {lies:?} {order:?}");
+            assert_eq!(before, [], "{row}");
+            let Steps::Each(windows) = steps else { panic!("{row}: {steps:?}") };
+            let found = (windows.sides(), windows.count(), threads);
+            if found != (sides, count, expected) {
+                wrong.push(format!("{row}: {found:?}, not {:?}", (sides, count, expected)));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    fn best(sources: &[Source], passes: usize) -> (Plan, Cost) {
+        let scan = Scan::new(sources, &|_, source| source.view());
+        let sink = SinkKind::Scan { order: WindowOrder::Boxes, passes };
+        Planners::new(&scan, Limits::default(), None).ways(sink).swap_remove(0)
+    }
+
+    fn copies(plan: &Plan) -> impl Iterator<Item = &Holding> {
+        plan.before.iter().map(|before| match before {
+            Before::Hold(copy) => copy,
+            Before::Fetch(_) | Before::Clone => panic!("a scan has only copies: {before:?}"),
+        })
+    }
+
+    #[test]
+    fn tensors_across_are_read_into_memory_or_by_boxes() {
+        use Lies::{InFile, InFortranOrder, OnServer};
+        const LARGE: &[usize] = &[16384, 8192];
+        // places, dtype and shape; parts in memory, maximum reads per MiB
+        type Row = (&'static [Lies], (&'static str, &'static [usize]), &'static [usize], u64);
+        let rows: [Row; 9] = [
+            (&[InFile, InFile], ("float32", &[4096, 1024]), &[], 4),
+            (&[InFile, InFortranOrder], ("float32", &[4096, 1024]), &[1], 4),
+            (&[InFortranOrder, InFile], ("float32", &[8192, 1024]), &[0], 4),
+            (&[InFortranOrder, InFortranOrder], ("float64", &[1000, 1000]), &[0, 1], 4),
+            (&[InFile, InFortranOrder], ("uint8", &[2, 3, 5, 7, 100_000]), &[], 120),
+            (&[InFile, InFortranOrder], ("float32", &[7]), &[], 1 << 20),
+            (&[InFile, InFortranOrder], ("float32", LARGE), &[], 300),
+            (&[InFile, InFortranOrder], ("float32", &[100_000_000, 3]), &[], 20),
+            (&[InFile, OnServer], ("float32", LARGE), &[], 4),
+        ];
+        let mut wrong = Vec::new();
+        for (lies, (dtype, shape), resident, most) in rows {
+            let sources: Vec<_> = lies.iter().map(|&lies| unread(dtype, shape, lies)).collect();
+            let ((plan, cost), row) = (best(&sources, 1), format!("{lies:?} {dtype} {shape:?}"));
+            let found: Vec<_> = copies(&plan).map(|copy| copy.operand).collect();
+            if found != resident || cost.calls.reads > most * (cost.calls.bytes_read >> 20).max(1) {
+                wrong.push(format!("{row}: {plan:?} {cost:?}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn short_rows_across_are_read_into_memory_in_c_order() {
+        for (shape, is_in_order) in
+            [(&[2, 3, 5, 7, 100_000][..], true), (&[4096, 1024], false), (&[1024, 1024, 4], false)]
+        {
+            let sources = [Lies::InFile, Lies::InFortranOrder].map(|lies| unread("uint8", shape, lies));
+            let (plan, cost) = best(&sources, 2);
+            let is_by_boxes = |copy: &Holding| copy.operand == 1 && matches!(copy.hold, Hold::ByBoxes(_));
+            assert_eq!(copies(&plan).any(is_by_boxes), is_in_order, "{shape:?}");
+            let windows = plan.steps.get(0).window().clone();
+            assert!(!is_in_order || windows.is_contiguous(shape) && cost.calls.reads < 200, "{cost:?}");
+        }
     }
 }

@@ -21,8 +21,8 @@ use super::open::{Input, OpenOptions};
 use super::table::Format;
 use super::values::Values;
 use super::write::{LaidOut, OutputTensor, check_attachments};
+use crate::engine::plan::WindowOrder;
 use crate::engine::scan::{ScannedBox, settled};
-use crate::engine::scan_plan::ShownAs;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, Subject, malformed};
 use crate::item::cast::{Cast, CastFailure};
 use crate::item::dtype::{DType, Kind};
@@ -394,7 +394,7 @@ pub fn cast_to(source: &mut Source, dtype: &DType, limits: Limits) -> Result<Sou
         }
         Ok(true)
     };
-    let planned = settled([&mut *source], &|_, source| source.view(), ShownAs::Runs, 1, limits)?;
+    let planned = settled([&mut *source], &|_, source| source.view(), WindowOrder::Runs, 1, limits)?;
     planned.scan(&|_| (), &|_| true, &Vec::new, &each)?;
     source.finish()?;
     match file {

@@ -1,11 +1,12 @@
 //! The items that statistics cover, in storage order, and how they are read.
 
 use super::items::CountedAs;
-use crate::engine::explain::{Explanation, explain_scan};
+use crate::engine::cost::Planners;
+use crate::engine::explain::Explanation;
 use crate::engine::job::Progress;
+use crate::engine::plan::WindowOrder;
 use crate::engine::quantiles::Search;
-use crate::engine::scan::{PlannedScan, ScannedBox};
-use crate::engine::scan_plan::{ScannedPart, ShownAs};
+use crate::engine::scan::{PlannedScan, Scan, ScannedBox};
 use crate::error::Result;
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
@@ -36,12 +37,13 @@ impl ItemPasses<'_> {
             each(&mut state, 0, items);
             return Ok(vec![state]);
         }
-        let part = ScannedPart::new(self.source, self.part.view.clone());
+        let view = |_, _: &Source| self.part.view.clone();
         let each = |state: &mut S, window: &ScannedBox<'_, 1>| {
             each(state, window.start(), window.items[0]);
             Ok(true)
         };
-        PlannedScan::new([part], ShownAs::Runs, self.limits).scan(self.progress, &|_| true, &begin, &each)
+        let planned = PlannedScan::new([self.source], &view, WindowOrder::Runs, self.limits);
+        planned.scan(self.progress, &|_| true, &begin, &each)
     }
 }
 
@@ -91,12 +93,10 @@ pub fn explain_stats(source: &Source, limits: Limits) -> Option<Explanation> {
     if matches!(CountedAs::new(source.dtype().kind()), CountedAs::Text | CountedAs::Opaque) {
         return None;
     }
-    let is_kept =
-        [to_read(source.dtype()), Hold::Scan].iter().any(|&hold| source.copy_to(hold, limits.threads).is_some());
     let view = StoredPart::whole(source.meta()).view;
     let most = key_bits(source.dtype()).map_or(1, |bits| Search::most_passes(bits, view.items()));
-    let part = ScannedPart { is_kept, ..ScannedPart::new(source, view) };
-    let (mut plan, _) = explain_scan(&[part], limits, ShownAs::Runs, most.min(2)..=most);
+    let scan = Scan::new([source], &|_, _| view.clone()).held_for(to_read(source.dtype()));
+    let (mut plan, _) = Planners::new(&scan, limits, None).explain_scan(WindowOrder::Runs, most.min(2)..=most);
     if most > 1 {
         let more = format!("{} reads of {} bytes", plan.cost.calls.reads, plan.cost.calls.bytes_read);
         let seldom = match most {

@@ -61,7 +61,7 @@ impl Converted {
         let is_fit = match hold {
             Hold::Memory => self.source.is_one_item(),
             Hold::Runs => self.in_runs(),
-            Hold::Seekable | Hold::COrder | Hold::Scan | Hold::Local => true,
+            Hold::Seekable | Hold::COrder | Hold::Scan | Hold::Local | Hold::AsStored | Hold::ByBoxes(_) => true,
         };
         if is_fit {
             return Ok(());

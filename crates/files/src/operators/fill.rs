@@ -104,7 +104,9 @@ pub trait Fill: Debug + Send + Sync {
     }
 
     /// Returns the copies to make before the first window, such as a stream read out of order.
-    fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding>;
+    fn holdings(&self, _way: usize, _limits: &Limits) -> Vec<Holding> {
+        Vec::new()
+    }
 
     /// Returns the accesses after the [copies](Self::holdings). Views are cloned: avoid calls per window.
     fn reads(&self, way: usize) -> Vec<Access<'_>>;
@@ -123,7 +125,10 @@ pub trait Fill: Debug + Send + Sync {
     /// Chooses a way, once, before the first copy.
     fn take(&mut self, _way: usize) {}
 
-    fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()>;
+    /// Makes a copy. Operands that are lent are copied by the lender.
+    fn hold(&mut self, _holding: &Holding, _limits: &Limits) -> Result<()> {
+        Ok(())
+    }
 
     /// Overwrites all of `out`. Apart from reading, only a cast can fail.
     fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()>;

@@ -8,6 +8,7 @@ use crate::item::dtype::Kind;
 use crate::item::meta::{Meta, Order};
 use crate::layout::axis::Span;
 use crate::layout::gather::Gaps;
+use crate::layout::walk::tile;
 use crate::layout::window::{Window, Windows};
 use crate::memory::Buffer;
 use crate::parallel::{Threads, locked, share, threads_holding};
@@ -45,6 +46,10 @@ pub enum Hold {
     Local,
     /// Memory in C order, for small tensors with scattered reads.
     Memory,
+    /// Memory in storage order, for items by position that would be read in short pieces.
+    AsStored,
+    /// Memory in C order, for items by position, which are read by boxes of at most so many items.
+    ByBoxes(usize),
 }
 
 /// A copy that a [`Hold`] needs.
@@ -61,6 +66,8 @@ enum CopyKind {
     /// C order in a file; each chunk is read once.
     ByChunks,
     InCOrder,
+    /// C order in memory, by [boxes](Hold::ByBoxes).
+    ByBoxes(usize),
 }
 
 impl Source {
@@ -69,6 +76,9 @@ impl Source {
         if let Some(kind) = self.copy_to_hold(hold, threads) {
             self.store = self.copy(kind, threads)?;
             self.near = OnceLock::new();
+            if let CopyKind::ByBoxes(_) = kind {
+                self.meta.order = Order::C;
+            }
         }
         if hold == Hold::Memory {
             self.meta.order = Order::C;
@@ -92,7 +102,7 @@ impl Source {
         let keep = match self.copy_to_hold(hold, threads)? {
             CopyKind::AsStored(keep) => keep,
             CopyKind::ByChunks => Keep::File,
-            CopyKind::InCOrder => Keep::Memory,
+            CopyKind::InCOrder | CopyKind::ByBoxes(_) => Keep::Memory,
         };
         Some(HeldCopy { keep, bytes_read: self.bytes_stored() })
     }
@@ -140,6 +150,8 @@ impl Source {
             (Storage::Memory(_), Hold::Memory) if self.view().is_c_order() => None,
             (Storage::Bytes { .. }, Hold::Memory) if self.view().is_c_order() => Some(CopyKind::AsStored(Keep::Memory)),
             (_, Hold::Memory) => Some(CopyKind::InCOrder),
+            (Storage::Bytes { .. }, Hold::ByBoxes(items)) => Some(CopyKind::ByBoxes(items)),
+            (Storage::Bytes { .. }, Hold::AsStored) => Some(CopyKind::AsStored(Keep::Memory)),
             (Storage::Stream(stream), Hold::Seekable | Hold::Runs | Hold::Local) => {
                 let is_short = locked(stream).bytes <= MEMORY_SPOOL;
                 Some(CopyKind::AsStored(if is_short { Keep::Memory } else { Keep::File }))
@@ -150,7 +162,7 @@ impl Source {
                     Hold::COrder | Hold::Runs => self.is_in_long_rows(chunks),
                     Hold::Scan => self.is_in_long_rows(chunks) || self.is_in_few_rows(chunks, threads),
                     Hold::Local => chunks.costs_requests(),
-                    Hold::Seekable | Hold::Memory => false,
+                    Hold::Seekable | Hold::Memory | Hold::AsStored | Hold::ByBoxes(_) => false,
                 };
                 is_needed.then_some(CopyKind::ByChunks)
             }
@@ -173,28 +185,14 @@ impl Source {
             CopyKind::AsStored(keep) => self.copied_as_stored(keep, threads),
             CopyKind::ByChunks => self.copied_by_chunks(threads),
             CopyKind::InCOrder => self.copied_in_c_order(Keep::Memory, &Windows::new(self.shape(), usize::MAX), 1),
+            CopyKind::ByBoxes(items) => self.copied_by_boxes(items, threads),
         }
-    }
-
-    /// Reads items by position into memory, for tensors that would be read in short pieces: in storage order, or in C
-    /// order by boxes.
-    pub fn keep_in_memory(&mut self, boxes: Option<&Windows>, threads: Threads) -> Result<()> {
-        if !self.is_read_by_position() {
-            return Ok(());
-        }
-        self.store = match boxes {
-            None => self.copied_as_stored(Keep::Memory, threads)?,
-            Some(boxes) => self.copied_by_boxes(boxes, threads)?,
-        };
-        if boxes.is_some() {
-            self.meta.order = Order::C;
-        }
-        Ok(())
     }
 
     /// The rows of a full box are copied to their places.
-    fn copied_by_boxes(&self, boxes: &Windows, threads: Threads) -> Result<Storage> {
+    fn copied_by_boxes(&self, items: usize, threads: Threads) -> Result<Storage> {
         let (view, shape, itemsize) = (self.view(), self.shape(), self.dtype().itemsize());
+        let boxes = Windows::boxes(shape, &tile(shape, &view.axes_as_stored(), items));
         let mut items = Buffer::zeros(self.bytes()).with_context(|| &*self.label)?;
         let mut pieces: Vec<(usize, usize, usize)> = Vec::new();
         for (number, window) in boxes.iter().enumerate() {
