@@ -5,6 +5,7 @@
 //! needs order gets windows from one thread, since more would need more memory and these sinks are mostly slower than
 //! reading; with remote data all threads fill windows, because each is a wait.
 
+use std::fs::File;
 use std::io::Seek;
 use std::ops::Range;
 
@@ -16,13 +17,12 @@ use super::slabs::HeldUnits;
 use crate::error::{Context, Error, Result};
 use crate::item::meta::Meta;
 use crate::layout::window::{Window, Windows};
-use crate::memory::Buffer;
-use crate::memory::fill_from;
+use crate::memory::{Buffer, fill_from};
 use crate::operators::access::Access;
 use crate::operators::fill::{Fill, Limits, Patch, Region, Scratch};
 use crate::parallel::{share, share_in_order};
-use crate::storage::chunked::MAX_ROW;
 use crate::storage::platform::unnamed_file;
+use crate::storage::source::READ_AT_ONCE;
 
 /// Called with the number of bytes of each finished window.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
@@ -111,14 +111,8 @@ impl Job {
     /// `progress` counts the whole output at the end.
     pub fn stream(&self, plan: &Plan, progress: Progress<'_>, take: &mut Take<'_>) -> Result<()> {
         if plan.route == Route::TemporaryFile {
-            let file = unnamed_file().with_context(|| format!("{}: cannot be kept in a temporary file", self.label))?;
-            self.run_all(plan, &FileSink::new(&file, 0, self.meta(), &self.label), progress)?;
-            let (mut file, mut items) = (&file, vec![0; MAX_ROW.min(self.meta().bytes())]);
-            file.rewind()?;
-            while let some @ 1.. = fill_from(&mut file, &mut items)? {
-                take(&items[..some])?;
-            }
-            return Ok(());
+            let sink = |file: &File| self.run_all(plan, &FileSink::new(file, 0, self.meta(), &self.label), progress);
+            return spool(&format!("{}: cannot be kept in a temporary file", self.label), sink, take);
         }
         let executor = self.executor(plan, progress);
         executor.begin()?;
@@ -146,6 +140,18 @@ impl Job {
         };
         self.run_all(plan, &put, progress)
     }
+}
+
+/// Passes the bytes that `write` puts into a temporary file to `take`, from front to back. `failed` begins an error.
+pub fn spool(failed: &str, write: impl FnOnce(&File) -> Result<()>, take: &mut Take<'_>) -> Result<()> {
+    let mut file = unnamed_file().with_context(|| failed.to_owned())?;
+    write(&file)?;
+    file.rewind().with_context(|| failed.to_owned())?;
+    let mut bytes = vec![0; READ_AT_ONCE];
+    while let some @ 1.. = fill_from(&mut file, &mut bytes).with_context(|| failed.to_owned())? {
+        take(&bytes[..some])?;
+    }
+    Ok(())
 }
 
 impl RegionMaker for Job {

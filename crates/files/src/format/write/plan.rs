@@ -1,14 +1,14 @@
 //! The layout of an output, and how it is written.
 
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::asked_sides::{self, RuledTensor};
 use super::output::{OutputKind, OutputTensor, items_of, pack, style_along};
-use crate::engine::job::{Job, Progress};
-use crate::engine::plan::{self as engine, Before, Route, SinkKind};
+use crate::engine::job::{Job, Progress, spool};
+use crate::engine::plan::{self as engine, Before, SinkKind};
 use crate::engine::sink::{FileSink, Take, Written};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::format::file_options::{FileOptions, Inherited, LayoutRequest, NamedCopy, ResolvedChunks};
@@ -194,16 +194,15 @@ impl LaidOut {
         }
     }
 
-    pub(super) fn route(&self, to: OutputKind) -> Route {
-        match (&self.layout, to) {
-            (Layout::Chunks(_), _) => Route::Windows,
-            (Layout::Whole(_), _) => Route::Stream,
-            (Layout::Places(_) | Layout::Sequence(_), OutputKind::File | OutputKind::Part) => Route::File,
-            (Layout::Places(places), OutputKind::Stream) if places.seal.is_none() => Route::Stream,
-            // Some bytes depend on later ones (the checksums of an archive precede its items), and a pipe cannot be
-            // written twice.
-            (Layout::Places(_) | Layout::Sequence(_), OutputKind::Stream) => Route::TemporaryFile,
-        }
+    /// Whether a stream gets the output from a temporary file: some bytes depend on later ones (the checksums of an
+    /// archive precede its items), and a pipe cannot be written twice.
+    pub(super) fn is_spooled(&self, to: OutputKind) -> bool {
+        let is_sealed = match &self.layout {
+            Layout::Places(places) => places.seal.is_some(),
+            Layout::Sequence(_) => true,
+            Layout::Chunks(_) | Layout::Whole(_) => false,
+        };
+        is_sealed && to == OutputKind::Stream
     }
 
     /// Calls `run` with the kind of sink that tensor `n` is planned for.
@@ -215,19 +214,20 @@ impl LaidOut {
         run: impl FnOnce(SinkKind<'_>) -> T,
     ) -> T {
         let meta = &self.outputs[n].meta;
-        match (&self.layout, self.route(to)) {
-            (Layout::Places(places), Route::File | Route::TemporaryFile) if !self.is_streamed(places, n) => {
+        let is_by_position = to != OutputKind::Stream || self.is_spooled(to);
+        match &self.layout {
+            Layout::Places(places) if is_by_position && !self.is_streamed(places, n) => {
                 let is_alone = to == OutputKind::File && places.tensors.len() == 1 && places.seal.is_none();
                 run(SinkKind::File { base: Some(places.tensors[n].start), is_alone })
             }
-            (Layout::Chunks(chunks), _) => {
+            Layout::Chunks(chunks) => {
                 let boxes = self.boxes_of(&**chunks, n);
                 run(if to == OutputKind::Part { SinkKind::Share(&boxes) } else { SinkKind::Store(&boxes) })
             }
-            (Layout::Whole(writer), _) if let Some(places) = writer.places(meta, text) => {
+            Layout::Whole(writer) if let Some(places) = writer.places(meta, text) => {
                 run(SinkKind::Runs(&ItemRuns::new(&meta.shape, &places)))
             }
-            (Layout::Places(_) | Layout::Sequence(_) | Layout::Whole(_), _) => run(SinkKind::Stream),
+            Layout::Places(_) | Layout::Sequence(_) | Layout::Whole(_) => run(SinkKind::Stream),
         }
     }
 
@@ -255,21 +255,15 @@ impl LaidOut {
     }
 
     fn stream_to(&self, out: &mut (dyn Write + Send), text: &TextOptions, progress: Progress<'_>) -> Result<()> {
-        let route = self.route(OutputKind::Stream);
-        match (&self.layout, &route) {
-            (Layout::Chunks(_), _) => {
-                Err(Error::from_kind(ErrorKind::Unsupported, "is not a folder").within(self.failed()))
+        let mut take = |bytes: &[u8]| out.write_all(bytes).with_context(|| self.failed());
+        match &self.layout {
+            Layout::Chunks(_) => Err(Error::from_kind(ErrorKind::Unsupported, "is not a folder").within(self.failed())),
+            _ if self.is_spooled(OutputKind::Stream) => {
+                spool(&self.failed(), |file| self.write_by_position(file, progress), &mut take)
             }
-            (Layout::Places(places), Route::Stream) => {
-                let written = |error: io::Error| Error::from(error).within(self.failed());
-                self.stream(places, &mut |bytes| out.write_all(bytes).map_err(written), progress)
-            }
-            (Layout::Places(_) | Layout::Sequence(_), _) => {
-                let mut file = tempfile::tempfile().with_context(|| self.failed())?;
-                self.write_by_position(&file, progress)?;
-                file.rewind().and_then(|()| io::copy(&mut file, out)).map(drop).with_context(|| self.failed())
-            }
-            (Layout::Whole(writer), _) => self.outputs.iter().try_for_each(|output| {
+            Layout::Places(places) => self.stream(places, &mut take, progress),
+            Layout::Sequence(_) => unreachable!("a sequence is spooled"),
+            Layout::Whole(writer) => self.outputs.iter().try_for_each(|output| {
                 let (meta, place) = (&output.meta, format!("{} as {}", self.label, self.format.argument()));
                 let items = items_of(&output.job, output.begun(), meta, &place, progress)?;
                 let whole = WholeTensor { name: &output.name, shape: &meta.shape, items: &items };

@@ -149,10 +149,9 @@ impl LaidOut {
 impl LaidOut {
     /// Explains how each tensor is made, and returns each explanation with the name of the tensor.
     pub fn explain(&self, to: OutputKind, text: &TextOptions) -> Vec<(String, Explanation)> {
-        let route = self.route(to);
         let explained = |n: usize| {
             let mut explanation = self.with_sink(n, to, text, |sink| self.outputs[n].job.planners().explain(sink));
-            if route == Route::TemporaryFile {
+            if self.is_spooled(to) {
                 explanation.plan.route = Route::TemporaryFile;
             }
             (self.outputs[n].name.clone(), explanation)
