@@ -18,7 +18,7 @@ use crate::memory::Buffer;
 use crate::operators::access::{Access, Holding};
 use crate::operators::converted::must_be_seekable;
 use crate::operators::fill::{Fill, Limits, Region, Scratch};
-use crate::storage::source::{HeldCopy, Hold, Keep, Source};
+use crate::storage::source::{Hold, Source};
 
 /// Ways to scan: the files that are copied to memory first.
 const AS_THEY_ARE: usize = 0;
@@ -128,13 +128,10 @@ impl Fill for Scan<'_> {
 
     /// Whoever lends the tensors [makes](settled) the copies.
     fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding> {
-        let resident = self.resident(way).into_iter().map(|operand| {
-            let hold = match way {
-                ACROSS_IN_C_ORDER => Hold::ByBoxes(self.items_of_boxes(operand, limits)),
-                _ => Hold::AsStored,
-            };
-            let copy = HeldCopy { keep: Keep::Memory, bytes_read: self.parts[operand].0.bytes_stored() };
-            Holding { operand, hold, copy }
+        let resident = self.resident(way).into_iter().filter_map(|n| {
+            let in_c_order = way == ACROSS_IN_C_ORDER;
+            let hold = if in_c_order { Hold::ByBoxes(self.items_of_boxes(n, limits)) } else { Hold::AsStored };
+            Holding::for_source(self.parts[n].0, n, hold, limits.threads)
         });
         let others = self.parts.iter().enumerate().filter_map(|(n, (source, view))| {
             let seekable = must_be_seekable(source, view, *limits).then_some(Hold::Seekable);
