@@ -259,7 +259,7 @@ impl Planner<'_> {
     /// - calls;
     /// - a third of the bytes written, unless writes fill blocks of the file;
     /// - the bytes written again, if windows exceed a core's cache;
-    /// - for a scan, [what it does with its windows](Self::cost_of_windows), and the reads of further passes;
+    /// - for a scan, [its windows](Self::cost_of_windows) and the reads of further passes;
     /// - unpacking chunks and holding slabs;
     /// - for a temporary store, its own reads and writes;
     /// - pages read again, if operands exceed memory;

@@ -298,9 +298,9 @@ impl<'a> Planner<'a> {
         boxes.iter().map(|sides| Windows::boxes(&self.meta.shape, sides)).collect()
     }
 
-    /// Returns the sides of boxes of these sizes for some operands.
-    fn tiles(&self, sizes: [usize; 2], is_meant: &dyn Fn(&Access<'_>) -> bool) -> BTreeSet<Vec<usize>> {
-        let is_strided = |access: &&Access<'_>| matches!(access.pattern, Pattern::Strided { .. }) && is_meant(access);
+    /// Returns the sides of boxes with these numbers of items, for the operands that `is_across` selects.
+    fn tiles(&self, sizes: [usize; 2], is_across: &dyn Fn(&Access<'_>) -> bool) -> BTreeSet<Vec<usize>> {
+        let is_strided = |access: &&Access<'_>| matches!(access.pattern, Pattern::Strided { .. }) && is_across(access);
         let stored = self.reads.iter().filter(is_strided).filter_map(Access::view).map(View::axes_as_stored);
         stored
             .flat_map(|stored| doubled(sizes).flat_map(move |items| tiles(&self.meta.shape, &stored, items)))

@@ -45,8 +45,7 @@ pub fn as_stored(_: usize, source: &Source) -> View {
     source.meta().as_stored().view()
 }
 
-/// Tensors of one shape that are read window by window. A window has the little-endian items of all parts, part by
-/// part.
+/// Tensors of one shape, read window by window. A window has the little-endian items of one part after the other.
 #[derive(Debug)]
 pub struct Scan<'a> {
     /// Tensors with views in the order of the scan.
@@ -126,7 +125,7 @@ impl Fill for Scan<'_> {
         ways.filter(is_suited).collect()
     }
 
-    /// Whoever lends the tensors [makes](settled) the copies.
+    /// [`settled`] makes the copies, because the tensors are lent.
     fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding> {
         let resident = self.resident(way).into_iter().filter_map(|n| {
             let in_c_order = way == ACROSS_IN_C_ORDER;
@@ -206,7 +205,7 @@ pub fn settled<'a, const N: usize>(
 }
 
 impl<'a, const N: usize> PlannedScan<'a, N> {
-    /// Plans a scan of tensors as they are. Panics if the views differ in shape.
+    /// Plans a scan without copies. Panics if the views differ in shape.
     pub fn new(
         sources: [&'a Source; N],
         view: &dyn Fn(usize, &Source) -> View,
@@ -609,7 +608,7 @@ mod tests {
     }
 
     #[derive(Clone, Copy, Debug)]
-    enum Lies {
+    enum Place {
         InFile,
         InFortranOrder,
         OnServer,
@@ -618,12 +617,12 @@ mod tests {
         InChunksOnServer(&'static [usize]),
     }
 
-    fn unread(dtype: &str, shape: &[usize], lies: Lies) -> Source {
-        let order = if matches!(lies, Lies::InFortranOrder) { Order::Fortran } else { Order::C };
+    fn unread(dtype: &str, shape: &[usize], place: Place) -> Source {
+        let order = if matches!(place, Place::InFortranOrder) { Order::Fortran } else { Order::C };
         let meta = Meta { order, ..Meta::new(DType::parse(dtype).unwrap(), shape.to_vec()) };
-        let is_remote = matches!(lies, Lies::OnServer | Lies::InChunksOnServer(_));
-        let chunk = match lies {
-            Lies::InChunks(sides) | Lies::InChunksOnServer(sides) => sides.to_vec(),
+        let is_remote = matches!(place, Place::OnServer | Place::InChunksOnServer(_));
+        let chunk = match place {
+            Place::InChunks(sides) | Place::InChunksOnServer(sides) => sides.to_vec(),
             _ => Vec::new(),
         };
         let style = Arc::new(ChunkStyle {
@@ -638,19 +637,19 @@ mod tests {
             is_consolidated: false,
         });
         let (unread, label) = (Arc::new(Unread { is_remote, style }), "data".to_owned());
-        match lies {
-            Lies::InFile | Lies::InFortranOrder | Lies::OnServer => Source::stored(meta, unread, 0, label).unwrap(),
-            Lies::InStream => {
+        match place {
+            Place::InFile | Place::InFortranOrder | Place::OnServer => Source::stored(meta, unread, 0, label).unwrap(),
+            Place::InStream => {
                 let bytes = meta.bytes() as u64;
                 Source::stream(meta, Box::new(io::empty()), bytes, label)
             }
-            Lies::InChunks(_) | Lies::InChunksOnServer(_) => Source::chunks(meta, unread, label),
+            Place::InChunks(_) | Place::InChunksOnServer(_) => Source::chunks(meta, unread, label),
         }
     }
 
     #[test]
     fn plans_of_scans() {
-        use Lies::{InChunks, InChunksOnServer, InFile, InFortranOrder, InStream, OnServer};
+        use Place::{InChunks, InChunksOnServer, InFile, InFortranOrder, InStream, OnServer};
         use WindowOrder::{Boxes, InOrder, Runs};
         const SMALL: (&str, &[usize]) = ("float32", &[8, 20]);
         const WIDE: (&str, &[usize]) = ("uint8", &[3, 2500]);
@@ -658,7 +657,7 @@ mod tests {
         let machine = Machine { across: 1 << 14, request: 256, read: 1 << 12, ..Machine::with_windows_of(64) };
         // dtype and shape, places, threads, kind of windows; sides, number, threads
         type Row =
-            ((&'static str, &'static [usize]), &'static [Lies], usize, WindowOrder, &'static [usize], usize, usize);
+            ((&'static str, &'static [usize]), &'static [Place], usize, WindowOrder, &'static [usize], usize, usize);
         let rows: [Row; 18] = [
             (SMALL, &[InFile], 4, Runs, &[1, 16], 16, 4),
             (SMALL, &[InFile], 4, Boxes, &[1, 16], 16, 4),
@@ -680,14 +679,14 @@ mod tests {
             (("float32", &[0, 20]), &[InFile], 4, Runs, &[1], 0, 1),
         ];
         let mut wrong = Vec::new();
-        for ((dtype, shape), lies, threads, order, sides, count, expected) in rows {
+        for ((dtype, shape), place, threads, order, sides, count, expected) in rows {
             let threads = Threads::new(NonZero::new(threads)).started_for(1);
             let limits = Limits { machine, threads };
-            let sources: Vec<_> = lies.iter().map(|&lies| unread(dtype, shape, lies)).collect();
+            let sources: Vec<_> = place.iter().map(|&place| unread(dtype, shape, place)).collect();
             let scan = Scan::new(&sources, &|_, source| source.view());
             let planned = Planners::new(&scan, limits, Some(AS_THEY_ARE)).plan(SinkKind::Scan { order, passes: 1 });
             let Plan { before, steps, threads, .. } = planned;
-            let row = format!("{dtype} {shape:?} {lies:?} {order:?}");
+            let row = format!("{dtype} {shape:?} {place:?} {order:?}");
             assert_eq!(before, [], "{row}");
             let Steps::Each(windows) = steps else { panic!("{row}: {steps:?}") };
             let found = (windows.sides(), windows.count(), threads);
@@ -713,10 +712,10 @@ mod tests {
 
     #[test]
     fn tensors_across_are_read_into_memory_or_by_boxes() {
-        use Lies::{InFile, InFortranOrder, OnServer};
+        use Place::{InFile, InFortranOrder, OnServer};
         const LARGE: &[usize] = &[16384, 8192];
         // places, dtype and shape; parts in memory, maximum reads per MiB
-        type Row = (&'static [Lies], (&'static str, &'static [usize]), &'static [usize], u64);
+        type Row = (&'static [Place], (&'static str, &'static [usize]), &'static [usize], u64);
         let rows: [Row; 9] = [
             (&[InFile, InFile], ("float32", &[4096, 1024]), &[], 4),
             (&[InFile, InFortranOrder], ("float32", &[4096, 1024]), &[1], 4),
@@ -729,9 +728,9 @@ mod tests {
             (&[InFile, OnServer], ("float32", LARGE), &[], 4),
         ];
         let mut wrong = Vec::new();
-        for (lies, (dtype, shape), resident, most) in rows {
-            let sources: Vec<_> = lies.iter().map(|&lies| unread(dtype, shape, lies)).collect();
-            let ((plan, cost), row) = (best(&sources, 1), format!("{lies:?} {dtype} {shape:?}"));
+        for (place, (dtype, shape), resident, most) in rows {
+            let sources: Vec<_> = place.iter().map(|&place| unread(dtype, shape, place)).collect();
+            let ((plan, cost), row) = (best(&sources, 1), format!("{place:?} {dtype} {shape:?}"));
             let found: Vec<_> = copies(&plan).map(|copy| copy.operand).collect();
             if found != resident || cost.calls.reads > most * (cost.calls.bytes_read >> 20).max(1) {
                 wrong.push(format!("{row}: {plan:?} {cost:?}"));
@@ -745,7 +744,7 @@ mod tests {
         for (shape, is_in_order) in
             [(&[2, 3, 5, 7, 100_000][..], true), (&[4096, 1024], false), (&[1024, 1024, 4], false)]
         {
-            let sources = [Lies::InFile, Lies::InFortranOrder].map(|lies| unread("uint8", shape, lies));
+            let sources = [Place::InFile, Place::InFortranOrder].map(|place| unread("uint8", shape, place));
             let (plan, cost) = best(&sources, 2);
             let is_by_boxes = |copy: &Holding| copy.operand == 1 && matches!(copy.hold, Hold::ByBoxes(_));
             assert_eq!(copies(&plan).any(is_by_boxes), is_in_order, "{shape:?}");
