@@ -19,7 +19,6 @@ use super::sides::NamedPairs;
 use crate::diff::{self, Effort, Options};
 use crate::error::Context;
 use crate::format::Format;
-use crate::format::collection::{Collection, TensorPlace};
 use crate::format::located::{Located, Place, path_without_secrets};
 use crate::format::name_order::by_numbers;
 use crate::format::open::{Input, OpenOptions};
@@ -42,7 +41,7 @@ pub(super) struct Accepting<'a> {
 }
 
 /// Opens a tensor of ACTUAL, with the options that it is compared under.
-pub(super) type Opening<'a> = &'a dyn Fn(Option<TensorPlace>) -> Result<(Source, Options)>;
+pub(super) type Opening<'a> = &'a dyn Fn(Option<usize>) -> Result<(Source, Options)>;
 
 pub(super) fn one(source: Source) -> Result<Vec<NamedSource>> {
     Ok(vec![NamedSource { name: None, source }])
@@ -68,8 +67,8 @@ struct FileChange {
 struct Accepted {
     /// Its name in the file of EXPECTED.
     name: Option<String>,
-    /// Its place among the tensors of ACTUAL; `None` if ACTUAL is one tensor.
-    place: Option<TensorPlace>,
+    /// The number of its pair; `None` if ACTUAL is one tensor.
+    pair: Option<usize>,
     /// The dtype of EXPECTED, to which the tensor is cast.
     dtype: Option<DType>,
 }
@@ -96,7 +95,7 @@ impl Changes {
         if let Some(Member { input, n, .. }) = opened.filter(|found| found.input.members().unwritten.is_some()) {
             rewrite::check_in_place(input, *n, actual, &label(typed), ACTUAL.name)?;
             let name = input.name(*n).map(str::to_owned);
-            changes.put_in_place(typed, Accepted { name, place: None, dtype });
+            changes.put_in_place(typed, Accepted { name, pair: None, dtype });
             return Ok(changes);
         }
         let (file, member) = expected.output();
@@ -109,30 +108,30 @@ impl Changes {
             }),
             None => member.or_else(|| actual.member().filter(|_| Format::names_container(file)).map(str::to_owned)),
         };
-        changes.put(file, old.as_ref(), Accepted { name, place: None, dtype })?;
+        changes.put(file, old.as_ref(), Accepted { name, pair: None, dtype })?;
         Ok(changes)
     }
 
     /// With `keeping` limits, tensors are cast to the dtypes of EXPECTED.
     pub(super) fn for_files(
         pairs: &NamedPairs,
-        failed: &[String],
+        failed: &[usize],
         expected: &Located,
         asked: &AskedDTypes<'_>,
         keeping: Option<Limits>,
     ) -> Result<Self> {
         check_file(expected, "files")?;
         let mut changes = Self::default();
-        for name in failed {
-            match pairs.places(name) {
+        for &pair in failed {
+            let (name, numbers) = &pairs.named[pair];
+            match *numbers {
                 [Some(expected), Some(actual)] => {
-                    changes.replace(pairs, [expected, actual], asked.of(Some(name)), keeping)?;
+                    changes.replace(pairs, pair, [expected, actual], asked.of(Some(name)), keeping)?;
                 }
-                [None, Some(actual)] => changes.add(pairs, expected, name, actual)?,
+                [None, Some(actual)] => changes.add(pairs, expected, pair, actual)?,
                 [Some(expected), None] => {
-                    let side = &pairs.sides[0];
-                    let path = side.path(expected.file).display();
-                    changes.left.push(match name_of(side, expected)? {
+                    let (side, path) = (&pairs.sides[0], pairs.sides[0].path(expected).display());
+                    changes.left.push(match side.member(expected)?.name() {
                         Some(name) => format!("{path}:{name}"),
                         None => path.to_string(),
                     });
@@ -147,26 +146,26 @@ impl Changes {
     fn replace(
         &mut self,
         pairs: &NamedPairs,
-        [expected, actual]: [TensorPlace; 2],
+        pair: usize,
+        [expected, actual]: [usize; 2],
         asked: DTypeOption<'_>,
         keeping: Option<Limits>,
     ) -> Result<()> {
         let side = &pairs.sides[0];
-        let path = side.path(expected.file);
-        if side.is_dump(expected.file) {
+        let path = side.path(expected);
+        if side.folder.as_ref().is_some_and(|folder| folder.file(expected).view.is_some()) {
             bail!(
                 "{}: --accept changes bytes without a header only if one file is named, as FILE:DTYPE[DIMS]",
                 label(path)
             );
         }
-        let opened = side.open(expected.file).map_err(anyhow::Error::from);
+        let opened = side.member(expected);
         if opened.as_ref().err().is_some_and(is_damaged) {
-            let name = name_of(&pairs.sides[1], actual)?;
-            return self.put(path, None, Accepted { name, place: Some(actual), dtype: None });
+            let name = pairs.sides[1].member(actual)?.name().map(str::to_owned);
+            return self.put(path, None, Accepted { name, pair: Some(pair), dtype: None });
         }
-        let input = opened?;
-        let n = expected.number_in(&input)?;
-        let mut accepted = Accepted { name: input.name(n).map(str::to_owned), place: Some(actual), dtype: None };
+        let Member { input, n, .. } = opened?;
+        let mut accepted = Accepted { name: input.name(n).map(str::to_owned), pair: Some(pair), dtype: None };
         let mut new = None;
         if let (Some(limits), Ok([old, mut found])) = (keeping, pairs.open([expected, actual], asked))
             && !old.dtype().same_kind(found.dtype())
@@ -184,14 +183,15 @@ impl Changes {
         Ok(())
     }
 
-    fn add(&mut self, pairs: &NamedPairs, located: &Located, name: &str, actual: TensorPlace) -> Result<()> {
-        let root = located.typed();
+    fn add(&mut self, pairs: &NamedPairs, located: &Located, pair: usize, actual: usize) -> Result<()> {
+        let (root, name) = (located.typed(), &*pairs.named[pair].0);
         let [expected, found] = &pairs.sides;
-        let accepted = |name: Option<String>| Accepted { name, place: Some(actual), dtype: None };
-        if let Some(container) = expected.container() {
-            return self.put(expected.path(0), Some(container), accepted(Some(name.to_owned())));
+        let accepted = |name: Option<String>| Accepted { name, pair: Some(pair), dtype: None };
+        if let Some((path, container)) = expected.container() {
+            return self.put(path, Some(container), accepted(Some(name.to_owned())));
         }
-        let own_stem = found.stem(actual.file);
+        let own_stem = found.stem(actual);
+        let old = |stem: &str| expected.folder.as_ref().and_then(|folder| folder.file_of_stem(stem));
         let is_folder = match located.place {
             Place::Folder(_) => true,
             Place::Absent(_) => own_stem.is_some() && !Format::names_container(root),
@@ -204,22 +204,20 @@ impl Changes {
         // A name in a folder gives the file, the name of the tensor in it, and the format of a new file.
         let (stem, within, format) = match (own_stem, name.split_once(':')) {
             (Some(stem), _) => {
-                let format = found.open(actual.file)?.format();
-                let format = match format.is_written() {
+                let member = found.member(actual)?;
+                let format = match member.input.format() {
                     // The header of a .npy keeps dtype and shape.
-                    true if format == Format::RAW => Format::NPY,
-                    true => format,
-                    false => Format::SAFETENSORS,
+                    format if format == Format::RAW => Format::NPY,
+                    format if format.is_written() => format,
+                    _ => Format::SAFETENSORS,
                 };
-                (stem, name_of(found, actual)?, format)
+                (stem, member.name().map(str::to_owned), format)
             }
-            (None, Some((stem, within))) if expected.file_of_stem(stem).is_some() => {
-                (stem, Some(within.to_owned()), Format::NPY)
-            }
+            (None, Some((stem, within))) if old(stem).is_some() => (stem, Some(within.to_owned()), Format::NPY),
             (None, _) => (name, None, Format::NPY),
         };
-        if let (Some(file), Some(_)) = (expected.file_of_stem(stem), &within) {
-            return self.put(expected.path(file), Some(&*expected.open(file)?), accepted(within));
+        if let (Some(file), Some(folder), Some(_)) = (old(stem), &expected.folder, &within) {
+            return self.put(&file.path, Some(&*folder.open(file)?), accepted(within));
         }
         if !Path::new(stem).components().all(|part| matches!(part, Component::Normal(_))) {
             bail!("--accept: {stem:?} is not a file name in {}", root.display());
@@ -319,7 +317,7 @@ impl FileChange {
         let mut options = Options::default();
         let open = |one: &Accepted| {
             let mut source;
-            (source, options) = (accepting.open)(one.place)?;
+            (source, options) = (accepting.open)(one.pair)?;
             if let Some(dtype) = &one.dtype {
                 source = rewrite::cast_to(&mut source, dtype, limits)?;
             }
@@ -357,11 +355,6 @@ fn check_format(path: &Path, old: Option<&Input>) -> Result<()> {
 
 fn label(path: &Path) -> String {
     format!("EXPECTED {}", path_without_secrets(path))
-}
-
-fn name_of(side: &Collection, place: TensorPlace) -> Result<Option<String>> {
-    let input = side.open(place.file)?;
-    Ok(input.name(place.number_in(&input)?).map(str::to_owned))
 }
 
 fn check_file(expected: &Located, what: &str) -> Result<()> {

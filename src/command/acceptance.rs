@@ -3,12 +3,13 @@
 use anyhow::{Result, anyhow};
 use clap::Args;
 
-use super::found_side::is_absent;
 use super::io::Io;
 use super::messages::message;
 use super::options::EXPECTED;
 use crate::error::{Error, ErrorKind};
 use crate::format::located::{Located, Place};
+use crate::format::open::{Input, OpenOptions};
+use crate::format::raw::RawView;
 use crate::format::rewrite::{self, UPDATE_GOLDEN};
 
 /// The options that let tensors of ACTUAL become those of EXPECTED.
@@ -65,6 +66,20 @@ impl AcceptOptions {
 
     pub(super) fn hint(&self, expected: &Located) -> Option<String> {
         (self.golden && is_file(expected)).then(|| format!("{UPDATE_GOLDEN}=1 accepts ACTUAL"))
+    }
+}
+
+pub(super) fn is_absent(located: &Located) -> bool {
+    match (&located.place, &located.suffix) {
+        (Place::Absent(_), _) => true,
+        (Place::File(file) | Place::Store(file, _), Some(name))
+            if !name.contains(['*', '?', '{']) && !RawView::is_meant(name) =>
+        {
+            let has = |input: Input| input.names().is_none_or(|names| names.contains(name));
+            OpenOptions::default().open(&Located::from_path(file)).is_ok_and(|input| !has(input))
+        }
+        // addresses are never made, and a tensor of a folder is made through its file
+        _ => false,
     }
 }
 

@@ -12,7 +12,6 @@ use super::accept::{Changes, one};
 use super::acceptance::{AcceptOptions, is_damaged, is_file};
 use super::asked::{AskedDTypes, Reinterpret};
 use super::diff_plans::{draw, explain_many, explain_two, map_lines};
-use super::found_side::{FoundSide, find};
 use super::io::{Io, Outcome, Run, RunSettings, complain, note};
 use super::member::Member;
 use super::messages::{about_items, message, option_error, unless_closed};
@@ -23,12 +22,11 @@ use super::options::{
 };
 use super::renames::Renames;
 use super::show::png_target;
-use super::sides::{ComparedSides, Comparing, NamedPairs, open_two, pair_up};
+use super::sides::{ComparedOperand, ComparedSides, Comparing, NamedPairs, find, open_two, pair_up};
 use super::sources::OperandReader;
 use super::unlisted;
 use crate::diff::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
 use crate::diff::{self, Effort, OptionNames, Options, Reason, Style, maps};
-use crate::format::collection::TensorPlace;
 use crate::format::rewrite::{self, KeptFiles};
 use crate::operators::fill::Limits;
 use crate::report::printable;
@@ -207,12 +205,12 @@ impl Diff {
         let offered = |error| self.accepting.offer_to_make(located, error);
         let (expected, fault) = match find(&reader, operands[0], accepts, taken) {
             Err(error) if self.is_golden() && (is_damaged(&error) || self.kept(io).is_some()) => {
-                (FoundSide::Absent, Some(offered(error)))
+                (ComparedOperand::Absent, Some(offered(error)))
             }
             found => (found.map_err(offered)?, None),
         };
         let actual = find(&reader, operands[1], false, taken)?;
-        let sides = pair_up(&reader, operands, [expected, actual], &self.members)?;
+        let sides = pair_up(&reader, operands, &[expected, actual], &self.members)?;
         self.dumps.check_shapes(shapes.as_ref())?;
         match sides {
             ComparedSides::Two(found) => self.two(run, accepts, &found),
@@ -454,7 +452,8 @@ impl Diff {
         let changes =
             accepts.then(|| Changes::for_files(pairs, &failed, &self.expected.located, &asked, keeping)).transpose()?;
         let left_alone = pairs.left_alone();
-        models.leave_alone(&[left_alone.clone(), pairs.beside()].concat());
+        let beside = pairs.folders().flat_map(|folder| &folder.beside).map(|beside| beside.path.display().to_string());
+        models.leave_alone(&left_alone.iter().cloned().chain(beside).collect::<Vec<_>>());
         renames.rule.iter().for_each(|rule| models.join(rule.text()));
         print(io, &mut |out| {
             if self.summary && !self.json && changes.is_some() {
@@ -486,10 +485,10 @@ impl Diff {
             }
         };
         let Some(changes) = changes else { return Ok(outcome) };
-        let open = |place: Option<TensorPlace>| {
-            let place = place.expect("a tensor that is compared by name has a place");
-            let name = pairs.name_of(1, place).expect("a tensor that differs has a name");
-            Ok((pairs.open_one(1, place, asked.of(Some(name)))?, self.options(name)))
+        let open = |pair: Option<usize>| {
+            let (name, numbers) = &pairs.named[pair.expect("tensors are compared by name")];
+            let n = numbers[1].expect("ACTUAL has each tensor that is written");
+            Ok((pairs.open_one(1, n, asked.of(Some(name)))?, self.options(name)))
         };
         let accepted = self.accept(run, changes, &open)?;
         Ok(if outcome == Outcome::Incomplete { outcome } else { accepted })

@@ -3,9 +3,8 @@
 use anyhow::Result;
 
 use super::accept::{Accepting, Changes, Opening, one};
-use super::acceptance::is_damaged;
+use super::acceptance::{is_absent, is_damaged};
 use super::diff::{Diff, JUNIT_SUITE, print};
-use super::found_side::is_absent;
 use super::io::{Outcome, Run, note};
 use super::member::Member;
 use super::messages::message;

@@ -42,8 +42,8 @@ impl Diff {
         let (mut files, mut first) = (FilePairs::default(), None);
         let meter = Meter::new(run, Some(pairs.bytes()));
         for (before, &n) in order.iter().enumerate() {
-            let (name, places) = &pairs.named[n];
-            let found = how.compare_one(name, places, &mut models, &mut files, &|bytes| meter.add(bytes))?;
+            let name = &pairs.named[n].0;
+            let found = how.compare_one(n, &mut models, &mut files, &|bytes| meter.add(bytes))?;
             models.add(name, &found)?;
             if !found.verdict().passes() {
                 first = Some(FirstDifferent { name: name.clone(), found, not_compared: order.len() - before - 1 });
@@ -74,11 +74,10 @@ impl Diff {
 impl NamedPairs {
     /// In a container the order of storage, in a folder the natural order of names.
     fn expected_order(&self) -> Vec<usize> {
-        let is_stored = self.sides[0].container().is_some() || self.sides[0].model().is_some();
         let mut order: Vec<_> = (0..self.named.len()).collect();
         order.sort_by_key(|&n| {
-            let place = self.named[n].1[0];
-            (place.is_none(), place.filter(|_| is_stored).and_then(|place| place.member()), n)
+            let expected = self.named[n].1[0];
+            (expected.is_none(), expected.and_then(|expected| self.sides[0].number(expected)), n)
         });
         order
     }
@@ -87,9 +86,9 @@ impl NamedPairs {
         let label = || format!("--order {}", path.display());
         let text = fs::read_to_string(path).with_context(label)?;
         let names: Vec<_> = listed_names(&text).collect();
-        let [expected, actual] = self.sides.each_ref().map(|side| side.tensors());
-        let mut known: HashSet<String> = expected.into_iter().map(|(name, _)| members.renamed(name)).collect();
-        known.extend(actual.into_iter().map(|(name, _)| name.to_owned()));
+        let expected = self.sides[0].tensors()?.into_iter().map(|(name, _)| members.renamed(name));
+        let actual = self.sides[1].tensors()?.into_iter().map(|(name, _)| name.to_owned());
+        let known: HashSet<String> = expected.chain(actual).collect();
         let unknown: Vec<_> = names.iter().copied().filter(|name| !known.contains(*name)).collect();
         match unknown[..] {
             [] => {}

@@ -18,7 +18,6 @@ mod dry_run;
 mod edits;
 mod explain;
 mod failures;
-mod found_side;
 mod gather;
 mod gather_elements;
 mod gather_nd;

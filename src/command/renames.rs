@@ -7,7 +7,6 @@ use super::asked::AskedDTypes;
 use super::messages::counted;
 use super::sides::NamedPairs;
 use crate::diff::{Outline, Style};
-use crate::format::collection::TensorPlace;
 use crate::format::glob::Rename;
 use crate::info;
 use crate::operators::fill::Limits;
@@ -29,16 +28,16 @@ pub(super) struct Renames {
 
 struct Lone<'a> {
     name: &'a str,
-    place: TensorPlace,
+    n: usize,
 }
 
 impl Renames {
     /// Looks for a rule only if `may_rename`.
     pub(super) fn find(pairs: &NamedPairs, asked: &AskedDTypes<'_>, limits: Limits, may_rename: bool) -> Self {
         let lone = |side: usize| -> Vec<Lone<'_>> {
-            let named = pairs.named.iter().filter(|(_, places)| places[1 - side].is_none());
-            let placed = named.filter_map(|(name, places)| Some(Lone { name, place: places[side]? }));
-            placed.filter(|one| !pairs.sides[side].is_not_read(one.place.file)).collect()
+            let named = pairs.named.iter().filter(|(_, numbers)| numbers[1 - side].is_none());
+            let numbered = named.filter_map(|(name, numbers)| Some(Lone { name, n: numbers[side]? }));
+            numbered.filter(|one| !pairs.sides[side].is_not_read(one.n)).collect()
         };
         let (missing, extra) = (lone(0), lone(1));
         if missing.is_empty() || extra.is_empty() {
@@ -47,7 +46,7 @@ impl Renames {
         let mut found = Self::default();
         if may_rename {
             let names = |lone: &[Lone<'_>]| lone.iter().map(|one| one.name.to_owned()).collect::<Vec<_>>();
-            let paired = pairs.named.iter().filter(|(_, places)| places.iter().all(Option::is_some));
+            let paired = pairs.named.iter().filter(|(_, numbers)| numbers.iter().all(Option::is_some));
             let paired: Vec<_> = paired.map(|(name, _)| name.as_str()).collect();
             found.rule = joining_rule(&names(&missing), &names(&extra), &paired);
         }
@@ -84,7 +83,7 @@ impl Renames {
         for (side, all) in lone.into_iter().enumerate() {
             for one in all {
                 // the comparison reports the error
-                let Ok(source) = pairs.open_one(side, one.place, asked.of(Some(one.name))) else { continue };
+                let Ok(source) = pairs.open_one(side, one.n, asked.of(Some(one.name))) else { continue };
                 let Outline { dtype, shape } = Outline::new(source.dtype(), source.shape());
                 let group = groups.entry((dtype, shape)).or_default();
                 group.sides[side].push(one);
@@ -105,7 +104,7 @@ impl Renames {
             let mut hashes: HashMap<String, [Vec<&str>; 2]> = HashMap::new();
             for (side, one) in [0, 1].into_iter().flat_map(|side| sides[side].iter().map(move |one| (side, *one))) {
                 let hash = pairs
-                    .open_one(side, one.place, asked.of(Some(one.name)))
+                    .open_one(side, one.n, asked.of(Some(one.name)))
                     .ok()
                     .and_then(|mut source| info::hash(&mut source, limits, &|_| ()).ok());
                 if let Some(hash) = hash {

@@ -7,29 +7,124 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::iter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 
-use super::acceptance::is_damaged;
+use super::acceptance::{is_absent, is_damaged};
 use super::asked::{AskedDTypes, DTypeOption};
-use super::found_side::FoundSide;
 use super::member::{Member, typed};
 use super::messages::{counted, message, option_error};
 use super::options::{ACTUAL, EXPECTED, MemberOptions, Operand};
-use super::sources::OperandReader;
+use super::sources::{OpenMode, OperandReader};
 use crate::diff::metadata::{DifferingNames, FilePairs};
 use crate::diff::models::{LoneTensor, Models, NamedResult, TensorVerdict};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
 use crate::format::Format;
-use crate::format::collection::{Collection, Opening, TensorPlace};
+use crate::format::collection::{self, Collection, Opening};
+use crate::format::folder::Folder;
 use crate::format::glob::Glob;
+use crate::format::located::{Located, Place};
+use crate::format::name_filter::{ModelFile, NameFilter};
 use crate::format::name_order::by_numbers;
+use crate::format::open::Input;
 use crate::format::rewrite::NamedSource;
 use crate::operators::fill::Limits;
 use crate::parallel::share_by_size;
+use crate::storage::requests::as_address;
 use crate::storage::source::Source;
+
+/// An operand of a comparison.
+pub(super) enum ComparedOperand {
+    Opened(Arc<Input>),
+    /// A whole folder, whose files are opened once both operands are known.
+    Folder(Folder),
+    /// Does not exist, but may be made.
+    Absent,
+}
+
+pub(super) fn find(
+    reader: &OperandReader<'_>,
+    operand: &Operand,
+    may_be_made: bool,
+    taken: NameFilter<'_>,
+) -> Result<ComparedOperand> {
+    match &operand.located {
+        located if may_be_made && is_absent(located) => return Ok(ComparedOperand::Absent),
+        // the parts of a weight may lie in several files of the folder, which are opened as one
+        Located { place: Place::Folder(folder), suffix: None, .. } if reader.options.dequantize.is_none() => {
+            if may_be_made && folder.is_pattern() {
+                bail!(
+                    "{}: --accept: EXPECTED is a pattern of files without a header, which are not written",
+                    operand.label
+                );
+            }
+            return Ok(ComparedOperand::Folder(folder.clone()));
+        }
+        _ => {}
+    }
+    // only the scales of activations depend on the filter here
+    let mode = if reader.options.dequantize.is_some() { OpenMode::Taking(taken) } else { OpenMode::Plain };
+    let input = reader.open(operand, mode)?;
+    input.select()?;
+    if let Some(glob) = input.glob().filter(|_| may_be_made) {
+        let pattern = glob.text();
+        bail!("{}: --accept: {pattern} is a pattern: name the whole, and give --only {pattern}", input.label());
+    }
+    Ok(ComparedOperand::Opened(input))
+}
+
+impl ComparedOperand {
+    /// Whether it names a tensor, or its format holds only one.
+    fn is_meant(&self) -> bool {
+        matches!(self, Self::Opened(input) if input.names().is_none() || input.member().is_some() && input.glob().is_none())
+    }
+
+    /// Also the only tensor of a container or of a pattern, which counts as one only if the other side is one, too.
+    fn is_one(&self) -> bool {
+        match self {
+            Self::Opened(input) => {
+                let may_be_one = input.glob().is_some() || !input.format().names_files();
+                self.is_meant() || may_be_one && input.select().is_ok_and(|selected| selected.len() == 1)
+            }
+            Self::Folder(_) => false,
+            Self::Absent => true,
+        }
+    }
+
+    /// Returns the only tensor, or the one that the other side names.
+    fn one(&self, reader: &OperandReader<'_>, operand: &Operand, other: (&str, &Self)) -> Result<Member> {
+        let (label, (other, named)) = (&operand.label, other);
+        let name = match named {
+            Self::Opened(input) if named.is_meant() => input.member(),
+            _ => None,
+        };
+        let advice = "name a member after a colon, or a file";
+        let input = match (self, name) {
+            (Self::Opened(input), _) => Arc::clone(input),
+            (Self::Folder(_), Some(_)) => reader.open(operand, OpenMode::Plain)?,
+            (Self::Folder(_), None) => bail!("{label}: is a folder, and {other} is one tensor: {advice}"),
+            (Self::Absent, _) => bail!("{label}: does not exist"),
+        };
+        let n = match (input.glob(), name) {
+            (Some(glob), _) => match input.select()?[..] {
+                [n] => n,
+                ref all => {
+                    bail!("{label}: {} matches {} tensors, and {other} is one: {advice}", glob.text(), all.len())
+                }
+            },
+            (None, Some(_)) if !self.is_one() => input.pick(name)?,
+            // fails for zero or several tensors
+            (None, _) => match input.chosen()? {
+                n if self.is_one() => n,
+                _ => bail!("{label}: an index names all of its tensors, and {other} is one: {advice}"),
+            },
+        };
+        Ok(Member::from_input(input, n))
+    }
+}
 
 pub(super) enum ComparedSides {
     Two(Box<[Member; 2]>),
@@ -38,79 +133,139 @@ pub(super) enum ComparedSides {
     Many(Box<NamedPairs>),
 }
 
-pub(super) struct NamedPairs {
-    pub sides: [Collection; 2],
-    /// In natural order. The names are those of EXPECTED after `--rename`.
-    pub named: Vec<(String, [Option<TensorPlace>; 2])>,
-}
-
 pub(super) fn pair_up(
     reader: &OperandReader<'_>,
     operands: [&Operand; 2],
-    [expected, actual]: [FoundSide; 2],
+    found: &[ComparedOperand; 2],
     members: &MemberOptions,
 ) -> Result<ComparedSides> {
-    let labels = operands.map(|operand| operand.label.as_str());
-    let is_meant = |side: &FoundSide| matches!(side, FoundSide::One { is_meant: true, .. });
-    let root = &operands[0].located;
-    // EXPECTED names one tensor, and `into_one` fails if ACTUAL has several
-    if matches!(expected, FoundSide::Absent) && (actual.is_one() || root.output().1.is_some()) {
-        return Ok(ComparedSides::New(Box::new(actual.into_one(operands[1], labels[0])?)));
+    let (labels, root) = (operands.map(|operand| operand.label.as_str()), &operands[0].located);
+    let one = |side: usize| found[side].one(reader, operands[side], (labels[1 - side], &found[1 - side]));
+    let is_absent = matches!(found[0], ComparedOperand::Absent);
+    // EXPECTED names one tensor, and `one` fails if ACTUAL has several
+    if is_absent && (found[1].is_one() || root.output().1.is_some()) {
+        return Ok(ComparedSides::New(Box::new(one(1)?)));
     }
-    let name = [&expected, &actual].map(|side| side.named().map(str::to_owned));
-    let (expected, actual) = match name {
-        [Some(name), None] => (expected, actual.with_member(&name, reader, operands[1])?),
-        [None, Some(name)] => (expected.with_member(&name, reader, operands[0])?, actual),
-        _ => (expected, actual),
-    };
-    if expected.is_one() && actual.is_one() || is_meant(&expected) || is_meant(&actual) {
-        let expected = expected.into_one(operands[0], labels[1])?;
-        return Ok(ComparedSides::Two(Box::new([expected, actual.into_one(operands[1], labels[0])?])));
+    if found.iter().all(ComparedOperand::is_one) || found.iter().any(ComparedOperand::is_meant) {
+        return Ok(ComparedSides::Two(Box::new([one(0)?, one(1)?])));
     }
-    let folders =
-        [&expected, &actual].map(|side| if let FoundSide::Folder(folder) = side { Some(folder.clone()) } else { None });
-    let makes_folder = matches!(expected, FoundSide::Absent) && !Format::names_container(root.typed());
-    let opening = |side: usize, by_files| {
-        let role = [EXPECTED, ACTUAL][side].name;
+    let is_folder = [0, 1].map(|side: usize| matches!(found[side], ComparedOperand::Folder(_)));
+    let open = |side: usize, by_files| {
         let filter = if side == 0 { members.renaming_filter() } else { members.taken.filter() };
-        let takes_dumps = folders.iter().all(Option::is_some);
-        Opening { role, options: reader.open_options(""), filter, by_files, takes_dumps }
+        let (role, takes_dumps) = ([EXPECTED, ACTUAL][side].name, is_folder == [true; 2]);
+        let opening = Opening { role, options: reader.open_options(""), filter, by_files, takes_dumps };
+        let (input, is_folder) = match &found[side] {
+            ComparedOperand::Opened(input) => (Arc::clone(input), false),
+            ComparedOperand::Folder(folder) => (collection::open_compared(folder, &opening)?.into(), true),
+            ComparedOperand::Absent => (Arc::new(Collection::default().into()), true),
+        };
+        let path = operands[side].located.typed().to_owned();
+        Ok::<_, anyhow::Error>(Side { folder: input.folder().filter(|_| is_folder).cloned(), input, path })
     };
-    let mut sides =
-        [expected.into_many(operands[0], &opening(0, false))?, actual.into_many(operands[1], &opening(1, false))?];
+    let mut sides = [open(0, false)?, open(1, false)?];
+    let makes_folder = is_absent && !Format::names_container(root.typed());
     for (one, other) in [(0, 1), (1, 0)] {
         // beside a folder of several files, a model's names are those of its folder, or nothing would have a partner
-        let is_beside = folders[other].is_some() && sides[other].model().is_none() && !sides[other].is_empty();
-        if let Some(folder) = folders[one].as_ref().filter(|_| is_beside || makes_folder)
-            && sides[one].model().is_some()
-        {
-            sides[one] = Collection::from_folder(folder, &opening(one, true))?;
+        let has_files = |folder: &Arc<Collection>| folder.model.is_none() && !folder.is_empty();
+        let is_beside = is_folder[other] && sides[other].folder.as_ref().is_some_and(has_files);
+        if is_folder[one] && (is_beside || makes_folder) && sides[one].model().is_some() {
+            sides[one] = open(one, true)?;
         }
     }
     Ok(ComparedSides::Many(Box::new(NamedPairs::new(sides, members, labels)?)))
 }
 
+/// A side of a comparison by name.
+pub(super) struct Side {
+    pub input: Arc<Input>,
+    /// The folder that is compared as a whole; its numbers of tensors count files that are not read, too.
+    pub folder: Option<Arc<Collection>>,
+    path: PathBuf,
+}
+
+impl Side {
+    /// Returns names and numbers in natural order.
+    pub(super) fn tensors(&self) -> Result<Vec<(&str, usize)>> {
+        let mut tensors: Vec<_> = match &self.folder {
+            Some(folder) => folder.names().zip(0..).collect(),
+            None => self.input.select()?.into_iter().filter_map(|n| Some((self.input.name(n)?, n))).collect(),
+        };
+        tensors.sort_by(|(a, _), (b, _)| by_numbers(a, b));
+        Ok(tensors)
+    }
+
+    /// Returns the container of all tensors, and its path; `None` for a folder of several files.
+    pub(super) fn container(&self) -> Option<(&Path, &Input)> {
+        let path = self.folder.as_ref().map_or(Some(&self.path), |folder| Some(&folder.open_model()?.path));
+        path.map(|path| (&**path, &*self.input))
+    }
+
+    /// Returns the number of a tensor in the container.
+    pub(super) fn number(&self, n: usize) -> Option<usize> {
+        self.folder.as_ref().map_or(Some(n), |folder| folder.number_in_model(n))
+    }
+
+    pub(super) fn member(&self, n: usize) -> Result<Member> {
+        let (input, n) = match (&self.folder, self.number(n)) {
+            (Some(folder), None) => folder.find(n)?,
+            (_, own) => (Arc::clone(&self.input), own.unwrap_or(n)),
+        };
+        Ok(Member::from_input(input, n))
+    }
+
+    /// Returns the path of the file of a tensor.
+    pub(super) fn path(&self, n: usize) -> &Path {
+        self.folder.as_ref().map_or(&self.path, |folder| &folder.file(n).path)
+    }
+
+    /// Returns the path of its file in the folder, without the ending.
+    pub(super) fn stem(&self, n: usize) -> Option<&str> {
+        self.folder.as_ref()?.file(n).stem.as_deref()
+    }
+
+    pub(super) fn model(&self) -> Option<&ModelFile> {
+        self.folder.as_ref()?.model.as_ref()
+    }
+
+    pub(super) fn is_not_read(&self, n: usize) -> bool {
+        self.folder.as_ref().is_some_and(|folder| folder.is_not_read(n))
+    }
+
+    /// An estimate.
+    fn bytes(&self, n: usize) -> u64 {
+        let described = || self.input.describe(n).map_or(0, |described| described.bytes);
+        self.folder.as_ref().map_or_else(described, |folder| folder.bytes(n))
+    }
+}
+
+pub(super) struct NamedPairs {
+    pub sides: [Side; 2],
+    /// The numbers of tensors, in natural order of their names, which are those of EXPECTED after `--rename`.
+    pub named: Vec<(String, [Option<usize>; 2])>,
+    /// The bytes of each pair, roughly.
+    bytes: Vec<usize>,
+}
+
 /// The partner of a tensor may be in an unreadable file, so it does not count as missing.
-fn unite_broken(named: &mut Vec<(String, [Option<TensorPlace>; 2])>, sides: &[Collection; 2]) {
+fn unite_broken(named: &mut Vec<(String, [Option<usize>; 2])>, sides: &[Side; 2]) {
     let mut united = HashSet::new();
-    for (n, side) in sides.iter().enumerate() {
-        for (name, places) in named.iter_mut().filter(|(_, places)| places[n].is_none()) {
-            if let Some((stem, place)) = side.broken(name) {
-                places[n] = Some(place);
-                united.insert(stem);
-            }
+    for (side, folder) in sides.iter().enumerate().filter_map(|(side, found)| Some((side, found.folder.as_ref()?))) {
+        for (name, numbers) in named.iter_mut().filter(|(_, numbers)| numbers[side].is_none()) {
+            numbers[side] = folder.broken(name);
+            united.extend(numbers[side].and_then(|n| folder.names().nth(n)));
         }
     }
-    named.retain(|(name, places)| places.iter().all(Option::is_some) || !united.contains(&**name));
+    named.retain(|(name, numbers)| numbers.iter().all(Option::is_some) || !united.contains(&**name));
 }
 
 impl NamedPairs {
-    fn new(sides: [Collection; 2], members: &MemberOptions, labels: [&str; 2]) -> Result<Self> {
+    fn new(sides: [Side; 2], members: &MemberOptions, labels: [&str; 2]) -> Result<Self> {
         let filter = members.taken.filter();
-        let [expected, actual] = sides.each_ref().map(Collection::tensors);
-        members.check_renames_of_expected(&names(&expected), &names(&actual))?;
-        let mut expected: Vec<_> =
-            expected.into_iter().map(|(old, place)| (members.renamed(old), old, place)).collect();
+        let (expected, actual) = (sides[0].tensors()?, sides[1].tensors()?);
+        let [own, other] =
+            [&expected, &actual].map(|tensors| tensors.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        members.check_renames_of_expected(&own, &other)?;
+        let mut expected: Vec<_> = expected.into_iter().map(|(old, n)| (members.renamed(old), old, n)).collect();
         expected.sort_by(|(a, ..), (b, ..)| by_numbers(a, b));
         if let Some(twice) = expected.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             let [(name, other, _), (_, old, _)] = [&twice[0], &twice[1]];
@@ -118,26 +273,27 @@ impl NamedPairs {
         }
         let mut actual = actual.into_iter().peekable();
         let mut named = Vec::with_capacity(expected.len().max(actual.len()));
-        let alone = |(name, place): (&str, TensorPlace)| (name.to_owned(), [None, Some(place)]);
-        for (name, _, place) in expected {
+        let alone = |(name, n): (&str, usize)| (name.to_owned(), [None, Some(n)]);
+        for (name, _, n) in expected {
             named.extend(iter::from_fn(|| actual.next_if(|(other, _)| by_numbers(other, &name).is_lt())).map(alone));
             let partner = actual.next_if(|(other, _)| *other == name);
-            named.push((name, [Some(place), partner.map(|(_, place)| place)]));
+            named.push((name, [Some(n), partner.map(|(_, n)| n)]));
         }
         named.extend(actual.map(alone));
         unite_broken(&mut named, &sides);
-        let models: Vec<_> = sides.iter().filter_map(Collection::model).collect();
+        let models: Vec<_> = sides.iter().filter_map(Side::model).collect();
+        let folders = || sides.iter().filter_map(|side| side.folder.as_deref());
         if !members.taken.is_empty() {
             let names: Vec<_> = named.iter().map(|(name, _)| name).collect();
             let mut beside: Vec<Cow<'_, str>> = Vec::new();
             beside.extend(models.iter().flat_map(|model| named.iter().map(|(name, _)| model.within(name).into())));
-            beside.extend(sides.iter().flat_map(Collection::left_out).map(Cow::from));
-            beside.extend(sides.iter().flat_map(|side| side.index_faults().names()).map(Cow::from));
+            beside.extend(folders().flat_map(|folder| &folder.left_out).map(Cow::from));
+            beside.extend(sides.iter().flat_map(|side| side.input.members().index_faults().names()).map(Cow::from));
             members.taken.check_names(&names, &beside)?;
         }
         if named.is_empty() {
             // comparing nothing must not pass
-            let left: Vec<_> = sides.iter().flat_map(Collection::left_alone).collect();
+            let left: Vec<_> = folders().flat_map(|folder| &folder.left_alone).collect();
             let files = counted(left.len(), "file", "files");
             let left = match left.first() {
                 None => String::new(),
@@ -146,54 +302,51 @@ impl NamedPairs {
             bail!("{} and {}: there is no tensor in either{left}", labels[0], labels[1]);
         }
         // a tensor of a folder's model also matches by the name that it would have beside other files
-        named.retain(|(name, places)| {
-            let is_file = |(place, side): (&Option<TensorPlace>, &Collection)| {
-                place.is_some_and(|place| side.is_not_read(place.file))
-            };
-            let is_tensor = !places.iter().zip(&sides).any(is_file);
+        named.retain(|(name, numbers)| {
+            let is_file = |(n, side): (&Option<usize>, &Side)| n.is_some_and(|n| side.is_not_read(n));
+            let is_tensor = !numbers.iter().zip(&sides).any(is_file);
             let by_file = |glob: &Glob| is_tensor && models.iter().any(|model| model.is_matched(glob, name));
             filter.takes_where(|glob| glob.matches(name) || by_file(glob))
         });
         if named.is_empty() {
             bail!("{} and {}: --only and --exclude leave no tensor to compare", labels[0], labels[1]);
         }
-        Ok(Self { sides, named })
-    }
-
-    pub(super) fn places(&self, name: &str) -> [Option<TensorPlace>; 2] {
-        let found = self.named.binary_search_by(|(other, _)| by_numbers(other, name));
-        self.named[found.expect("one of the names that were compared")].1
+        let bytes = |numbers: &[Option<usize>; 2]| {
+            let bytes = |(n, side): (&Option<usize>, &Side)| n.map_or(0, |n| side.bytes(n));
+            usize::try_from(numbers.iter().zip(&sides).map(bytes).fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
+        };
+        let bytes = named.iter().map(|(_, numbers)| bytes(numbers)).collect();
+        Ok(Self { sides, named, bytes })
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
         self.named.binary_search_by(|(other, _)| by_numbers(other, name)).is_ok()
     }
 
-    pub(super) fn left_alone(&self) -> Vec<String> {
-        self.sides.iter().flat_map(Collection::left_alone).map(|path| path.display().to_string()).collect()
+    pub(super) fn folders(&self) -> impl Iterator<Item = &Collection> {
+        self.sides.iter().filter_map(|side| side.folder.as_deref())
     }
 
-    /// Containers beside an index that do not belong to its model.
-    pub(super) fn beside(&self) -> Vec<String> {
-        self.sides.iter().flat_map(Collection::beside).map(|beside| beside.path.display().to_string()).collect()
+    pub(super) fn left_alone(&self) -> Vec<String> {
+        self.folders().flat_map(|folder| &folder.left_alone).map(|path| path.display().to_string()).collect()
     }
 
     /// An estimate.
     pub(super) fn bytes(&self) -> usize {
-        let pairs = self.named.iter().map(|(_, places)| places).filter(|places| places.iter().all(Option::is_some));
-        pairs.map(bytes).fold(0, usize::saturating_add)
+        let pairs = self.named.iter().zip(&self.bytes).filter(|((_, numbers), _)| numbers.iter().all(Option::is_some));
+        pairs.map(|(_, bytes)| *bytes).fold(0, usize::saturating_add)
     }
 
-    fn are_same_files(&self, places: [TensorPlace; 2]) -> bool {
-        let path = |side: usize| self.sides[side].path_if_foreign(places[side]);
+    fn are_same_files(&self, numbers: [usize; 2]) -> bool {
+        let path = |side: usize| self.sides[side].folder.as_ref()?.path_if_foreign(numbers[side]);
         path(0).zip(path(1)).is_some_and(|(one, other)| are_same_files(one, other).unwrap_or(false))
     }
 
     /// Whether both members are passed over, and are stored alike.
-    fn are_same_unread(&self, places: [TensorPlace; 2]) -> bool {
+    fn are_same_unread(&self, numbers: [usize; 2]) -> bool {
         let whole = |side: usize| {
-            let input = self.sides[side].open(places[side].file).ok()?;
-            let stored = input.stored(places[side].number_in(&input).ok()?);
+            let Member { input, n, .. } = self.sides[side].member(numbers[side]).ok()?;
+            let stored = input.stored(n);
             let (entry, bytes) = stored.entry.zip(stored.bytes).filter(|_| stored.is_passed_over)?;
             Some((input.format(), io::Cursor::new(entry).chain(bytes)))
         };
@@ -201,14 +354,9 @@ impl NamedPairs {
         whole(0).zip(whole(1)).is_some_and(is_same)
     }
 
-    pub(super) fn name_of(&self, side: usize, place: TensorPlace) -> Option<&str> {
-        let found = self.named.iter().find(|(_, places)| places[side] == Some(place));
-        found.map(|(name, _)| name.as_str())
-    }
-
     pub(super) fn actual(&self, asked: &AskedDTypes<'_>) -> Result<Vec<NamedSource>> {
-        let open = |(name, places): &(String, [_; 2])| {
-            let source = self.open_one(1, places[1]?, asked.of(Some(name)));
+        let open = |(name, numbers): &(String, [_; 2])| {
+            let source = self.open_one(1, numbers[1]?, asked.of(Some(name)));
             Some(source.map(|source| NamedSource { name: Some(name.clone()), source }))
         };
         self.named.iter().filter_map(open).collect()
@@ -218,29 +366,21 @@ impl NamedPairs {
         if !asked.depends_on_others() {
             return;
         }
-        for (name, places) in &self.named {
-            for (side, place) in self.sides.iter().zip(places) {
-                let describe = |place: &TensorPlace| {
-                    let input = side.open(place.file).ok()?;
-                    input.describe(place.number_in(&input).ok()?).ok()
-                };
-                let described = place.as_ref().and_then(describe);
+        for (name, numbers) in &self.named {
+            for (side, n) in self.sides.iter().zip(numbers) {
+                let member = n.and_then(|n| side.member(n).ok());
+                let described = member.and_then(|member| member.input.describe(member.n).ok());
                 described.into_iter().for_each(|described| asked.look_at(Some(name), &described.meta.dtype));
             }
         }
     }
 
-    pub(super) fn open(&self, places: [TensorPlace; 2], asked: DTypeOption<'_>) -> Result<[Source; 2]> {
-        let inputs = [self.sides[0].open(places[0].file)?, self.sides[1].open(places[1].file)?];
-        let numbers = [places[0].number_in(&inputs[0])?, places[1].number_in(&inputs[1])?];
-        let [expected, actual] = inputs;
-        open_two(&[Member::from_input(expected, numbers[0]), Member::from_input(actual, numbers[1])], asked)
+    pub(super) fn open(&self, [expected, actual]: [usize; 2], asked: DTypeOption<'_>) -> Result<[Source; 2]> {
+        open_two(&[self.sides[0].member(expected)?, self.sides[1].member(actual)?], asked)
     }
 
-    pub(super) fn open_one(&self, side: usize, place: TensorPlace, asked: DTypeOption<'_>) -> Result<Source> {
-        let input = self.sides[side].open(place.file)?;
-        let n = place.number_in(&input)?;
-        Member::from_input(input, n).source(asked)
+    pub(super) fn open_one(&self, side: usize, n: usize, asked: DTypeOption<'_>) -> Result<Source> {
+        self.sides[side].member(n)?.source(asked)
     }
 }
 
@@ -260,10 +400,6 @@ fn has_same_bytes(one: impl Read, other: impl Read) -> io::Result<bool> {
         one.consume(len);
         other.consume(len);
     }
-}
-
-fn names<'a>(tensors: &[(&'a str, TensorPlace)]) -> Vec<&'a str> {
-    tensors.iter().map(|(name, _)| *name).collect()
 }
 
 /// Opens both together, since text gets its dtype from the other side.
@@ -301,61 +437,60 @@ impl From<NamedResult> for ComparedPair {
 }
 
 impl Comparing<'_> {
-    /// Goes on after pairs that cannot be read. Returns the names that were read and do not pass.
-    pub(super) fn compare(&self, models: &mut Models, progress: Progress<'_>) -> Result<Vec<String>> {
-        let named = &self.pairs.named;
+    /// Goes on after pairs that cannot be read. Returns the pairs that were read and do not pass.
+    pub(super) fn compare(&self, models: &mut Models, progress: Progress<'_>) -> Result<Vec<usize>> {
+        let NamedPairs { sides, named, bytes } = self.pairs;
         let asked: Vec<_> = named.iter().map(|(name, _)| self.asked.of(Some(name))).collect();
-        let asks = self.pairs.sides.iter().any(Collection::costs_requests);
-        let bytes: Vec<_> = named.iter().map(|(_, places)| bytes(places)).collect();
+        let asks = sides.iter().any(|side| as_address(&side.path).is_some());
         let (mut files, mut failed) = (FilePairs::default(), Vec::new());
         share_by_size(
             self.effort.limits.threads.for_requests(asks),
-            &bytes,
+            bytes,
             |n, threads| {
                 let limits = Limits { threads, ..self.effort.limits };
-                self.pair(&named[n].0, &named[n].1, asked[n], Effort { limits, ..self.effort }, progress)
+                self.pair(n, asked[n], Effort { limits, ..self.effort }, progress)
             },
             |n, pair| {
-                let found = self.add_beside(pair, &named[n].1, models, &mut files);
-                add(models, &mut failed, &named[n].0, found)
+                let found = self.add_beside(pair, n, models, &mut files);
+                let verdict = found.verdict();
+                failed.extend((!verdict.passes() && verdict != TensorVerdict::Unreadable).then_some(n));
+                Ok(models.add(&named[n].0, &found)?)
             },
         )?;
-        let [one, other] = self.pairs.sides.each_ref().map(|side| &side.without_tensors);
-        for (stem, metadata) in one.iter().filter_map(|(stem, own)| Some((stem, [&**own, &**other.get(stem)?]))) {
-            let differing = DifferingNames::of_files(metadata)?.behind(&format!("{stem}:"));
-            models.add_beside(differing, (self.options)(stem).metadata);
+        if let [Some(one), Some(other)] = sides.each_ref().map(|side| side.folder.as_ref()) {
+            for (stem, own) in &one.without_tensors {
+                let Some(other) = other.without_tensors.get(stem) else { continue };
+                let differing = DifferingNames::of_files([&**own, &**other])?.behind(&format!("{stem}:"));
+                models.add_beside(differing, (self.options)(stem).metadata);
+            }
         }
         Ok(failed)
     }
 
     pub(super) fn compare_one(
         &self,
-        name: &str,
-        places: &[Option<TensorPlace>; 2],
+        n: usize,
         models: &mut Models,
         files: &mut FilePairs,
         progress: Progress<'_>,
     ) -> Result<NamedResult> {
-        let pair = self.pair(name, places, self.asked.of(Some(name)), self.effort, progress)?;
-        Ok(self.add_beside(pair, places, models, files))
+        let pair = self.pair(n, self.asked.of(Some(&self.pairs.named[n].0)), self.effort, progress)?;
+        Ok(self.add_beside(pair, n, models, files))
     }
 
-    fn pair(
-        &self,
-        name: &str,
-        places: &[Option<TensorPlace>; 2],
-        asked: DTypeOption<'_>,
-        effort: Effort,
-        progress: Progress<'_>,
-    ) -> Result<ComparedPair> {
-        let [Some(expected), Some(actual)] = *places else {
-            return Ok(self.alone(name, *places, asked).unwrap_or_else(|error| unreadable(&error, false)).into());
+    fn pair(&self, n: usize, asked: DTypeOption<'_>, effort: Effort, progress: Progress<'_>) -> Result<ComparedPair> {
+        let (name, numbers) = &self.pairs.named[n];
+        let numbers = match *numbers {
+            [Some(expected), Some(actual)] => [expected, actual],
+            [Some(n), None] => return Ok(self.alone(name, 0, n, asked).into()),
+            [None, Some(n)] => return Ok(self.alone(name, 1, n, asked).into()),
+            [None, None] => unreachable!("a name comes from a tensor of one of the sides"),
         };
-        let (places, is_golden) = ([expected, actual], self.is_golden);
-        let mut sources = match self.pairs.open(places, asked) {
+        let is_golden = self.is_golden;
+        let mut sources = match self.pairs.open(numbers, asked) {
             Ok(sources) => sources,
-            Err(_) if self.pairs.are_same_unread(places) => return Ok(NamedResult::SameBytes.into()),
-            Err(_) if self.pairs.are_same_files(places) => return Ok(NamedResult::SameBytes.into()),
+            Err(_) if self.pairs.are_same_unread(numbers) => return Ok(NamedResult::SameBytes.into()),
+            Err(_) if self.pairs.are_same_files(numbers) => return Ok(NamedResult::SameBytes.into()),
             Err(error) => return Ok(unreadable(&error, is_golden).into()),
         };
         let options = (self.options)(name);
@@ -370,15 +505,10 @@ impl Comparing<'_> {
 
     /// Adds the differences in metadata and attachments, once for each pair of files. In a folder each name begins with
     /// that of its file.
-    fn add_beside(
-        &self,
-        pair: ComparedPair,
-        places: &[Option<TensorPlace>; 2],
-        models: &mut Models,
-        files: &mut FilePairs,
-    ) -> NamedResult {
+    fn add_beside(&self, pair: ComparedPair, n: usize, models: &mut Models, files: &mut FilePairs) -> NamedResult {
         let Some(PairBeside { sources, counts }) = pair.beside else { return pair.found };
-        let stem = [0, 1].into_iter().find_map(|side: usize| self.pairs.sides[side].stem(places[side]?.file));
+        let NamedPairs { sides, named, .. } = self.pairs;
+        let stem = sides.iter().zip(named[n].1).find_map(|(side, n)| side.stem(n?));
         let before = stem.map_or_else(String::new, |stem| format!("{stem}:"));
         match files.differing(&sources) {
             Ok(differing) => {
@@ -389,32 +519,19 @@ impl Comparing<'_> {
         }
     }
 
-    fn alone(&self, name: &str, places: [Option<TensorPlace>; 2], asked: DTypeOption<'_>) -> Result<NamedResult> {
-        let side = usize::from(places[0].is_none());
-        let place = places[side].expect("a name comes from a tensor of one of the sides");
-        let source = self.pairs.open_one(side, place, asked)?;
-        let outline = Outline::new(source.dtype(), source.shape());
-        let lone = LoneTensor { outline, renamed: (self.partner)(side, name) };
-        Ok(if side == 0 { NamedResult::Missing(lone) } else { NamedResult::Extra(lone) })
+    fn alone(&self, name: &str, side: usize, n: usize, asked: DTypeOption<'_>) -> NamedResult {
+        let lone = |source: Source| {
+            let outline = Outline::new(source.dtype(), source.shape());
+            LoneTensor { outline, renamed: (self.partner)(side, name) }
+        };
+        match self.pairs.open_one(side, n, asked).map(lone) {
+            Ok(lone) => [NamedResult::Missing, NamedResult::Extra][side](lone),
+            Err(error) => unreadable(&error, false),
+        }
     }
-}
-
-/// The bytes of a pair, roughly.
-fn bytes(places: &[Option<TensorPlace>; 2]) -> usize {
-    let bytes = places.iter().flatten().fold(0, |sum: u64, place| sum.saturating_add(place.bytes));
-    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 fn unreadable(error: &anyhow::Error, is_golden: bool) -> NamedResult {
     let is_replaceable = is_golden && is_damaged(error);
     (if is_replaceable { NamedResult::Damaged } else { NamedResult::Unreadable })(message(error))
-}
-
-/// Unreadable pairs do not count as `failed`.
-fn add(models: &mut Models, failed: &mut Vec<String>, name: &str, found: NamedResult) -> Result<()> {
-    let verdict = found.verdict();
-    if !verdict.passes() && verdict != TensorVerdict::Unreadable {
-        failed.push(name.to_owned());
-    }
-    Ok(models.add(name, &found)?)
 }

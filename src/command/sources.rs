@@ -144,7 +144,7 @@ impl<'a> OperandReader<'a> {
             None => input,
         };
         self.run.io.containers.add(&input);
-        if let (Some(beside), None, false) = (&input.beside, input.member(), self.run.quiet) {
+        if let (Some(beside), None, false) = (input.beside_message(), input.member(), self.run.quiet) {
             note(&self.run.io.stderr, &format!("{label}: {beside}"))?;
         }
         Ok(input.into())

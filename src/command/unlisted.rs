@@ -25,7 +25,7 @@ pub(super) fn compare(
     effort: Effort,
 ) -> UnlistedResult {
     let filters = [members.renaming_filter(), members.taken.filter()];
-    let faults = [0, 1].map(|side: usize| pairs.sides[side].index_faults().taken_by(filters[side]));
+    let faults = [0, 1].map(|side: usize| pairs.sides[side].input.members().index_faults().taken_by(filters[side]));
     let mut named: BTreeMap<String, [Option<&UnlistedTensor>; 2]> = BTreeMap::new();
     for (side, IndexFaults { unlisted, .. }) in faults.iter().enumerate() {
         for tensor in unlisted {
@@ -54,7 +54,8 @@ pub(super) fn compare(
     let different = named.iter().filter_map(differs).collect();
     let mut lines = Vec::new();
     for (side, label) in labels.into_iter().enumerate() {
-        let messages = [pairs.sides[side].beside_message(), faults[side].message()];
+        let folder = pairs.sides[side].folder.as_ref();
+        let messages = [folder.and_then(|folder| folder.beside_message()), faults[side].message()];
         lines.extend(messages.into_iter().flatten().map(|message| format!("{label}: {message}")));
     }
     UnlistedResult { names: named.into_keys().collect(), different, lines }

@@ -1,12 +1,12 @@
-//! Finds tensors by name in a container, an index or a folder.
+//! Finds the tensors in the files of a folder.
 //!
 //! Files of several tensors are opened at once for their names and stay open. Files of one tensor are opened on demand,
 //! so that a folder may have more files than a process may open.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
-use std::slice;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::{mem, slice};
 
 pub use super::folder::MAX_FILES;
 use super::folder::{BesideIndex, FileNotRead, Folder, FolderFile, FolderFiles, IndexedFolder};
@@ -19,7 +19,6 @@ use crate::error::{Context, Error, Result, bail, malformed};
 use crate::format::glob::Glob;
 use crate::format::name_filter::{ModelFile, NameFilter};
 use crate::format::name_order::by_numbers;
-use crate::storage::requests::as_address;
 use crate::storage::source::FileMetadata;
 
 /// The number of containers that stay open.
@@ -39,11 +38,14 @@ pub struct Opening<'a> {
     pub takes_dumps: bool,
 }
 
-/// Tensors by name.
+/// The tensors of a folder, and its files.
 #[derive(Debug, Default)]
 pub struct Collection {
     pub(super) files: Vec<Listed>,
-    pub(super) tensors: HashMap<String, TensorPlace>,
+    /// In natural order of their names. Files of formats that are not read count as tensors and come after the others.
+    pub(super) tensors: Vec<(String, TensorPlace)>,
+    /// The number of tensors before the files of formats that are not read.
+    pub(super) read: usize,
     /// The metadata of containers without tensors, by their names without endings.
     pub without_tensors: BTreeMap<String, Arc<FileMetadata>>,
     /// Numbers of files by their names without endings.
@@ -51,85 +53,55 @@ pub struct Collection {
     pub(super) options: OpenOptions,
     pub(super) open: usize,
     /// File 0, if all tensors belong to one model.
-    pub(super) model: Option<ModelFile>,
+    pub model: Option<ModelFile>,
     /// Names of tensors outside the model.
-    pub(super) left_out: Vec<String>,
-    pub(super) left_alone: Vec<PathBuf>,
-    pub(super) beside: Vec<BesideIndex>,
+    pub left_out: Vec<String>,
+    /// The files without tensors, sorted.
+    pub left_alone: Vec<PathBuf>,
+    /// The containers beside indices.
+    pub beside: Vec<BesideIndex>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub struct Listed {
     pub path: PathBuf,
-    pub label: String,
-    /// The path in the folder without the ending; `None` outside a folder.
+    pub(super) label: String,
+    /// The path in the folder without the ending; `None` for the open file of the only model.
     pub stem: Option<String>,
-    pub input: Option<Arc<Input>>,
-    pub parts: Vec<String>,
+    pub(super) input: Option<Arc<Input>>,
+    pub(super) parts: Vec<String>,
     /// Whether it holds any number of named tensors.
-    pub is_container: bool,
-    pub is_not_read: bool,
+    pub(super) is_container: bool,
     /// Whether it may hold several tensors and cannot be opened.
-    pub is_broken: bool,
+    pub(super) is_broken: bool,
     /// The error to return on opening.
-    pub refused: Option<Error>,
+    pub(super) refused: Option<Error>,
+    /// The view of a file without a header.
     pub view: Option<RawView>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TensorPlace {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TensorPlace {
     pub file: usize,
-    /// `None` if the file has not been opened.
-    pub(super) member: Option<usize>,
+    /// Its number in the file; `None` if the file has not been opened.
+    pub number: Option<usize>,
     /// Approximate.
     pub bytes: u64,
 }
 
 impl TensorPlace {
     pub(super) fn of_file(file: usize, bytes: u64) -> Self {
-        Self { file, member: None, bytes }
+        Self { file, number: None, bytes }
     }
 
     /// Describing a tensor may read the file, so an unwanted one gets size 0.
     pub(super) fn of_member(file: usize, input: &Input, n: usize, is_wanted: bool) -> Self {
         let described = if is_wanted { input.describe(n).ok() } else { None };
-        Self { file, member: Some(n), bytes: described.map_or(0, |described| described.bytes) }
-    }
-
-    pub fn member(&self) -> Option<usize> {
-        self.member
-    }
-
-    /// Returns the number of the tensor in its open file.
-    ///
-    /// # Errors
-    /// The file holds several tensors instead of one.
-    pub fn number_in(&self, input: &Input) -> Result<usize> {
-        self.member.map_or_else(|| input.pick(None), Ok)
+        Self { file, number: Some(n), bytes: described.map_or(0, |described| described.bytes) }
     }
 }
 
 impl Collection {
-    /// Lists the named tensors of a container or an index that its path selects.
-    ///
-    /// # Errors
-    /// The path selects no tensor.
-    pub fn from_input(input: Arc<Input>, path: &Path, opening: &Opening<'_>) -> Result<Self> {
-        let members = input.select()?.into_iter().filter_map(|n| Some((n, input.name(n)?)));
-        let tensors = members
-            .map(|(n, name)| (name.to_owned(), TensorPlace::of_member(0, &input, n, opening.filter.takes(name))));
-        let tensors = tensors.collect();
-        let (path, label) = (path.to_owned(), input.label().to_owned());
-        let is_container = input.names().is_some();
-        let file = Listed { path, label, is_container, input: Some(input), ..Listed::default() };
-        Ok(Self { files: vec![file], tensors, options: opening.options.clone(), open: 1, ..Self::default() })
-    }
-
-    /// Whether any file is on a server.
-    pub fn costs_requests(&self) -> bool {
-        self.files.iter().any(|file| as_address(&file.path).is_some())
-    }
-
     /// Lists the tensors of a folder and its subfolders as `PATH/STEM`, or `PATH/STEM:NAME` in a container.
     ///
     /// An index replaces the files that it names. If the filter leaves one model and otherwise only texts, names have
@@ -138,7 +110,7 @@ impl Collection {
     ///
     /// # Errors
     /// The folder cannot be read, or has more than [`MAX_FILES`] files or tensors.
-    pub fn from_folder(folder: &Folder, opening: &Opening<'_>) -> Result<Self> {
+    pub(super) fn from_folder(folder: &Folder, opening: &Opening<'_>) -> Result<Self> {
         let mut listed = folder.files().map_err(|unread| unread.error(opening.role))?;
         let dumps = dumps::add_to(&mut listed, folder, opening.options.shapes.as_deref());
         dumps.with_context(|| format!("{} {}", opening.role, folder.path.display()))?;
@@ -169,6 +141,7 @@ impl Collection {
         if folder.pattern.is_none() && (opening.takes_dumps || opening.options.shapes.is_some()) {
             not_read.extend(collection.take_dumps(&folder.path, opening.options.shapes.as_deref()));
         }
+        collection.sort();
         for file in not_read {
             collection.add_not_read(file, opening.role);
         }
@@ -217,36 +190,35 @@ impl Collection {
         Ok(pointers)
     }
 
-    pub fn model(&self) -> Option<&ModelFile> {
-        self.model.as_ref()
-    }
-
-    /// Returns the names of tensors outside the model.
-    pub fn left_out(&self) -> &[String] {
-        &self.left_out
+    fn sort(&mut self) {
+        // Files list most names in natural order, and sorting such lists takes few comparisons.
+        self.tensors.sort_by(|(a, _), (b, _)| by_numbers(a, b));
+        // the last of equal names is meant
+        self.tensors.dedup_by(|next, last| next.0 == last.0 && (mem::swap(next, last), true).1);
+        self.read = self.tensors.len();
     }
 
     fn has(&self, glob: &Glob) -> bool {
-        self.tensors.keys().any(|name| glob.matches(name))
+        self.tensors.iter().any(|(name, _)| glob.matches(name))
     }
 
-    /// Returns the files without tensors, sorted.
-    pub fn left_alone(&self) -> &[PathBuf] {
-        &self.left_alone
+    /// Returns the number of the readable tensor of this name.
+    pub(super) fn number(&self, name: &str) -> Option<usize> {
+        self.tensors[..self.read].binary_search_by(|(other, _)| by_numbers(other, name)).ok()
     }
 
-    /// Returns the stem and place of the unreadable file or folder that would hold a tensor.
-    pub fn broken(&self, name: &str) -> Option<(&str, TensorPlace)> {
+    /// Returns the number of the unreadable file or folder that would hold a tensor.
+    pub fn broken(&self, name: &str) -> Option<usize> {
         if let (Some(_), [Listed { is_broken: true, stem: Some(stem), .. }, ..]) = (&self.model, &*self.files) {
             // The tensors of a broken model are unknown.
-            return Some((stem, TensorPlace::of_file(0, 0)));
+            return self.number(stem);
         }
         name.match_indices([':', '/']).find_map(|(at, mark)| {
-            let (stem, file) = self.stems.get_key_value(&name[..at])?;
-            let Listed { is_broken, refused, path, .. } = &self.files[*file];
+            let stem = &name[..at];
+            let Listed { is_broken, refused, path, .. } = self.file_of_stem(stem)?;
             // Tensors follow `/` in a folder and `:` in a file.
             let is_folder = refused.is_some() && path.is_dir() && Format::from_folder(path).is_none();
-            (*is_broken && is_folder == (mark == "/")).then_some((stem.as_str(), TensorPlace::of_file(*file, 0)))
+            if *is_broken && is_folder == (mark == "/") { self.number(stem) } else { None }
         })
     }
 
@@ -269,9 +241,9 @@ impl Collection {
         let shards = container.as_ref().filter(|_| is_index);
         let shards = shards.map_or_else(Vec::new, |input| input.members().files.to_vec());
         if let Some(other) = self.stems.get(&stem).copied() {
-            let (one, two) = (self.path(other).display(), path.display());
+            let (one, two) = (self.files[other].path.display(), path.display());
             let error = malformed!("two files of one name: {one} and {two}");
-            self.tensors.retain(|_, place| place.file != other);
+            self.tensors.retain(|(_, place)| place.file != other);
             self.refuse(path, stem, error);
             return Ok(shards);
         }
@@ -280,7 +252,7 @@ impl Collection {
             None => {
                 // An unopened container is filtered by its prefix.
                 let name = if is_opened || !format.is_container() { stem.clone() } else { format!("{stem}:") };
-                self.tensors.insert(name, TensorPlace::of_file(file, bytes));
+                self.tensors.push((name, TensorPlace::of_file(file, bytes)));
             }
             Some(input) => {
                 let metadata = input.members().container.as_ref().filter(|container| container.names.is_empty());
@@ -289,7 +261,7 @@ impl Collection {
                 for (n, name) in input.names().into_iter().flatten().enumerate() {
                     let name = format!("{stem}:{name}");
                     let place = TensorPlace::of_member(file, input, n, filter.takes(&name));
-                    self.tensors.insert(name, place);
+                    self.tensors.push((name, place));
                 }
             }
         }
@@ -307,54 +279,61 @@ impl Collection {
         Ok(shards)
     }
 
-    /// Returns names and places in natural order.
-    pub fn tensors(&self) -> Vec<(&str, TensorPlace)> {
-        let mut tensors: Vec<_> = self.tensors.iter().map(|(name, place)| (name.as_str(), *place)).collect();
-        // Files list most names in natural order, and a sorted list takes a fraction of the comparisons.
-        tensors.sort_unstable_by_key(|(_, place)| (place.file, place.member));
-        tensors.sort_by(|(a, _), (b, _)| by_numbers(a, b));
-        tensors
+    /// Returns the names of all tensors by their numbers.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tensors.iter().map(|(name, _)| name.as_str())
     }
 
     pub fn is_empty(&self) -> bool {
-        self.tensors.values().all(|place| self.is_not_read(place.file))
+        self.read == 0
     }
 
-    /// Returns whether the file's format is not supported.
-    pub fn is_not_read(&self, file: usize) -> bool {
-        self.files[file].is_not_read
+    /// Returns whether tensor `n` stands for a file of a format that is not read.
+    pub fn is_not_read(&self, n: usize) -> bool {
+        n >= self.read
     }
 
-    /// Returns whether a file has no header and a known view.
-    pub fn is_dump(&self, file: usize) -> bool {
-        self.files[file].view.is_some()
+    /// Returns the file of tensor `n`.
+    pub fn file(&self, n: usize) -> &Listed {
+        &self.files[self.tensors[n].1.file]
     }
 
-    pub fn path(&self, file: usize) -> &Path {
-        &self.files[file].path
+    /// Returns the file with this [`stem`](Listed::stem).
+    pub fn file_of_stem(&self, stem: &str) -> Option<&Listed> {
+        self.stems.get(stem).map(|file| &self.files[*file])
     }
 
-    /// Returns the path of a file in its folder without the ending.
-    pub fn stem(&self, file: usize) -> Option<&str> {
-        self.files[file].stem.as_deref()
+    /// Returns the approximate bytes of tensor `n`.
+    pub fn bytes(&self, n: usize) -> u64 {
+        self.tensors[n].1.bytes
     }
 
-    /// Returns the file with this [`stem`](Self::stem).
-    pub fn file_of_stem(&self, stem: &str) -> Option<usize> {
-        self.stems.get(stem).copied()
+    /// Returns the file of the only model, which is opened itself.
+    pub fn open_model(&self) -> Option<&Listed> {
+        self.files.first().filter(|file| file.stem.is_none())
     }
 
-    /// Returns the open container; `None` for a folder.
-    pub fn container(&self) -> Option<&Input> {
-        self.files.first().filter(|file| file.stem.is_none())?.input.as_deref()
+    /// Returns the number of tensor `n` of the only model in its file.
+    pub fn number_in_model(&self, n: usize) -> Option<usize> {
+        self.tensors[n].1.number.filter(|_| self.file(n).stem.is_none())
+    }
+
+    /// Opens the file of tensor `n`, and returns the number of the tensor in it.
+    ///
+    /// # Errors
+    /// The file cannot be read, two files have one name, or the file holds several tensors instead of one.
+    pub fn find(&self, n: usize) -> Result<(Arc<Input>, usize)> {
+        let input = self.open(self.file(n))?;
+        let number = self.tensors[n].1.number.map_or_else(|| input.pick(None), Ok)?;
+        Ok((input, number))
     }
 
     /// Opens a file, or returns the open one.
     ///
     /// # Errors
     /// The file cannot be read, or two files have one name.
-    pub fn open(&self, file: usize) -> Result<Arc<Input>> {
-        match &self.files[file] {
+    pub fn open(&self, file: &Listed) -> Result<Arc<Input>> {
+        match file {
             Listed { input: Some(input), .. } => Ok(Arc::clone(input)),
             Listed { refused: Some(error), .. } => Err(error.clone()),
             closed => Ok(closed.reopen(&self.options)?.into()),
@@ -373,7 +352,7 @@ impl Listed {
     }
 }
 
-/// Opens a file, or a folder as a container of the tensors of [`Collection::from_folder`].
+/// Opens a file, or a folder as a container of its tensors.
 ///
 /// # Errors
 /// The file or folder cannot be read, or no tensor of the folder has a supported format.
@@ -382,9 +361,10 @@ pub fn open(options: &OpenOptions, located: &Located, filter: NameFilter<'_>) ->
         Place::Folder(folder) if options.is_for_files() => folder,
         _ => return options.open(located),
     };
+    let label = || options.label.clone();
     let opening =
         |filter| Opening { role: "file", options: options.clone(), filter, by_files: false, takes_dumps: false };
-    let listed = |filter| Collection::from_folder(folder, &opening(filter)).with_context(|| options.label.clone());
+    let listed = |filter| Collection::from_folder(folder, &opening(filter)).with_context(label);
     let mut collection = listed(filter)?;
     if let Some(glob) = located.suffix.as_deref().map(Glob::new).filter(|glob| !collection.has(glob)) {
         let named = listed(NameFilter { only: slice::from_ref(&glob), ..NameFilter::default() })?;
@@ -392,5 +372,15 @@ pub fn open(options: &OpenOptions, located: &Located, filter: NameFilter<'_>) ->
             collection = named;
         }
     }
-    Ok(Input { member: located.suffix.clone(), ..collection.into_input(options.label.clone(), filter)? })
+    collection.check_some_read(filter).with_context(label)?;
+    Ok(Input { label: label(), member: located.suffix.clone(), ..Input::from(collection) })
+}
+
+/// Opens a folder to compare it: a container of its tensors, whose [`folder`](Input::folder) also has files of formats
+/// that are not read.
+///
+/// # Errors
+/// The folder cannot be read, or has more than [`MAX_FILES`] files or tensors.
+pub fn open_compared(folder: &Folder, opening: &Opening<'_>) -> Result<Input> {
+    Ok(Collection::from_folder(folder, opening)?.into())
 }

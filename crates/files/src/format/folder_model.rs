@@ -11,26 +11,28 @@ use super::folder::FileNotRead;
 use super::open::Input;
 use super::{dumps, foreign};
 use crate::error::{Advice, Error, ErrorKind, Result, malformed};
-use crate::format::name_filter::{InFolder, ModelFile, NameFilter};
+use crate::format::name_filter::{ModelFile, NameFilter};
+use crate::format::name_order::by_numbers;
 
 impl Input {
-    pub(super) fn of_folder(mut self, label: String, folder: InFolder) -> Self {
-        (self.label, self.folder) = (label, Some(folder.into()));
-        self
+    /// Returns the only model of the folder that was opened.
+    fn model(&self) -> Option<&ModelFile> {
+        let folder = self.folder.as_deref()?;
+        folder.model.as_ref().filter(|_| !folder.files[0].is_broken)
     }
 
     /// Returns whether a filter takes member `n`, by its own name or with the stem of the model.
     pub fn is_taken(&self, n: usize, filter: NameFilter<'_>) -> bool {
         let name = self.name(n).unwrap_or_default();
-        self.folder.as_ref().map_or_else(|| filter.takes(name), |folder| filter.takes_of(&folder.model, name))
+        self.model().map_or_else(|| filter.takes(name), |model| filter.takes_of(model, name))
     }
 
     /// Returns further names that patterns may match: with the stem, excluded, missing in an index, or left alone.
     pub fn names_beside(&self) -> Vec<String> {
         let mut names = [self.members().index_faults().names(), self.left_alone.clone()].concat();
-        if let Some(InFolder { model, left_out, .. }) = self.folder.as_deref() {
+        if let (Some(model), Some(folder)) = (self.model(), &self.folder) {
             names.extend(self.names().unwrap_or_default().iter().map(|name| model.within(name)));
-            names.extend(left_out.iter().cloned());
+            names.extend(folder.left_out.iter().cloned());
         }
         names
     }
@@ -67,36 +69,37 @@ impl Collection {
         self.tensors.iter().any(|(name, place)| place.file == file && is_wanted(name))
     }
 
-    /// Returns the path if the format is not supported or the file is a Git LFS pointer.
-    pub fn path_if_not_read(&self, place: TensorPlace) -> Option<&Path> {
-        let file = &self.files[place.file];
-        let bytes = || fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
-        let is_closed = file.input.is_none() && file.refused.is_none();
-        let is_pointer = || is_closed && foreign::is_pointer_at(&file.path, bytes());
-        (file.is_not_read || is_pointer()).then_some(&*file.path)
+    /// Returns whether tensor `n` is of a format that is not read, or a Git LFS pointer.
+    fn is_unsupported(&self, n: usize) -> bool {
+        let Listed { path, input, refused, .. } = self.file(n);
+        let bytes = || fs::metadata(path).map_or(0, |metadata| metadata.len());
+        let is_closed = input.is_none() && refused.is_none();
+        self.is_not_read(n) || is_closed && foreign::is_pointer_at(path, bytes())
     }
 
-    /// Returns the path if the name or the content has an unsupported format. Reads the file.
-    pub fn path_if_foreign(&self, place: TensorPlace) -> Option<&Path> {
-        let file = &self.files[place.file];
-        let is_foreign = || file.input.is_none() && foreign::is_holder(&file.path);
-        self.path_if_not_read(place).or_else(|| is_foreign().then_some(&*file.path))
+    /// Returns the path of tensor `n` if the name or the content has a format that is not read. Reads the file.
+    pub fn path_if_foreign(&self, n: usize) -> Option<&Path> {
+        let Listed { path, input, stem, .. } = self.file(n);
+        let is_open = stem.is_none() || input.is_some();
+        (self.is_unsupported(n) || !is_open && foreign::is_holder(path)).then_some(path)
     }
 
     /// Refuses a folder without readable tensors, and names the first ones.
     pub(super) fn check_some_read(&self, filter: NameFilter<'_>) -> Result<()> {
         const NAMED: usize = 5;
-        if !self.tensors.values().all(|place| self.path_if_not_read(*place).is_some()) {
+        if !(0..self.tensors.len()).all(|n| self.is_unsupported(n)) {
             return Ok(());
         }
-        let line = |(name, place): (&str, TensorPlace)| {
-            let file = &self.files[place.file];
+        let line = |n: usize| {
+            let (name, file) = (&self.tensors[n].0, self.file(n));
             let what = file.refused.as_ref().map_or(foreign::POINTS, Error::message);
-            let ending = if file.is_not_read { None } else { file.path.extension() };
+            let ending = if self.is_not_read(n) { None } else { file.path.extension() };
             let ending = ending.map_or_else(String::new, |ending| format!(".{}", ending.display()));
             filter.excluding().takes(name).then(|| format!("{name}{ending}: {what}"))
         };
-        let all: Vec<_> = self.tensors().into_iter().filter_map(line).collect();
+        let mut order: Vec<_> = (0..self.tensors.len()).collect();
+        order.sort_by(|a, b| by_numbers(&self.tensors[*a].0, &self.tensors[*b].0));
+        let all: Vec<_> = order.into_iter().filter_map(line).collect();
         let more = if all.len() > NAMED { format!("; and {} more", all.len() - NAMED) } else { String::new() };
         match all.is_empty() {
             true => Ok(()),
@@ -112,11 +115,11 @@ impl Collection {
     pub(super) fn add_not_read(&mut self, FileNotRead { path, name, what }: FileNotRead, role: &str) {
         let label = format!("{role} {}", path.display());
         // A tensor may already have the name of the file.
-        let name = if self.tensors.contains_key(&name) { path.display().to_string() } else { name };
-        self.tensors.insert(name.clone(), TensorPlace::of_file(self.files.len(), 0));
+        let name = if self.number(&name).is_some() { path.display().to_string() } else { name };
+        self.tensors.push((name.clone(), TensorPlace::of_file(self.files.len(), 0)));
         let refused = Error::from_kind(ErrorKind::Unsupported, what).within(label.clone());
         let refused = Some(if what == dumps::UNKNOWN { refused.advising(Advice::GiveShapes) } else { refused });
-        self.files.push(Listed { path, label, stem: Some(name), is_not_read: true, refused, ..Listed::default() });
+        self.files.push(Listed { path, label, stem: Some(name), refused, ..Listed::default() });
     }
 
     /// Takes the files without a header, except for those with items of a model, from the files that are left alone.
@@ -134,9 +137,10 @@ impl Collection {
     /// The files of external data, and those beside OpenVINO IR.
     fn files_of_models(&self) -> HashSet<PathBuf> {
         let mut found = HashSet::new();
-        for (n, Listed { path, .. }) in self.files.iter().enumerate().filter(|(_, file)| file.is_container) {
+        for file in self.files.iter().filter(|file| file.is_container) {
+            let path = &file.path;
             found.extend((path.extension() == Some("xml".as_ref())).then(|| path.with_extension("bin")));
-            let Ok(input) = self.open(n) else { continue };
+            let Ok(input) = self.open(file) else { continue };
             let described = (0..input.names().map_or(0, <[_]>::len)).filter_map(|n| input.describe(n).ok());
             let holders = described.filter_map(|found| found.elsewhere?.holder);
             found.extend(holders.map(|holder| path.with_file_name(&*holder)));
@@ -147,31 +151,26 @@ impl Collection {
     pub(super) fn refuse(&mut self, path: PathBuf, stem: String, error: Error) {
         let file = self.files.len();
         self.stems.insert(stem.clone(), file);
-        self.tensors.insert(stem.clone(), TensorPlace::of_file(file, 0));
+        self.tensors.push((stem.clone(), TensorPlace::of_file(file, 0)));
         let (stem, refused) = (Some(stem), Some(error));
         self.files.push(Listed { path, stem, refused, is_broken: true, ..Listed::default() });
     }
 
     pub(super) fn into_model(mut self, file: usize, filter: NameFilter<'_>) -> Self {
         let model = self.model_file(file);
-        let others = self.tensors.extract_if(|_, place| place.file != file);
-        let left_out = others.map(|(name, _)| name).collect();
+        let left_out = self.tensors.extract_if(.., |(_, place)| place.file != file).map(|(name, _)| name).collect();
         let mut listed = self.files.swap_remove(file);
         // The file was not opened yet, or closed as one of many.
         let input = listed.input.take().or_else(|| listed.reopen(&self.options).ok().map(Arc::new));
-        let (mut tensors, mut stem) = (HashMap::new(), None);
-        match &input {
-            None => {
-                tensors.insert(model.stem.clone(), TensorPlace::of_file(0, 0));
-                stem = Some(model.stem.clone());
-            }
+        let stem = input.is_none().then(|| model.stem.clone());
+        let tensors = match &input {
+            None => vec![(model.stem.clone(), TensorPlace::of_file(0, 0))],
             Some(input) => {
-                for (n, name) in input.names().into_iter().flatten().enumerate() {
-                    let place = TensorPlace::of_member(0, input, n, filter.takes_of(&model, name));
-                    tensors.insert(name.to_owned(), place);
-                }
+                let names = input.names().into_iter().flatten().enumerate();
+                let place = |n, name| TensorPlace::of_member(0, input, n, filter.takes_of(&model, name));
+                names.map(|(n, name)| (name.to_owned(), place(n, name))).collect()
             }
-        }
+        };
         let file = Listed { stem, is_broken: input.is_none(), input, ..listed };
         let (files, model, stems) = (vec![file], Some(model), HashMap::new());
         Self { files, tensors, stems, open: 1, model, left_out, ..self }

@@ -5,12 +5,11 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::collection::{Collection, TensorPlace};
+use super::collection::{Collection, Listed};
 use super::content::{Description, IndexFaults, MemberFile, UnlistedTensor};
 use super::folder::{BesideIndex, FolderFile, IndexedFolder};
 use super::glob::Glob;
 use super::interface::{Members, ReadableFile, Reader, ShownLater, StoredMember};
-use super::name_filter::{InFolder, NameFilter};
 use super::numbered::{self, NumberedName};
 use super::open::Input;
 use super::table::Format;
@@ -19,27 +18,21 @@ use crate::storage::key_store::AllValues;
 use crate::storage::local_store::LocalStore;
 use crate::storage::source::Source;
 
-impl Collection {
-    pub(super) fn into_input(mut self, label: String, filter: NameFilter<'_>) -> Result<Input> {
-        self.check_some_read(filter).with_context(|| label.clone())?;
-        let (beside, path) = (self.beside_message(), self.files.first().map(|file| file.path.clone()));
-        if let Some(model) = self.model.take_if(|_| !self.files[0].is_broken)
-            && let Some(input) = Arc::into_inner(self.files.swap_remove(0).input.expect("the file of a model is open"))
-        {
-            let (path, left_out) = (path.expect("the file of a model has one"), self.left_out);
-            return Ok(Input { beside, ..input.of_folder(label, InFolder { path, model, left_out }) });
-        }
-        let (mut names, mut places) = (Vec::new(), Vec::new());
-        for (name, place) in self.tensors().into_iter().filter(|(_, place)| !self.is_not_read(place.file)) {
-            names.push(name.to_owned());
-            places.push(place);
-        }
-        let (names, file_numbers) = (Some(names.into()), places.iter().map(|place| place.file).collect());
-        let collection = Arc::new(self);
-        let later = Some(Arc::clone(&collection) as _);
-        let members = Members { names, file_numbers, later, ..Members::default() };
-        let file = ReadableFile::new(members, FolderReader { collection, places });
-        Ok(Input { beside, ..Input::from_file(label, Format::FOLDER, file) })
+/// The only model is opened itself.
+impl From<Collection> for Input {
+    fn from(mut folder: Collection) -> Self {
+        let model = folder.files.first_mut().filter(|file| file.stem.is_none()).and_then(|file| file.input.take());
+        let input = model.and_then(Arc::into_inner);
+        let folder = Arc::new(folder);
+        let of_files = || {
+            let names = folder.names().take(folder.read).map(str::to_owned).collect::<Vec<_>>();
+            let file_numbers = folder.tensors[..folder.read].iter().map(|(_, place)| place.file).collect();
+            let later = Some(Arc::clone(&folder) as _);
+            let members = Members { names: Some(names.into()), file_numbers, later, ..Members::default() };
+            let file = ReadableFile::new(members, FolderReader { folder: Arc::clone(&folder) });
+            Self::from_file(String::new(), Format::FOLDER, file)
+        };
+        Self { folder: Some(Arc::clone(&folder)), ..input.unwrap_or_else(of_files) }
     }
 }
 
@@ -54,19 +47,12 @@ fn bytes_at(path: &Path) -> Option<Box<dyn Read>> {
 
 #[derive(Debug)]
 struct FolderReader {
-    collection: Arc<Collection>,
-    places: Vec<TensorPlace>,
+    folder: Arc<Collection>,
 }
 
 impl FolderReader {
-    fn find(&self, n: usize) -> Result<(Arc<Input>, usize)> {
-        let input = self.collection.open(self.places[n].file)?;
-        let number = self.places[n].number_in(&input)?;
-        Ok((input, number))
-    }
-
     fn ask<T>(&self, n: usize, ask: impl FnOnce(&ReadableFile, usize) -> Result<T>) -> Result<T> {
-        let (input, number) = self.find(n)?;
+        let (input, number) = self.folder.find(n)?;
         ask(&input.file, number).with_context(|| input.label())
     }
 }
@@ -81,9 +67,9 @@ impl Reader for FolderReader {
     }
 
     fn file_of(&self, n: usize) -> Result<MemberFile> {
-        let (input, number) = self.find(n)?;
+        let (input, number) = self.folder.find(n)?;
         let MemberFile { path, member, metadata, .. } = input.file_of(number)?;
-        let own = || (self.collection.path(self.places[n].file).to_owned(), input.name(number).map(str::to_owned));
+        let own = || (self.folder.file(n).path.clone(), input.name(number).map(str::to_owned));
         let (path, member) = path.map_or_else(own, |path| (path, member));
         Ok(MemberFile { path: Some(path), member, format: Some(input.format().name()), metadata })
     }
@@ -91,7 +77,7 @@ impl Reader for FolderReader {
     fn stored(&self, n: usize) -> StoredMember {
         let StoredMember { known, bytes, is_passed_over, .. } =
             self.ask(n, |file, n| Ok(file.stored(n))).unwrap_or_default();
-        let bytes = bytes.or_else(|| bytes_at(self.collection.path(self.places[n].file)));
+        let bytes = bytes.or_else(|| bytes_at(&self.folder.file(n).path));
         // a copy of an array of a store needs that store alone
         StoredMember { known, bytes, is_passed_over, ..StoredMember::default() }
     }
@@ -99,7 +85,7 @@ impl Reader for FolderReader {
 
 impl ShownLater for Collection {
     fn stem(&self, file: usize) -> Option<&str> {
-        self.stem(file)
+        self.files[file].stem.as_deref()
     }
 
     fn index_faults(&self) -> IndexFaults {
@@ -135,11 +121,6 @@ impl Collection {
         numbered::joined(others, &with_index)
     }
 
-    /// Returns the containers beside indices.
-    pub fn beside(&self) -> &[BesideIndex] {
-        &self.beside
-    }
-
     /// Returns a line about the containers beside indices.
     pub fn beside_message(&self) -> Option<String> {
         const NAMED: usize = 8;
@@ -150,14 +131,12 @@ impl Collection {
     }
 
     /// Returns the faults of indices in the opened shards.
-    pub fn index_faults(&self) -> IndexFaults {
+    fn index_faults(&self) -> IndexFaults {
         let mut all = IndexFaults::default();
-        for file in &self.files {
-            let Some(input) = &file.input else { continue };
+        for Listed { input, stem, .. } in &self.files {
+            let (Some(input), Some(stem)) = (input, stem) else { continue };
             let IndexFaults { unlisted, total } = input.members().index_faults();
-            let stem = file.stem.as_deref().filter(|_| self.model.is_none());
-            let begin = stem.map_or_else(String::new, |stem| format!("{stem}:"));
-            let named = |tensor: UnlistedTensor| UnlistedTensor { name: format!("{begin}{}", tensor.name), ..tensor };
+            let named = |tensor: UnlistedTensor| UnlistedTensor { name: format!("{stem}:{}", tensor.name), ..tensor };
             all.unlisted.extend(unlisted.into_iter().map(named));
             all.total = all.total.or(total);
         }

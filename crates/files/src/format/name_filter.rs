@@ -1,7 +1,6 @@
 //! Selects tensors of a container or a folder by their names.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
 
 use super::glob::{Glob, Rename};
 
@@ -23,13 +22,6 @@ pub struct ModelFile {
     pub stem: String,
     /// Whether the folder has no other tensors.
     pub is_alone: bool,
-}
-
-#[derive(Debug)]
-pub(super) struct InFolder {
-    pub path: PathBuf,
-    pub model: ModelFile,
-    pub left_out: Vec<String>,
 }
 
 impl ModelFile {

@@ -7,6 +7,7 @@ use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::collection::Collection;
 use super::content::{BEGIN, Content, ContentSource, Description, MemberFile, read_begin};
 use super::dump_views::DumpShapes;
 use super::interface::{Members, ReadableFile, StoredMember, Unchangeable};
@@ -17,7 +18,6 @@ use super::raw::{self, RawView};
 use super::table::{Format, FormatName};
 use super::values::delimiter::TableOptions;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, malformed};
-use crate::format::name_filter::InFolder;
 use crate::parallel::Threads;
 use crate::storage::platform::same_file;
 use crate::storage::read_at::ReadAt;
@@ -248,12 +248,10 @@ pub struct Input {
     pub(super) member: Option<String>,
     /// Whether it is open for changes in place.
     pub is_edited: bool,
-    /// Set for the only model of a folder.
-    pub(super) folder: Option<Box<InFolder>>,
+    /// The folder that was opened.
+    pub(super) folder: Option<Arc<Collection>>,
     /// Names of hidden tensors, which patterns may match.
     pub(super) left_alone: Vec<String>,
-    /// A note on unused files beside a model's index.
-    pub beside: Option<String>,
 }
 
 impl Input {
@@ -281,12 +279,22 @@ impl Input {
     }
 
     pub(super) fn from_file(label: String, format: Format, file: ReadableFile) -> Self {
-        Self { label, format, file, member: None, folder: None, left_alone: Vec::new(), beside: None, is_edited: false }
+        Self { label, format, file, member: None, folder: None, left_alone: Vec::new(), is_edited: false }
     }
 
     /// Returns the name in messages.
     pub fn label(&self) -> &str {
         &self.label
+    }
+
+    /// Returns a note on unused files beside a model's index.
+    pub fn beside_message(&self) -> Option<String> {
+        self.folder.as_ref()?.beside_message()
+    }
+
+    /// Returns the folder that was opened.
+    pub fn folder(&self) -> Option<&Arc<Collection>> {
+        self.folder.as_ref()
     }
 
     /// Returns the format.
@@ -348,9 +356,10 @@ impl Input {
     /// The file is unreadable or lacks the member.
     pub fn file_of(&self, n: usize) -> Result<MemberFile> {
         let found = self.file.file_of(n).with_context(|| self.label.clone())?;
-        Ok(match &self.folder {
-            Some(folder) if found.path.is_none() => {
-                MemberFile { path: Some(folder.path.clone()), member: self.name(n).map(str::to_owned), ..found }
+        // the file of the only model, since a folder of several names them
+        Ok(match self.folder.as_ref().and_then(|folder| folder.files.first()) {
+            Some(file) if found.path.is_none() => {
+                MemberFile { path: Some(file.path.clone()), member: self.name(n).map(str::to_owned), ..found }
             }
             Some(_) | None => found,
         })
