@@ -95,7 +95,7 @@ impl Changes {
         if let Some(Member { input, n, .. }) = opened.filter(|found| found.input.members().unwritten.is_some()) {
             rewrite::check_in_place(input, *n, actual, &label(typed), ACTUAL.name)?;
             let name = input.name(*n).map(str::to_owned);
-            changes.put_in_place(typed, Accepted { name, pair: None, dtype });
+            changes.file(typed, true, Accepted { name, pair: None, dtype });
             return Ok(changes);
         }
         let (file, member) = expected.output();
@@ -179,7 +179,7 @@ impl Changes {
         let label = input.label_of(input.name(n));
         let new = new.map_or_else(|| pairs.open_one(1, actual, asked), Ok)?;
         rewrite::check_in_place(&input, n, &new, &label, ACTUAL.name)?;
-        self.put_in_place(path, accepted);
+        self.file(path, true, accepted);
         Ok(())
     }
 
@@ -225,18 +225,12 @@ impl Changes {
         self.put(&root.join(format!("{stem}.{}", format.extension())), None, accepted(within))
     }
 
-    fn put_in_place(&mut self, path: &Path, accepted: Accepted) {
-        let change = self.files.entry(path.to_owned()).or_default();
-        change.is_in_place = true;
-        change.tensors.push(accepted);
-    }
-
     /// Adds a tensor to the change of a file. In an index, a new name goes to the shard of the last name.
     fn put(&mut self, path: &Path, old: Option<&Input>, accepted: Accepted) -> Result<()> {
         let index = old.filter(|old| old.format().names_files());
         let (Some(index), Some(name)) = (index, &accepted.name) else {
             check_format(path, old)?;
-            self.files.entry(path.to_owned()).or_default().tensors.push(accepted);
+            self.file(path, false, accepted);
             return Ok(());
         };
         let names = index.names().expect("an index names tensors");
@@ -253,10 +247,15 @@ impl Changes {
                 change.added.insert(name.clone(), file);
             }
         }
-        let change = self.files.entry(shard).or_default();
-        change.index = is_written.then(|| path.to_owned());
-        change.tensors.push(accepted);
+        self.file(&shard, false, accepted).index = is_written.then(|| path.to_owned());
         Ok(())
+    }
+
+    fn file(&mut self, path: &Path, is_in_place: bool, accepted: Accepted) -> &mut FileChange {
+        let change = self.files.entry(path.to_owned()).or_default();
+        change.is_in_place = is_in_place;
+        change.tensors.push(accepted);
+        change
     }
 
     /// Makes every check before the first file is written, if any is. Returns a line for each file.

@@ -12,6 +12,7 @@ use super::accept::{Changes, one};
 use super::acceptance::{AcceptOptions, is_damaged, is_file};
 use super::asked::{AskedDTypes, Reinterpret};
 use super::diff_plans::{draw, explain_many, explain_two, map_lines};
+use super::found_side::{ComparedOperand, find};
 use super::io::{Io, Outcome, Run, RunSettings, complain, note};
 use super::member::Member;
 use super::messages::{about_items, message, option_error, unless_closed};
@@ -22,7 +23,7 @@ use super::options::{
 };
 use super::renames::Renames;
 use super::show::png_target;
-use super::sides::{ComparedOperand, ComparedSides, Comparing, NamedPairs, find, open_two, pair_up};
+use super::sides::{ComparedSides, Comparing, NamedPairs, open_two, pair_up};
 use super::sources::OperandReader;
 use super::unlisted;
 use crate::diff::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};

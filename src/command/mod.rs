@@ -18,6 +18,7 @@ mod dry_run;
 mod edits;
 mod explain;
 mod failures;
+mod found_side;
 mod gather;
 mod gather_elements;
 mod gather_nd;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::{mem, slice};
 
 pub use super::folder::MAX_FILES;
-use super::folder::{BesideIndex, FileNotRead, Folder, FolderFile, FolderFiles, IndexedFolder};
+use super::folder::{BesideIndex, Folder, FolderFile, FolderFiles, IndexedFolder, NotRead};
 use super::located::{Located, Place};
 use super::open::{Input, OpenOptions};
 use super::raw::RawView;
@@ -118,8 +118,8 @@ impl Collection {
         let (texts, files): (Vec<_>, Vec<_>) = files.into_iter().partition(FolderFile::is_text);
         let mut collection = Self { options: opening.options.clone(), left_alone, ..Self::default() };
         for unread in unread {
-            let (path, stem) = (unread.path.clone(), unread.stem.clone());
-            collection.refuse(path, stem, unread.error(opening.role));
+            let error = unread.error(opening.role);
+            collection.refuse(unread.path, unread.name, error);
         }
         not_read.extend(collection.add_all(files, opening)?);
         let filter = opening.filter;
@@ -149,7 +149,7 @@ impl Collection {
         Ok(collection)
     }
 
-    fn add_all(&mut self, files: Vec<FolderFile>, opening: &Opening<'_>) -> Result<Vec<FileNotRead>> {
+    fn add_all(&mut self, files: Vec<FolderFile>, opening: &Opening<'_>) -> Result<Vec<NotRead>> {
         let (indices, mut files): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.format.names_files());
         let (mut shards, mut indexed) = (HashSet::new(), Vec::new());
         let excluding = opening.filter.excluding();

@@ -9,7 +9,7 @@ use super::dump_views::DumpPattern;
 use super::raw::RawView;
 use super::table::Format;
 use super::{foreign, index};
-use crate::error::{Error, Result, malformed};
+use crate::error::{Advice, Error, ErrorKind, Result, malformed};
 use crate::parallel::made_once;
 
 /// The maximum number of files, folders or tensors. More suggest a cycle of links.
@@ -45,8 +45,8 @@ impl FolderFile {
         foreign::is_pointer_at(&self.path, self.bytes)
     }
 
-    pub(super) fn not_read(self) -> FileNotRead {
-        FileNotRead { name: self.name(), path: self.path, what: foreign::POINTS }
+    pub(super) fn not_read(self) -> NotRead {
+        NotRead::of_file(self.name(), self.path, foreign::POINTS)
     }
 
     pub(super) fn name(&self) -> String {
@@ -65,30 +65,33 @@ impl FolderFile {
 #[derive(Clone, Debug, Default)]
 pub(super) struct FolderFiles {
     pub files: Vec<FolderFile>,
-    pub not_read: Vec<FileNotRead>,
+    /// Files of formats that are not read.
+    pub not_read: Vec<NotRead>,
     pub left_alone: Vec<PathBuf>,
-    pub unread: Vec<UnreadFolder>,
+    /// Folders that cannot be read.
+    pub unread: Vec<NotRead>,
 }
 
+/// A file or a folder, and why it is not read.
 #[derive(Clone, Debug)]
-pub(super) struct FileNotRead {
+pub(super) struct NotRead {
     pub path: PathBuf,
     /// Relative to the folder, with `/` between names.
     pub name: String,
-    pub what: &'static str,
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct UnreadFolder {
-    pub path: PathBuf,
-    /// Relative to the folder, with `/` between names.
-    pub stem: String,
     error: Box<Error>,
 }
 
-impl UnreadFolder {
-    pub(super) fn error(self, role: &str) -> Error {
-        self.error.within(format!("{role} {}", self.path.display()))
+impl NotRead {
+    pub(super) fn of_file(name: String, path: PathBuf, what: &str) -> Self {
+        Self { path, name, error: Error::from_kind(ErrorKind::Unsupported, what).into() }
+    }
+
+    pub(super) fn advising(self, advice: Advice) -> Self {
+        Self { error: self.error.advising(advice).into(), ..self }
+    }
+
+    pub(super) fn error(&self, role: &str) -> Error {
+        self.error.clone().within(format!("{role} {}", self.path.display()))
     }
 }
 
@@ -107,7 +110,7 @@ impl Folder {
     }
 
     /// Indices come first, because they replace other files. Links are followed, except to parent folders.
-    pub(super) fn files(&self) -> Result<FolderFiles, UnreadFolder> {
+    pub(super) fn files(&self) -> Result<FolderFiles, NotRead> {
         let list = || {
             let mut walk = FolderWalk { found: FolderFiles::default(), seen: 0, within: Vec::new() };
             walk.folder(&self.path, "").map(|()| walk.found)
@@ -124,8 +127,8 @@ struct FolderWalk {
 
 impl FolderWalk {
     /// `stem` is relative to the listed folder.
-    fn folder(&mut self, folder: &Path, stem: &str) -> Result<(), UnreadFolder> {
-        let refused = |error: Error| UnreadFolder { path: folder.into(), stem: stem.into(), error: error.into() };
+    fn folder(&mut self, folder: &Path, stem: &str) -> Result<(), NotRead> {
+        let refused = |error: Error| NotRead { path: folder.into(), name: stem.into(), error: error.into() };
         let prefix = &if stem.is_empty() { String::new() } else { format!("{stem}/") };
         // Some systems give two new folders equal metadata, so canonical paths find cycles.
         let own = fs::canonicalize(folder).map_err(|error| refused(error.into()))?;
@@ -196,7 +199,7 @@ impl FolderFiles {
     fn leave(&mut self, path: PathBuf, prefix: &str, name: &str) {
         match foreign::holder(name, &path) {
             None => self.left_alone.push(path),
-            Some(what) => self.not_read.push(FileNotRead { path, name: format!("{prefix}{name}"), what }),
+            Some(what) => self.not_read.push(NotRead::of_file(format!("{prefix}{name}"), path, what)),
         }
     }
 }

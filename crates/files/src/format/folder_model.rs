@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use super::collection::{Collection, Listed, TensorPlace};
 use super::dump_views::{DumpShapes, may_be_dump};
-use super::folder::FileNotRead;
+use super::folder::NotRead;
 use super::open::Input;
 use super::{dumps, foreign};
-use crate::error::{Advice, Error, ErrorKind, Result, malformed};
+use crate::error::{Advice, Error, Result, malformed};
 use crate::format::name_filter::{ModelFile, NameFilter};
 use crate::format::name_order::by_numbers;
 
@@ -112,26 +112,25 @@ impl Collection {
         ModelFile { stem, is_alone: self.files.len() == 1 }
     }
 
-    pub(super) fn add_not_read(&mut self, FileNotRead { path, name, what }: FileNotRead, role: &str) {
-        let label = format!("{role} {}", path.display());
+    pub(super) fn add_not_read(&mut self, file: NotRead, role: &str) {
+        let refused = Some(file.error(role));
+        let NotRead { path, name, .. } = file;
         // A tensor may already have the name of the file.
         let name = if self.number(&name).is_some() { path.display().to_string() } else { name };
         self.tensors.push((name.clone(), TensorPlace::of_file(self.files.len(), 0)));
-        let refused = Error::from_kind(ErrorKind::Unsupported, what).within(label.clone());
-        let refused = Some(if what == dumps::UNKNOWN { refused.advising(Advice::GiveShapes) } else { refused });
-        self.files.push(Listed { path, label, stem: Some(name), refused, ..Listed::default() });
+        self.files.push(Listed { path, stem: Some(name), refused, ..Listed::default() });
     }
 
     /// Takes the files without a header, except for those with items of a model, from the files that are left alone.
-    pub(super) fn take_dumps(&mut self, folder: &Path, shapes: Option<&DumpShapes>) -> Vec<FileNotRead> {
+    pub(super) fn take_dumps(&mut self, folder: &Path, shapes: Option<&DumpShapes>) -> Vec<NotRead> {
         let is_dump = |path: &PathBuf| path.is_file() && may_be_dump(path, shapes);
         let mut dumps: Vec<_> = self.left_alone.extract_if(.., |path| is_dump(path)).collect();
         if !dumps.is_empty() {
             let of_models = self.files_of_models();
             dumps.retain(|path| !of_models.contains(path));
         }
-        let (name, what) = (|path: &PathBuf| dumps::path_from(folder, path), dumps::UNKNOWN);
-        dumps.into_iter().map(|path| FileNotRead { name: name(&path), path, what }).collect()
+        let unknown = |path: PathBuf| NotRead::of_file(dumps::path_from(folder, &path), path, dumps::UNKNOWN);
+        dumps.into_iter().map(|path| unknown(path).advising(Advice::GiveShapes)).collect()
     }
 
     /// The files of external data, and those beside OpenVINO IR.

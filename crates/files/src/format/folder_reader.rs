@@ -22,7 +22,7 @@ use crate::storage::source::Source;
 impl From<Collection> for Input {
     fn from(mut folder: Collection) -> Self {
         let model = folder.files.first_mut().filter(|file| file.stem.is_none()).and_then(|file| file.input.take());
-        let input = model.and_then(Arc::into_inner);
+        let input = model.map(|input| Arc::into_inner(input).expect("nothing else has the model yet"));
         let folder = Arc::new(folder);
         let of_files = || {
             let names = folder.names().take(folder.read).map(str::to_owned).collect::<Vec<_>>();
