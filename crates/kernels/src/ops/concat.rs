@@ -299,6 +299,25 @@ mod tests {
     }
 
     #[test]
+    fn tensors_of_two_byte_orders_and_widths() {
+        type Row<'a> = ([&'a str; 2], [&'a [u8]; 2], &'a [u8]);
+        let rows: [Row<'_>; 3] = [
+            ([">i2", "<i2"], [&[0, 1], &[2, 0]], &[0, 1, 0, 2]),
+            (
+                ["<U1", ">U2"],
+                [&[7, 0, 0, 0], &[0, 0, 0, 8, 0, 0, 0, 9]],
+                &[7, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 9, 0, 0, 0],
+            ),
+            (["S3", "S1"], [b"abc", b"d"], b"abcd\0\0"),
+        ];
+        for (dtypes, bytes, expected) in rows {
+            let tensor = |n: usize| Tensor::new(DType::parse(dtypes[n]).unwrap(), vec![1], bytes[n].to_vec()).unwrap();
+            let joined = Tensor::concat(vec![tensor(0), tensor(1)], 0).unwrap();
+            assert_eq!((joined.shape(), joined.bytes()), (&[2][..], expected), "{dtypes:?}");
+        }
+    }
+
+    #[test]
     fn refused() {
         let huge = 1 << 62;
         type Row<'a> = (&'a [&'a [usize]], i64, Joining, Subject, &'a str);
