@@ -62,6 +62,7 @@ fn big_endian_bfloat16() {
 #[test]
 fn what_is_printed() {
     let folder = folder();
+    fs::create_dir(folder.path("in")).expect("a new folder");
     folder.put("in/m.gguf", folder.get("m.gguf")).put("in/q.gguf", folder.get("q.gguf"));
     let rows: &[(&str, i32, &str, &str)] = &[
         ("info m.gguf:blk.q4_k.weight --dtype uint8", 0, "m.gguf:blk.q4_k.weight  uint8  [2, 144]  288 B", ""),

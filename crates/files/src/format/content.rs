@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::interface::ShownLater;
 use super::name_filter::NameFilter;
 use super::values::delimiter::TableOptions;
 use crate::error::{Context, Result, bail, ensure};
@@ -274,12 +273,6 @@ pub struct UnlistedTensor {
     /// The name in the shard.
     pub member: String,
     pub shard: PathBuf,
-}
-
-impl ShownLater for IndexFaults {
-    fn index_faults(&self) -> IndexFaults {
-        self.clone()
-    }
 }
 
 impl IndexFaults {

@@ -123,6 +123,12 @@ pub trait ShownLater: Debug + Send + Sync {
     }
 }
 
+impl ShownLater for IndexFaults {
+    fn index_faults(&self) -> IndexFaults {
+        self.clone()
+    }
+}
+
 /// The stored form of a member that may be unreadable.
 #[derive(Default)]
 pub struct StoredMember {
