@@ -24,7 +24,7 @@ use crate::diff::models::{LoneTensor, Models, NamedResult, TensorVerdict};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::engine::job::Progress;
 use crate::format::Format;
-use crate::format::collection::{self, Collection, Opening};
+use crate::format::collection::{Collection, Opening};
 use crate::format::glob::Glob;
 use crate::format::name_filter::ModelFile;
 use crate::format::name_order::by_numbers;
@@ -63,13 +63,14 @@ pub(super) fn pair_up(
         let filter = if side == 0 { members.renaming_filter() } else { members.taken.filter() };
         let (role, takes_dumps) = ([EXPECTED, ACTUAL][side].name, is_folder == [true; 2]);
         let opening = Opening { role, options: reader.open_options(""), filter, by_files, takes_dumps };
-        let (input, is_folder) = match &found[side] {
-            ComparedOperand::Opened(input) => (Arc::clone(input), false),
-            ComparedOperand::Folder(folder) => (collection::open_compared(folder, &opening)?.into(), true),
-            ComparedOperand::Absent => (Arc::new(Collection::default().into()), true),
-        };
         let path = operands[side].located.typed().to_owned();
-        Ok::<_, anyhow::Error>(Side { folder: input.folder().filter(|_| is_folder).cloned(), input, path })
+        let folder = match &found[side] {
+            ComparedOperand::Opened(input) => return Ok(Side { input: Arc::clone(input), folder: None, path }),
+            ComparedOperand::Folder(folder) => Collection::from_folder(folder, &opening)?,
+            ComparedOperand::Absent => Collection::default(),
+        };
+        let (input, folder) = folder.into_input();
+        Ok::<_, anyhow::Error>(Side { input: input.into(), folder: Some(folder), path })
     };
     let mut sides = [open(0, false)?, open(1, false)?];
     let makes_folder = is_absent && !Format::names_container(root.typed());
@@ -87,7 +88,7 @@ pub(super) fn pair_up(
 /// A side of a comparison by name.
 pub(super) struct Side {
     pub input: Arc<Input>,
-    /// The folder that is compared as a whole; its numbers of tensors count files that are not read, too.
+    /// The folder that is compared as a whole; its tensors are numbered with files in formats without a reader.
     pub folder: Option<Arc<Collection>>,
     path: PathBuf,
 }
@@ -160,8 +161,10 @@ fn unite_broken(named: &mut Vec<(String, [Option<usize>; 2])>, sides: &[Side; 2]
     let mut united = HashSet::new();
     for (side, folder) in sides.iter().enumerate().filter_map(|(side, found)| Some((side, found.folder.as_ref()?))) {
         for (name, numbers) in named.iter_mut().filter(|(_, numbers)| numbers[side].is_none()) {
-            numbers[side] = folder.broken(name);
-            united.extend(numbers[side].and_then(|n| folder.names().nth(n)));
+            if let Some((stem, n)) = folder.broken(name) {
+                numbers[side] = Some(n);
+                united.insert(stem);
+            }
         }
     }
     named.retain(|(name, numbers)| numbers.iter().all(Option::is_some) || !united.contains(&**name));
@@ -346,7 +349,7 @@ impl From<NamedResult> for ComparedPair {
 }
 
 impl Comparing<'_> {
-    /// Goes on after pairs that cannot be read. Returns the pairs that were read and do not pass.
+    /// Goes on after unreadable pairs. Returns the readable pairs that do not pass.
     pub(super) fn compare(&self, models: &mut Models, progress: Progress<'_>) -> Result<Vec<usize>> {
         let NamedPairs { sides, named, bytes } = self.pairs;
         let asked: Vec<_> = named.iter().map(|(name, _)| self.asked.of(Some(name))).collect();

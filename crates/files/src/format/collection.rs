@@ -42,9 +42,9 @@ pub struct Opening<'a> {
 #[derive(Debug, Default)]
 pub struct Collection {
     pub(super) files: Vec<Listed>,
-    /// In natural order of their names. Files of formats that are not read count as tensors and come after the others.
+    /// In natural order of their names. Files in formats without a reader count as tensors and come last.
     pub(super) tensors: Vec<(String, TensorPlace)>,
-    /// The number of tensors before the files of formats that are not read.
+    /// The number of tensors before those files.
     pub(super) read: usize,
     /// The metadata of containers without tensors, by their names without endings.
     pub without_tensors: BTreeMap<String, Arc<FileMetadata>>,
@@ -110,7 +110,7 @@ impl Collection {
     ///
     /// # Errors
     /// The folder cannot be read, or has more than [`MAX_FILES`] files or tensors.
-    pub(super) fn from_folder(folder: &Folder, opening: &Opening<'_>) -> Result<Self> {
+    pub fn from_folder(folder: &Folder, opening: &Opening<'_>) -> Result<Self> {
         let mut listed = folder.files().map_err(|unread| unread.error(opening.role))?;
         let dumps = dumps::add_to(&mut listed, folder, opening.options.shapes.as_deref());
         dumps.with_context(|| format!("{} {}", opening.role, folder.path.display()))?;
@@ -207,18 +207,19 @@ impl Collection {
         self.tensors[..self.read].binary_search_by(|(other, _)| by_numbers(other, name)).ok()
     }
 
-    /// Returns the number of the unreadable file or folder that would hold a tensor.
-    pub fn broken(&self, name: &str) -> Option<usize> {
+    /// Returns the name and the number of the unreadable file or folder that would hold a tensor.
+    pub fn broken(&self, name: &str) -> Option<(&str, usize)> {
+        let named = |stem: &str| self.number(stem).map(|n| (&*self.tensors[n].0, n));
         if let (Some(_), [Listed { is_broken: true, stem: Some(stem), .. }, ..]) = (&self.model, &*self.files) {
             // The tensors of a broken model are unknown.
-            return self.number(stem);
+            return named(stem);
         }
         name.match_indices([':', '/']).find_map(|(at, mark)| {
             let stem = &name[..at];
             let Listed { is_broken, refused, path, .. } = self.file_of_stem(stem)?;
             // Tensors follow `/` in a folder and `:` in a file.
             let is_folder = refused.is_some() && path.is_dir() && Format::from_folder(path).is_none();
-            if *is_broken && is_folder == (mark == "/") { self.number(stem) } else { None }
+            if *is_broken && is_folder == (mark == "/") { named(stem) } else { None }
         })
     }
 
@@ -288,7 +289,7 @@ impl Collection {
         self.read == 0
     }
 
-    /// Returns whether tensor `n` stands for a file of a format that is not read.
+    /// Returns whether tensor `n` is a whole file in a format without a reader.
     pub fn is_not_read(&self, n: usize) -> bool {
         n >= self.read
     }
@@ -373,14 +374,6 @@ pub fn open(options: &OpenOptions, located: &Located, filter: NameFilter<'_>) ->
         }
     }
     collection.check_some_read(filter).with_context(label)?;
-    Ok(Input { label: label(), member: located.suffix.clone(), ..Input::from(collection) })
-}
-
-/// Opens a folder to compare it: a container of its tensors, whose [`folder`](Input::folder) also has files of formats
-/// that are not read.
-///
-/// # Errors
-/// The folder cannot be read, or has more than [`MAX_FILES`] files or tensors.
-pub fn open_compared(folder: &Folder, opening: &Opening<'_>) -> Result<Input> {
-    Ok(Collection::from_folder(folder, opening)?.into())
+    let (input, _) = collection.into_input();
+    Ok(Input { label: label(), member: located.suffix.clone(), ..input })
 }

@@ -65,7 +65,7 @@ impl FolderFile {
 #[derive(Clone, Debug, Default)]
 pub(super) struct FolderFiles {
     pub files: Vec<FolderFile>,
-    /// Files of formats that are not read.
+    /// Files in formats without a reader.
     pub not_read: Vec<NotRead>,
     pub left_alone: Vec<PathBuf>,
     /// Folders that cannot be read.

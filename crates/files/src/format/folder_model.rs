@@ -11,28 +11,23 @@ use super::folder::NotRead;
 use super::open::Input;
 use super::{dumps, foreign};
 use crate::error::{Advice, Error, Result, malformed};
-use crate::format::name_filter::{ModelFile, NameFilter};
+use crate::format::name_filter::{InFolder, ModelFile, NameFilter};
 use crate::format::name_order::by_numbers;
 
 impl Input {
-    /// Returns the only model of the folder that was opened.
-    fn model(&self) -> Option<&ModelFile> {
-        let folder = self.folder.as_deref()?;
-        folder.model.as_ref().filter(|_| !folder.files[0].is_broken)
-    }
-
     /// Returns whether a filter takes member `n`, by its own name or with the stem of the model.
     pub fn is_taken(&self, n: usize, filter: NameFilter<'_>) -> bool {
         let name = self.name(n).unwrap_or_default();
-        self.model().map_or_else(|| filter.takes(name), |model| filter.takes_of(model, name))
+        let model = self.folder.as_ref().and_then(|folder| folder.model.as_ref());
+        model.map_or_else(|| filter.takes(name), |(model, _)| filter.takes_of(model, name))
     }
 
     /// Returns further names that patterns may match: with the stem, excluded, missing in an index, or left alone.
     pub fn names_beside(&self) -> Vec<String> {
         let mut names = [self.members().index_faults().names(), self.left_alone.clone()].concat();
-        if let (Some(model), Some(folder)) = (self.model(), &self.folder) {
+        if let Some(InFolder { model: Some((model, _)), left_out, .. }) = self.folder.as_deref() {
             names.extend(self.names().unwrap_or_default().iter().map(|name| model.within(name)));
-            names.extend(folder.left_out.iter().cloned());
+            names.extend(left_out.iter().cloned());
         }
         names
     }

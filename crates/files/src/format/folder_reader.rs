@@ -10,6 +10,7 @@ use super::content::{Description, IndexFaults, MemberFile, UnlistedTensor};
 use super::folder::{BesideIndex, FolderFile, IndexedFolder};
 use super::glob::Glob;
 use super::interface::{Members, ReadableFile, Reader, ShownLater, StoredMember};
+use super::name_filter::InFolder;
 use super::numbered::{self, NumberedName};
 use super::open::Input;
 use super::table::Format;
@@ -18,21 +19,26 @@ use crate::storage::key_store::AllValues;
 use crate::storage::local_store::LocalStore;
 use crate::storage::source::Source;
 
-/// The only model is opened itself.
-impl From<Collection> for Input {
-    fn from(mut folder: Collection) -> Self {
-        let model = folder.files.first_mut().filter(|file| file.stem.is_none()).and_then(|file| file.input.take());
-        let input = model.map(|input| Arc::into_inner(input).expect("nothing else has the model yet"));
-        let folder = Arc::new(folder);
-        let of_files = || {
-            let names = folder.names().take(folder.read).map(str::to_owned).collect::<Vec<_>>();
-            let file_numbers = folder.tensors[..folder.read].iter().map(|(_, place)| place.file).collect();
-            let later = Some(Arc::clone(&folder) as _);
-            let members = Members { names: Some(names.into()), file_numbers, later, ..Members::default() };
-            let file = ReadableFile::new(members, FolderReader { folder: Arc::clone(&folder) });
-            Self::from_file(String::new(), Format::FOLDER, file)
+impl Collection {
+    /// Makes a container of the readable tensors; an only model is the container itself.
+    pub fn into_input(mut self) -> (Input, Arc<Self>) {
+        let model = self.files.first_mut().filter(|file| file.stem.is_none()).and_then(|file| file.input.take());
+        let folder = Arc::new(self);
+        let mut input = match model {
+            Some(model) => Arc::into_inner(model).expect("nothing else has the model yet"),
+            None => {
+                let names = folder.names().take(folder.read).map(str::to_owned).collect::<Vec<_>>();
+                let file_numbers = folder.tensors[..folder.read].iter().map(|(_, place)| place.file).collect();
+                let later = Some(Arc::clone(&folder) as _);
+                let members = Members { names: Some(names.into()), file_numbers, later, ..Members::default() };
+                let file = ReadableFile::new(members, FolderReader { folder: Arc::clone(&folder) });
+                Input::from_file(String::new(), Format::FOLDER, file)
+            }
         };
-        Self { folder: Some(Arc::clone(&folder)), ..input.unwrap_or_else(of_files) }
+        let model = folder.model.clone().zip(folder.open_model().map(|file| file.path.clone()));
+        let (left_out, beside) = (folder.left_out.clone(), folder.beside_message());
+        input.folder = Some(InFolder { model, left_out, beside }.into());
+        (input, folder)
     }
 }
 

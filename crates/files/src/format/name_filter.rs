@@ -1,6 +1,7 @@
 //! Selects tensors of a container or a folder by their names.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use super::glob::{Glob, Rename};
 
@@ -22,6 +23,17 @@ pub struct ModelFile {
     pub stem: String,
     /// Whether the folder has no other tensors.
     pub is_alone: bool,
+}
+
+/// The folder that was opened.
+#[derive(Debug)]
+pub(super) struct InFolder {
+    /// The only model and its path, if it is opened itself.
+    pub model: Option<(ModelFile, PathBuf)>,
+    /// Names of tensors outside the model.
+    pub left_out: Vec<String>,
+    /// A note on unused files beside an index.
+    pub beside: Option<String>,
 }
 
 impl ModelFile {

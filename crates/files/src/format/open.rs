@@ -7,7 +7,6 @@ use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::collection::Collection;
 use super::content::{BEGIN, Content, ContentSource, Description, MemberFile, read_begin};
 use super::dump_views::DumpShapes;
 use super::interface::{Members, ReadableFile, StoredMember, Unchangeable};
@@ -18,6 +17,7 @@ use super::raw::{self, RawView};
 use super::table::{Format, FormatName};
 use super::values::delimiter::TableOptions;
 use crate::error::{Advice, Context, Error, ErrorKind, Result, malformed};
+use crate::format::name_filter::InFolder;
 use crate::parallel::Threads;
 use crate::storage::platform::same_file;
 use crate::storage::read_at::ReadAt;
@@ -249,7 +249,7 @@ pub struct Input {
     /// Whether it is open for changes in place.
     pub is_edited: bool,
     /// The folder that was opened.
-    pub(super) folder: Option<Arc<Collection>>,
+    pub(super) folder: Option<Box<InFolder>>,
     /// Names of hidden tensors, which patterns may match.
     pub(super) left_alone: Vec<String>,
 }
@@ -288,13 +288,8 @@ impl Input {
     }
 
     /// Returns a note on unused files beside a model's index.
-    pub fn beside_message(&self) -> Option<String> {
-        self.folder.as_ref()?.beside_message()
-    }
-
-    /// Returns the folder that was opened.
-    pub fn folder(&self) -> Option<&Arc<Collection>> {
-        self.folder.as_ref()
+    pub fn beside_message(&self) -> Option<&str> {
+        self.folder.as_ref()?.beside.as_deref()
     }
 
     /// Returns the format.
@@ -356,10 +351,9 @@ impl Input {
     /// The file is unreadable or lacks the member.
     pub fn file_of(&self, n: usize) -> Result<MemberFile> {
         let found = self.file.file_of(n).with_context(|| self.label.clone())?;
-        // the file of the only model, since a folder of several names them
-        Ok(match self.folder.as_ref().and_then(|folder| folder.files.first()) {
-            Some(file) if found.path.is_none() => {
-                MemberFile { path: Some(file.path.clone()), member: self.name(n).map(str::to_owned), ..found }
+        Ok(match self.folder.as_ref().and_then(|folder| folder.model.as_ref()) {
+            Some((_, path)) if found.path.is_none() => {
+                MemberFile { path: Some(path.clone()), member: self.name(n).map(str::to_owned), ..found }
             }
             Some(_) | None => found,
         })
