@@ -7,17 +7,17 @@ use std::fmt;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
+use tensorop::internal::operators::fill::Limits;
+use tensorop::internal::operators::indexed::{Grouping, Sweeps};
+use tensorop::internal::storage::source::Source;
 use tensorop::item::meta::Order;
 use tensorop::layout::axis::Span;
 use tensorop::layout::view::View;
 use tensorop::layout::walk::copy_bytes;
 use tensorop::layout::window::Window;
-use tensorop::operators::fill::Limits;
-use tensorop::operators::indexed::{Grouping, Sweeps};
 use tensorop::ops::reduction::Repeats;
 use tensorop::ops::slice_scatter::SliceScatter;
 use tensorop::ops::{reduction, scatter_nd, scatter_update};
-use tensorop::storage::source::Source;
 use tensorop::{DType, Reduction, SliceArgs, StepRange};
 
 /// Bytes of a tensor: one stays in a core's cache (as the program's windows do), the other in no cache of most

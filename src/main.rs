@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use tensorop::command::{self, Io};
-use tensorop::storage::signals;
+use tensorop::internal::storage::targets::signals;
 
 fn main() -> ExitCode {
     signals::handle();

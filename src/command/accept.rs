@@ -16,21 +16,21 @@ use super::member::Member;
 use super::messages::{advised, counted};
 use super::options::ACTUAL;
 use super::sides::NamedPairs;
+use crate::container::name_order::by_numbers;
 use crate::diff::{self, Effort, Options};
 use crate::error::Context;
-use crate::format::Format;
-use crate::format::located::{Located, Place, path_without_secrets};
-use crate::format::name_order::by_numbers;
-use crate::format::open::{Input, OpenOptions};
-use crate::format::rewrite::{self, IndexChange, NamedSource, Rewrite};
-use crate::format::write::OutputTensor;
 use crate::item::dtype::DType;
+use crate::library::rewrite::{self, IndexChange, NamedSource, Rewrite};
+use crate::opening::input::{Input, OpenOptions};
+use crate::opening::located::{Located, Place, path_without_secrets};
+use crate::opening::table::Format;
 use crate::operators::fill::Limits;
 use crate::report::printable;
 use crate::storage::source::Source;
+use crate::writing::OutputTensor;
 
 /// Opens the tensors of ACTUAL, and reads the written text as the next run will.
-pub(super) struct Accepting<'a> {
+pub(crate) struct Accepting<'a> {
     pub limits: Limits,
     /// How the next run reads EXPECTED.
     pub reading: OpenOptions,
@@ -41,14 +41,14 @@ pub(super) struct Accepting<'a> {
 }
 
 /// Opens a tensor of ACTUAL, with the options that it is compared under.
-pub(super) type Opening<'a> = &'a dyn Fn(Option<usize>) -> Result<(Source, Options)>;
+pub(crate) type Opening<'a> = &'a dyn Fn(Option<usize>) -> Result<(Source, Options)>;
 
-pub(super) fn one(source: Source) -> Result<Vec<NamedSource>> {
+pub(crate) fn one(source: Source) -> Result<Vec<NamedSource>> {
     Ok(vec![NamedSource { name: None, source }])
 }
 
 #[derive(Default)]
-pub(super) struct Changes {
+pub(crate) struct Changes {
     files: BTreeMap<PathBuf, FileChange>,
     indices: BTreeMap<PathBuf, IndexChange>,
     /// Tensors that only EXPECTED has, in natural order. They stay.
@@ -79,7 +79,7 @@ enum CheckedFile {
 }
 
 impl Changes {
-    pub(super) fn for_file(
+    pub(crate) fn for_file(
         expected: &Located,
         opened: Option<&Member>,
         actual: &mut Source,
@@ -113,7 +113,7 @@ impl Changes {
     }
 
     /// With `keeping` limits, tensors are cast to the dtypes of EXPECTED.
-    pub(super) fn for_files(
+    pub(crate) fn for_files(
         pairs: &NamedPairs,
         failed: &[usize],
         expected: &Located,
@@ -259,7 +259,7 @@ impl Changes {
     }
 
     /// Makes every check before the first file is written, if any is. Returns a line for each file.
-    pub(super) fn write(mut self, run: Run<'_>, accepting: &Accepting<'_>) -> Result<Vec<String>> {
+    pub(crate) fn write(mut self, run: Run<'_>, accepting: &Accepting<'_>) -> Result<Vec<String>> {
         let [wrote, left] = if accepting.is_written { ["wrote", "left"] } else { ["would write", "would leave"] };
         let lines = self.write_files(run, accepting)?;
         let mut lines: Vec<_> = lines.into_iter().map(|line| format!("{wrote} {line}")).collect();

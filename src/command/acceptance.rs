@@ -7,15 +7,15 @@ use super::io::Io;
 use super::messages::message;
 use super::options::EXPECTED;
 use crate::error::{Error, ErrorKind};
-use crate::format::located::{Located, Place};
-use crate::format::open::{Input, OpenOptions};
-use crate::format::raw::RawView;
-use crate::format::rewrite::{self, UPDATE_GOLDEN};
+use crate::formats::raw::RawView;
+use crate::library::rewrite::{self, UPDATE_GOLDEN};
+use crate::opening::input::{Input, OpenOptions};
+use crate::opening::located::{Located, Place};
 
 /// The options that let tensors of ACTUAL become those of EXPECTED.
 #[derive(Args)]
 #[command(next_help_heading = "Golden files")]
-pub(super) struct AcceptOptions {
+pub(crate) struct AcceptOptions {
     /// If ACTUAL does not pass, write EXPECTED again with the tensors of ACTUAL
     ///
     /// This keeps EXPECTED's format, and with --ignore-dtype also its dtype; values that do not fit are an error. The order
@@ -48,13 +48,13 @@ pub(super) struct AcceptOptions {
 
 impl AcceptOptions {
     /// Whether ACTUAL is accepted.
-    pub(super) fn accepts(&self, io: &Io, expected: &Located) -> Result<bool> {
+    pub(crate) fn accepts(&self, io: &Io, expected: &Located) -> Result<bool> {
         let updates = self.golden && rewrite::updates_golden(io.environment.update_golden.as_deref())?;
         Ok(self.accept || updates && is_file(expected))
     }
 
     /// Appends how to make a missing EXPECTED to its error, if a file can be made.
-    pub(super) fn offer_to_make(&self, [expected, actual]: [&Located; 2], error: anyhow::Error) -> anyhow::Error {
+    pub(crate) fn offer_to_make(&self, [expected, actual]: [&Located; 2], error: anyhow::Error) -> anyhow::Error {
         let is_folder =
             |located: &Located| located.is_whole() && matches!(located.place, Place::Folder(_) | Place::Store(..));
         let how = if self.golden { format!("{UPDATE_GOLDEN}=1") } else { "--accept".to_owned() };
@@ -64,12 +64,12 @@ impl AcceptOptions {
         }
     }
 
-    pub(super) fn hint(&self, expected: &Located) -> Option<String> {
+    pub(crate) fn hint(&self, expected: &Located) -> Option<String> {
         (self.golden && is_file(expected)).then(|| format!("{UPDATE_GOLDEN}=1 accepts ACTUAL"))
     }
 }
 
-pub(super) fn is_absent(located: &Located) -> bool {
+pub(crate) fn is_absent(located: &Located) -> bool {
     match (&located.place, &located.suffix) {
         (Place::Absent(_), _) => true,
         (Place::File(file) | Place::Store(file, _), Some(name))
@@ -83,12 +83,12 @@ pub(super) fn is_absent(located: &Located) -> bool {
     }
 }
 
-pub(super) fn is_file(expected: &Located) -> bool {
+pub(crate) fn is_file(expected: &Located) -> bool {
     !matches!(expected.place, Place::Stdin | Place::Json(_) | Place::Object(_))
 }
 
 /// Whether the content of EXPECTED is at fault: a golden file that is empty, cut, or has other values than its text promises.
-pub(super) fn is_damaged(error: &anyhow::Error) -> bool {
+pub(crate) fn is_damaged(error: &anyhow::Error) -> bool {
     let kind = error.downcast_ref::<Error>().map(Error::kind);
     matches!(kind, Some(ErrorKind::Malformed | ErrorKind::Argument)) && message(error).starts_with(EXPECTED.name)
 }

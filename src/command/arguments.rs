@@ -9,14 +9,14 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
 use super::options::{IndexList, Operand};
-use crate::format::located::{Located, Place};
-use crate::format::remote::version_at;
-use crate::format::sides::SidesRule;
+use crate::container::chunk_sides::SidesRule;
+use crate::opening::located::{Located, Place};
+use crate::opening::remote::version_at;
 use crate::storage::platform::same_file;
-use crate::storage::record::Record;
 use crate::storage::requests::RequestOptions;
-use crate::storage::stage;
-use crate::storage::target::Target;
+use crate::storage::targets::record::Record;
+use crate::storage::targets::stage;
+use crate::storage::targets::target::Target;
 
 /// Arguments that do not change the content of the output, so parts may differ in them.
 const NOT_COMPARED_BY_PARTS: [&str; 14] = [
@@ -41,7 +41,7 @@ const NOT_COMPARED_BY_PARTS: [&str; 14] = [
 pub struct Arguments {
     command: String,
     typed: Vec<Argument>,
-    pub(super) is_quiet: bool,
+    pub(crate) is_quiet: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ enum ArgumentValue {
 
 impl Arguments {
     /// Collects arguments only for `--part`, `--finish` and `--from`.
-    pub(super) fn of(matches: &ArgMatches, sub_command: fn(&str) -> Option<Command>) -> Self {
+    pub(crate) fn of(matches: &ArgMatches, sub_command: fn(&str) -> Option<Command>) -> Self {
         let Some((name, matches)) = matches.subcommand() else { return Self::default() };
         let is_set = |id| matches.try_get_one(id).ok().flatten().copied().unwrap_or_default();
         let is_quiet = is_set("quiet") || is_set("summary");
@@ -101,19 +101,19 @@ impl Arguments {
     }
 
     /// False without `--part`, `--finish` and `--from`.
-    pub(super) fn reads_stdin(&self) -> bool {
+    pub(crate) fn reads_stdin(&self) -> bool {
         let is_stdin =
             |value: &ArgumentValue| matches!(value, ArgumentValue::Operand { located, .. } if located.is_stdin());
         self.typed.iter().flat_map(|argument| &argument.values).any(is_stdin)
     }
 
-    pub(super) fn refuse_stdin(&self) -> Result<()> {
+    pub(crate) fn refuse_stdin(&self) -> Result<()> {
         ensure!(!self.reads_stdin(), "--part: standard input cannot be read by every part: name a file");
         Ok(())
     }
 
     /// Records operands by real path, suffix and a stamp that changes with the file, and inline JSON without blanks.
-    pub(super) fn record(&self, of: usize, target: &Target, requests: RequestOptions) -> Result<Record> {
+    pub(crate) fn record(&self, of: usize, target: &Target, requests: RequestOptions) -> Result<Record> {
         let mut record = Record::default();
         record.add("tensorop", Some(env!("CARGO_PKG_VERSION")), None);
         record.add("command", Some(&self.command), None);

@@ -11,15 +11,15 @@ use super::io::{Io, OperandContainers};
 use super::messages::about_items;
 use super::options::members::meant;
 use super::options::{DTypeArg, InputOptions};
-use crate::format::open::Input;
-use crate::format::stored_dtype::StoredDType;
 use crate::item::cast::Cast;
 use crate::item::dtype::{DType, Kind};
+use crate::narrow::stored_dtype::StoredDType;
+use crate::opening::input::Input;
 use crate::parallel::locked;
 
 /// The items that may be read as another dtype of the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reinterpret {
+pub(crate) enum Reinterpret {
     Void,
     /// Void items and unsigned integers.
     Unsigned,
@@ -29,7 +29,7 @@ pub(super) enum Reinterpret {
 /// The values of `--dtype`.
 ///
 /// All operands share them: a value that one tensor cannot use is an error only if no tensor uses it.
-pub(super) struct AskedDTypes<'a> {
+pub(crate) struct AskedDTypes<'a> {
     /// With `--dequantize`, whose weights these are to find.
     quantized: Option<&'a OperandContainers>,
     values: &'a [DTypeArg],
@@ -51,7 +51,7 @@ struct DTypeUse {
 }
 
 impl<'a> AskedDTypes<'a> {
-    pub(super) fn new(options: &'a InputOptions, reading: Reinterpret, io: &'a Io) -> Self {
+    pub(crate) fn new(options: &'a InputOptions, reading: Reinterpret, io: &'a Io) -> Self {
         let values = &*options.dtype;
         Self {
             quantized: options.dequantize.as_ref().map(|_| &io.containers),
@@ -64,25 +64,25 @@ impl<'a> AskedDTypes<'a> {
         }
     }
 
-    pub(super) fn of_convert(self) -> Self {
+    pub(crate) fn of_convert(self) -> Self {
         Self { casts: true, ..self }
     }
 
     /// If so, call [`look_at`](Self::look_at) for every tensor before reading the first.
-    pub(super) fn depends_on_others(&self) -> bool {
+    pub(crate) fn depends_on_others(&self) -> bool {
         self.reading == Reinterpret::Unsigned && self.values.iter().any(|value| value.glob.is_none())
     }
 
     /// If a tensor has void items of the right size, a value without a pattern does not apply to unsigned integers.
     /// Tensors of the dtype itself count too, since `.npy` files store bfloat16 as void.
-    pub(super) fn look_at(&self, name: Option<&str>, dtype: &DType) {
+    pub(crate) fn look_at(&self, name: Option<&str>, dtype: &DType) {
         let value = self.number_for(name.unwrap_or_default()).map(|number| &self.values[number]);
         if value.is_some_and(|value| value.glob.is_none() && is_clear(&value.value, dtype)) {
             self.has_clear.store(true, Ordering::Relaxed);
         }
     }
 
-    pub(super) fn look_at_all(&self, input: &Input, tensors: &[usize]) {
+    pub(crate) fn look_at_all(&self, input: &Input, tensors: &[usize]) {
         for &n in tensors.iter().filter(|_| self.depends_on_others()) {
             if let Ok(described) = input.describe(n) {
                 self.look_at(input.name(n), &described.meta.dtype);
@@ -98,7 +98,7 @@ impl<'a> AskedDTypes<'a> {
     }
 
     /// Patterns match a tensor without a name as the empty text.
-    pub(super) fn of(&self, name: Option<&str>) -> DTypeOption<'_> {
+    pub(crate) fn of(&self, name: Option<&str>) -> DTypeOption<'_> {
         let name = name.unwrap_or_default();
         if self.values.is_empty() {
             return DTypeOption { all: self, number: None, tensor: 0 };
@@ -112,7 +112,7 @@ impl<'a> AskedDTypes<'a> {
     }
 
     /// A value also passes if later values override it for all of its tensors. `--dequantize` must find a weight, too.
-    pub(super) fn finish(&self) -> Result<()> {
+    pub(crate) fn finish(&self) -> Result<()> {
         let found = self.quantized.is_none_or(OperandContainers::has_quantized);
         ensure!(found, "--dequantize: no operand has a quantised weight, or a file beside it that states a layout");
         for (value, used) in self.values.iter().zip(locked(&self.uses).iter()) {
@@ -133,7 +133,7 @@ impl<'a> AskedDTypes<'a> {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct DTypeOption<'a> {
+pub(crate) struct DTypeOption<'a> {
     all: &'a AskedDTypes<'a>,
     /// Of the value.
     number: Option<usize>,
@@ -150,12 +150,12 @@ impl<'a> DTypeOption<'a> {
         self.value().map(|value| &value.value)
     }
 
-    pub(super) fn is_asked(self) -> bool {
+    pub(crate) fn is_asked(self) -> bool {
         self.number.is_some()
     }
 
     /// Whether blocks of items are read as bytes.
-    pub(super) fn is_bytes(self) -> bool {
+    pub(crate) fn is_bytes(self) -> bool {
         self.dtype().is_some_and(|asked| !asked.is_packed() && *asked.dtype().kind() == Kind::UInt8)
     }
 
@@ -175,7 +175,7 @@ impl<'a> DTypeOption<'a> {
     }
 
     /// `None` lets the text decide.
-    pub(super) fn plain_dtype(self, other: Option<DType>, label: &str) -> Option<DType> {
+    pub(crate) fn plain_dtype(self, other: Option<DType>, label: &str) -> Option<DType> {
         match self.dtype().filter(|asked| asked.is_packed()) {
             // text has values, not packed bytes
             Some(asked) => {
@@ -192,12 +192,12 @@ impl<'a> DTypeOption<'a> {
         }
     }
 
-    pub(super) fn is_clear(self, found: &DType) -> bool {
+    pub(crate) fn is_clear(self, found: &DType) -> bool {
         self.dtype().is_some_and(|asked| is_clear(asked, found))
     }
 
     /// `beside_clear`: the other side of the comparison [is clear](Self::is_clear).
-    pub(super) fn read(self, found: &DType, label: &str, beside_clear: bool) -> Result<StoredDType> {
+    pub(crate) fn read(self, found: &DType, label: &str, beside_clear: bool) -> Result<StoredDType> {
         let unchanged = || Ok(found.clone().into());
         let Some(value) = self.value() else { return unchanged() };
         let (asked, reading) = (&value.value, self.all.reading);

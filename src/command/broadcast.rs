@@ -20,7 +20,7 @@ use crate::ops::call::Call;
 /// Shape of the output: --shape, where it is 1 the dim of DATA.
 #[derive(Args)]
 #[command(override_usage = "tensorop broadcast [OPTIONS] --shape <I> <DATA>", after_long_help = EXAMPLES)]
-pub(super) struct Broadcast {
+pub(crate) struct Broadcast {
     /// The tensor that is repeated
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to broadcast."))]
     pub data: Operand,
@@ -44,7 +44,7 @@ Examples:
   tensorop broadcast '[[1],[2]]' --shape 2,3";
 
 impl Broadcast {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
         let list = |list, option| index_list(&operation.reader, list, option);
         let shape = list(&self.shape, "--shape")?;

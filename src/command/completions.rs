@@ -15,10 +15,10 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, complete};
 
 use super::io::{Io, Outcome};
 use super::options::SHELTER;
-use crate::format::collection;
-use crate::format::located::{Located, Place};
-use crate::format::name_filter::NameFilter;
-use crate::format::open::{Input, OpenOptions};
+use crate::container::name_filter::NameFilter;
+use crate::opening::collection;
+use crate::opening::input::{Input, OpenOptions};
+use crate::opening::located::{Located, Place};
 
 /// Print a completion script for a shell
 #[derive(Args)]

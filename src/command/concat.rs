@@ -14,17 +14,17 @@ use super::meter::Meter;
 use super::operation::settle;
 use super::options::{DATA, IndexList, Operand, OperatorOptions, check_stdin, data_help};
 use super::sources::{OpenMode, OperandReader, check_header_counts, operands_error};
+use crate::container::name_order::by_numbers;
 use crate::error::Subject;
-use crate::format::name_order::by_numbers;
-use crate::format::npy_file::Append;
-use crate::format::open::Input;
-use crate::format::write::OutputTensor;
+use crate::formats::npy::npy_file::Append;
 use crate::item::meta::{Meta, Order};
+use crate::opening::input::Input;
 use crate::operators::call::Operands;
 use crate::operators::concat::LinkedConcat;
 use crate::ops::call::{Call, Resolved};
 use crate::ops::concat::{Joined, Joining};
 use crate::storage::source::Source;
+use crate::writing::OutputTensor;
 
 /// Join tensors one after the other along an axis (ONNX Concat 4, 11, 13, OpenVINO Concat-1)
 ///
@@ -36,7 +36,7 @@ use crate::storage::source::Source;
 /// operand, with the number of operands inserted at the axis.
 #[derive(Args)]
 #[command(override_usage = "tensorop concat [OPTIONS] <DATA>...", after_long_help = EXAMPLES)]
-pub(super) struct Concat {
+pub(crate) struct Concat {
     /// The tensors, in the order of the output
     #[arg(value_name = "DATA", value_parser = DATA.parser(), required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help(DATA_HELP))]
     pub data: Vec<Operand>,
@@ -79,7 +79,7 @@ Examples:
 The memory and the threads do not depend on the number of operands.";
 
 impl Concat {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let (destination, reader) = settle(io, &self.options, self.in_place)?;
         let operands = &self.data;
         check_stdin(operands)?;

@@ -20,19 +20,19 @@ use super::options::{check_stdin, data_help, dtype_help, parse_size, parse_words
 use super::output_set::CastTallies;
 use super::sources::{OpenMode, OperandReader};
 use crate::DType;
-use crate::format::located::Place;
-use crate::format::name_order::list;
-use crate::format::open::Input;
-use crate::format::write::{OutputTensor, Recast};
-use crate::format::{Format, containers};
+use crate::container::name_order::list;
 use crate::item::cast::{Overflow, is_floats};
 use crate::item::dtype::Kind;
 use crate::item::meta::Order;
+use crate::opening::input::Input;
+use crate::opening::located::Place;
+use crate::opening::table::{Format, containers};
 use crate::operators::cast::CastRule;
 use crate::operators::selection::Selection;
 use crate::storage::platform::allow_open_files;
 use crate::storage::source::{Metadata, Source, merged};
 use crate::storage::unread::UnreadArray;
+use crate::writing::{OutputTensor, Recast};
 
 /// Write tensors in another format, dtype or order
 ///

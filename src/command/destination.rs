@@ -20,19 +20,20 @@ use super::meter::Meter;
 use super::options::OutputOptions;
 use super::output_files::{NUMBER, NumberedFiles, ShardIndex, new_target};
 use super::output_set::{OutputSet, ReadBack};
-use crate::engine::job::Progress;
+use crate::container::interface::TextOptions;
 use crate::error::Context;
-use crate::format::interface::TextOptions;
-use crate::format::write::{self, LaidOut, Output, OutputKind, OutputTensor, Replaced, Share, ShareReport, Shares};
-use crate::format::{Format, index};
+use crate::formats::index;
 use crate::item::meta::Meta;
-use crate::storage::parts::Parts;
-use crate::storage::record::Record;
-use crate::storage::signals;
+use crate::opening::table::Format;
+use crate::plans::job::Progress;
 use crate::storage::source::merged;
-use crate::storage::target::{OpenOutput, Target};
+use crate::storage::targets::parts::Parts;
+use crate::storage::targets::record::Record;
+use crate::storage::targets::signals;
+use crate::storage::targets::target::{OpenOutput, Target};
+use crate::writing::{self, LaidOut, Output, OutputKind, OutputTensor, Replaced, Share, ShareReport, Shares};
 
-pub(super) struct Destination<'a> {
+pub(crate) struct Destination<'a> {
     run: Run<'a>,
     options: &'a OutputOptions,
     place: OutputPlace<'a>,
@@ -55,13 +56,13 @@ enum OutputPlace<'a> {
 }
 
 impl<'a> Destination<'a> {
-    pub(super) fn of(run: Run<'a>, options: &'a OutputOptions, in_place: bool) -> Result<Self> {
+    pub(crate) fn of(run: Run<'a>, options: &'a OutputOptions, in_place: bool) -> Result<Self> {
         let place = if in_place { OutputPlace::InPlace } else { OutputPlace::new(run, options)? };
         Ok(Self { run, options, place, is_edit: false, one_of_several: None })
     }
 
     /// The tensors go into one container, or each into its own file if the name has a [`NUMBER`].
-    pub(super) fn of_several(run: Run<'a>, options: &'a OutputOptions) -> Result<Self> {
+    pub(crate) fn of_several(run: Run<'a>, options: &'a OutputOptions) -> Result<Self> {
         let in_name =
             |path: &str| Path::new(path).file_name().is_some_and(|name| name.to_string_lossy().contains(NUMBER));
         let is_pattern = |path: &&str| path.matches(NUMBER).count() == 1 && in_name(path);
@@ -80,11 +81,11 @@ impl<'a> Destination<'a> {
         Ok(it)
     }
 
-    pub(super) fn is_of_files(&self) -> bool {
+    pub(crate) fn is_of_files(&self) -> bool {
         matches!(self.place, OutputPlace::Files(_))
     }
 
-    pub(super) fn with_shards_of(mut self, most: Option<u64>, removes_old: bool) -> Result<Self> {
+    pub(crate) fn with_shards_of(mut self, most: Option<u64>, removes_old: bool) -> Result<Self> {
         let option = if most.is_some() { "--max-shard-size" } else { "--remove-old-shards" };
         match &mut self.place {
             OutputPlace::Index(index) => (index.most, index.removes_old) = (most, removes_old),
@@ -96,31 +97,31 @@ impl<'a> Destination<'a> {
     }
 
     /// Names the tensor among several that are changed in place, and collects the reports of dry runs in place of printing them.
-    pub(super) fn of_one_of_several(self, name: &'a str, reports: &'a RefCell<Report>) -> Self {
+    pub(crate) fn of_one_of_several(self, name: &'a str, reports: &'a RefCell<Report>) -> Self {
         Self { one_of_several: Some((name, reports)), ..self }
     }
 
-    pub(super) fn of_an_edit(self) -> Self {
+    pub(crate) fn of_an_edit(self) -> Self {
         Self { is_edit: true, ..self }
     }
 
-    pub(super) fn for_checks(self) -> Self {
+    pub(crate) fn for_checks(self) -> Self {
         Self { place: OutputPlace::Check, ..self }
     }
 
-    pub(super) fn is_in_place(&self) -> bool {
+    pub(crate) fn is_in_place(&self) -> bool {
         matches!(self.place, OutputPlace::InPlace | OutputPlace::Check)
     }
 
-    pub(super) fn is_check(&self) -> bool {
+    pub(crate) fn is_check(&self) -> bool {
         matches!(self.place, OutputPlace::Check)
     }
 
-    pub(super) fn is_stdout(&self) -> bool {
+    pub(crate) fn is_stdout(&self) -> bool {
         matches!(self.place, OutputPlace::New { target: Target::Stdout(_), .. })
     }
 
-    pub(super) fn format(&self) -> Option<Format> {
+    pub(crate) fn format(&self) -> Option<Format> {
         match &self.place {
             OutputPlace::InPlace | OutputPlace::Check => None,
             OutputPlace::New { format, .. } => Some(*format),
@@ -129,17 +130,17 @@ impl<'a> Destination<'a> {
         }
     }
 
-    pub(super) fn report(&self, title: &str) -> Report {
+    pub(crate) fn report(&self, title: &str) -> Report {
         Report::new(title, self.options.is_dry_run())
     }
 
-    pub(super) fn output_set<'s>(&self, report: Report) -> OutputSet<'s> {
+    pub(crate) fn output_set<'s>(&self, report: Report) -> OutputSet<'s> {
         OutputSet::new(self.format(), report)
     }
 
     /// Writes the one tensor of an operator. In a container it keeps the name of DATA, and the file inherits the
     /// metadata of all operands.
-    pub(super) fn put(self, mut tensor: OutputTensor, report: Report) -> Result<Outcome> {
+    pub(crate) fn put(self, mut tensor: OutputTensor, report: Report) -> Result<Outcome> {
         let has_names = self.format().is_some_and(Format::is_container);
         let mut set = self.output_set(report);
         let data = tensor.fill.data();
@@ -150,14 +151,14 @@ impl<'a> Destination<'a> {
         self.write(set)
     }
 
-    pub(super) fn write(self, set: OutputSet<'_>) -> Result<Outcome> {
+    pub(crate) fn write(self, set: OutputSet<'_>) -> Result<Outcome> {
         let Self { run, options, is_edit, one_of_several, .. } = self;
         let (format, target) = match self.place {
             OutputPlace::New { format, target } => (format, target),
             OutputPlace::Index(index) => return index.write(run, options, set),
             OutputPlace::Files(files) => return files.write(run, options, set),
             OutputPlace::Check => {
-                set.tensors.into_iter().try_for_each(write::check_edit)?;
+                set.tensors.into_iter().try_for_each(writing::check_edit)?;
                 return Ok(Outcome::Done);
             }
             OutputPlace::InPlace => {
@@ -271,7 +272,7 @@ fn edit(
         tensor.fill.finish()?;
         if options.explain {
             let name = one_of_several.map_or("", |(name, _)| name);
-            report.plans(&[(name, write::explain_edit(tensor)?)], options.json);
+            report.plans(&[(name, writing::explain_edit(tensor)?)], options.json);
         }
         let Some((_, reports)) = one_of_several else { return report.print(run.io) };
         reports.borrow_mut().append(report);
@@ -282,7 +283,7 @@ fn edit(
 }
 
 /// Changes a tensor or a share of it in place. A signal in the middle of the change is reported as one of `option`.
-pub(super) fn change(tensor: OutputTensor, run: Run<'_>, share: Option<Share>, option: &'static str) -> Result<()> {
+pub(crate) fn change(tensor: OutputTensor, run: Run<'_>, share: Option<Share>, option: &'static str) -> Result<()> {
     let meter = Meter::new(run, None);
     let changing = Arc::new(AtomicBool::new(false));
     let (begun, label, stderr) = (Arc::clone(&changing), tensor.label(), run.io.stderr.clone());
@@ -295,7 +296,7 @@ pub(super) fn change(tensor: OutputTensor, run: Run<'_>, share: Option<Share>, o
         meter.expect(bytes);
         changing.store(true, Ordering::SeqCst);
     };
-    let edited = write::edit(tensor, share, &expect, &|bytes| meter.add(bytes));
+    let edited = writing::edit(tensor, share, &expect, &|bytes| meter.add(bytes));
     changing.store(false, Ordering::SeqCst);
     Ok(edited?)
 }

@@ -26,13 +26,14 @@ use super::show::png_target;
 use super::sides::{ComparedSides, Comparing, NamedPairs, open_two, pair_up};
 use super::sources::OperandReader;
 use super::unlisted;
-use crate::diff::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
-use crate::diff::{self, Effort, OptionNames, Options, Reason, Style, maps};
-use crate::format::rewrite::{self, KeptFiles};
+use crate::diff::findings::maps;
+use crate::diff::findings::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
+use crate::diff::{self, Effort, OptionNames, Options, Reason, Style};
+use crate::library::rewrite::{self, KeptFiles};
 use crate::operators::fill::Limits;
 use crate::report::printable;
 use crate::storage::source::{Hold, Source};
-use crate::storage::target::Target;
+use crate::storage::targets::target::Target;
 
 /// Compare tensors, or whole models: status 0 if they are the same, 1 if they differ
 ///
@@ -63,7 +64,7 @@ use crate::storage::target::Target;
 #[command(mut_arg("rename", MemberOptions::renaming_expected))]
 #[command(mut_arg("verbose", |arg| arg.conflicts_with("summary")))]
 #[command(mut_arg("ignore_dtype", |arg| arg.default_value_if("dequantize", ArgPredicate::IsPresent, "true")))]
-pub(super) struct Diff {
+pub(crate) struct Diff {
     /// The expected tensor, container or folder
     #[arg(value_name = "EXPECTED", value_parser = EXPECTED.parser(), allow_negative_numbers = true, value_hint = ValueHint::AnyPath, long_help = data_help("The expected tensor, container or folder."))]
     pub expected: Operand,
@@ -133,7 +134,7 @@ pub(super) struct Diff {
 
 const REPORT: &str = "Report";
 
-pub(super) const JUNIT_SUITE: &str = "tensorop diff";
+pub(crate) const JUNIT_SUITE: &str = "tensorop diff";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -182,13 +183,13 @@ fn sort_keys() -> Vec<OptionWord<SortKey>> {
 }
 
 /// Ignores a closed pipe.
-pub(super) fn print(io: &Io, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub(crate) fn print(io: &Io, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = BufWriter::new(io.stdout.clone());
     unless_closed(write(&mut out).and_then(|()| out.flush())).context("standard output")
 }
 
 impl Diff {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let shapes = self.dumps.shapes()?;
         let settings = RunSettings { quiet: self.summary, ..(&self.threads).into() };
         let reader = OperandReader::new(io, &self.input, settings)?.with_shapes(shapes.as_ref());
@@ -231,26 +232,26 @@ impl Diff {
     }
 
     /// Where a golden check leaves the actual tensors that do not pass.
-    pub(super) fn kept(&self, io: &Io) -> Option<KeptFiles> {
+    pub(crate) fn kept(&self, io: &Io) -> Option<KeptFiles> {
         let folder = io.environment.keep_actual.as_deref().filter(|_| self.accepting.golden && !self.explain);
         rewrite::files_to_keep(folder, &self.expected.located)
     }
 
     /// Whether EXPECTED may be replaced, by this run or another one.
-    pub(super) fn is_golden(&self) -> bool {
+    pub(crate) fn is_golden(&self) -> bool {
         (self.accepting.golden || self.accepting.accept) && !self.explain && is_file(&self.expected.located)
     }
 
-    pub(super) fn asked<'a>(&'a self, io: &'a Io) -> AskedDTypes<'a> {
+    pub(crate) fn asked<'a>(&'a self, io: &'a Io) -> AskedDTypes<'a> {
         AskedDTypes::new(&self.input, Reinterpret::Unsigned, io)
     }
 
-    pub(super) fn style(&self, io: &Io) -> Style {
+    pub(crate) fn style(&self, io: &Io) -> Style {
         if self.keywords { io.style().with_option_names(OptionNames::Keywords) } else { io.style() }
     }
 
     /// With `--json` the lines go to standard error, so that standard output is one object.
-    pub(super) fn tell(&self, io: &Io, lines: &[String]) -> Result<Outcome> {
+    pub(crate) fn tell(&self, io: &Io, lines: &[String]) -> Result<Outcome> {
         for line in lines {
             match self.json {
                 true => unless_closed(writeln!(io.stderr.clone(), "{line}")).context("standard error")?,
@@ -260,13 +261,13 @@ impl Diff {
         Ok(Outcome::Done)
     }
 
-    pub(super) fn options(&self, name: &str) -> Options {
+    pub(crate) fn options(&self, name: &str) -> Options {
         let mut options = self.passing.options(name);
         (options.shown, options.worst, options.axes) = (self.max_mismatch, self.worst, self.dumps.axes(name));
         options
     }
 
-    pub(super) fn form(&self, io: &Io) -> ReportForm {
+    pub(crate) fn form(&self, io: &Io) -> ReportForm {
         let screen = || io.stdout.is_terminal().then_some(TERMINAL_LINES);
         match (self.json, self.summary) {
             (true, _) => ReportForm::Json,
@@ -277,7 +278,7 @@ impl Diff {
         }
     }
 
-    pub(super) fn effort(&self, limits: Limits) -> Effort {
+    pub(crate) fn effort(&self, limits: Limits) -> Effort {
         Effort { limits, quantiles: self.json, of_files: false, permutations: true }
     }
 
@@ -397,7 +398,7 @@ impl Diff {
         if self.keywords { "verbose=True" } else { "-v" }
     }
 
-    pub(super) fn write_left_alone(&self, out: &mut dyn Write, paths: &[String]) -> io::Result<()> {
+    pub(crate) fn write_left_alone(&self, out: &mut dyn Write, paths: &[String]) -> io::Result<()> {
         match paths.len() {
             0 => Ok(()),
             _ if self.input.verbose => {

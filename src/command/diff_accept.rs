@@ -11,15 +11,15 @@ use super::messages::message;
 use super::options::{EXPECTED, write_junit};
 use super::sources::OperandReader;
 use crate::diff;
-use crate::diff::models::{NamedResult, add_to_junit};
-use crate::format::rewrite::{self, NamedSource, remove_kept};
+use crate::diff::findings::models::{NamedResult, add_to_junit};
+use crate::library::rewrite::{self, NamedSource, remove_kept};
 
 /// Opens the tensors of a check that failed.
-pub(super) type Failed<'a> = &'a dyn Fn() -> Result<Vec<NamedSource>>;
+pub(crate) type Failed<'a> = &'a dyn Fn() -> Result<Vec<NamedSource>>;
 
 impl Diff {
     /// Returns why EXPECTED differs, if it is damaged. If it cannot be read for another reason, that is the error.
-    pub(super) fn damage(&self, run: Run<'_>, fault: anyhow::Error, actual: Failed<'_>) -> Result<String> {
+    pub(crate) fn damage(&self, run: Run<'_>, fault: anyhow::Error, actual: Failed<'_>) -> Result<String> {
         if is_damaged(&fault) {
             return Ok(message(&fault));
         }
@@ -28,7 +28,7 @@ impl Diff {
     }
 
     /// Ends a comparison with an EXPECTED that does not exist or is damaged, as `why` says.
-    pub(super) fn new_one(&self, run: Run<'_>, accepts: bool, found: &Member, why: String) -> Result<Outcome> {
+    pub(crate) fn new_one(&self, run: Run<'_>, accepts: bool, found: &Member, why: String) -> Result<Outcome> {
         let (io, expected, asked) = (run.io, &self.expected, self.asked(run.io));
         let open = || found.source(asked.of(found.name()));
         let (mut actual, is_absent) = (open()?, is_absent(&expected.located));
@@ -58,7 +58,7 @@ impl Diff {
         }
     }
 
-    pub(super) fn accept(&self, run: Run<'_>, changes: Changes, open: Opening<'_>) -> Result<Outcome> {
+    pub(crate) fn accept(&self, run: Run<'_>, changes: Changes, open: Opening<'_>) -> Result<Outcome> {
         let (limits, is_written) = (run.limits, !self.accepting.dry_run);
         let reading = OperandReader::new(run.io, &self.input, &self.threads)?.open_options(EXPECTED.name);
         let accepting = Accepting { limits, reading, says_dtype: !self.input.dtype.is_empty(), is_written, open };
@@ -67,7 +67,7 @@ impl Diff {
         self.tell(run.io, &lines)
     }
 
-    pub(super) fn end(&self, run: Run<'_>, is_equal: bool, actual: Failed<'_>) -> Result<Outcome> {
+    pub(crate) fn end(&self, run: Run<'_>, is_equal: bool, actual: Failed<'_>) -> Result<Outcome> {
         let mut lines = Vec::new();
         if !is_equal && !self.keywords && !is_absent(&self.expected.located) {
             lines.extend(self.accepting.hint(&self.expected.located));

@@ -14,17 +14,17 @@ use super::meter::Meter;
 use super::options::MemberOptions;
 use super::options::members::meant;
 use super::sides::{Comparing, NamedPairs};
-use crate::diff::metadata::FilePairs;
-use crate::diff::models::{FirstDifferent, Models, TensorVerdict};
-use crate::format::name_order::list;
+use crate::container::name_order::list;
+use crate::diff::findings::metadata::FilePairs;
+use crate::diff::findings::models::{FirstDifferent, Models, TensorVerdict};
 
 impl Diff {
-    pub(super) fn check_globs(&self, names: &[&str]) -> Result<()> {
+    pub(crate) fn check_globs(&self, names: &[&str]) -> Result<()> {
         self.passing.check_globs(names)?;
         self.dumps.check_globs(names)
     }
 
-    pub(super) fn first(&self, run: Run<'_>, pairs: &NamedPairs, asked: &AskedDTypes<'_>) -> Result<Outcome> {
+    pub(crate) fn first(&self, run: Run<'_>, pairs: &NamedPairs, asked: &AskedDTypes<'_>) -> Result<Outcome> {
         let Run { io, limits, .. } = run;
         let order = match &self.dumps.order {
             None => pairs.expected_order(),

@@ -11,21 +11,21 @@ use super::io::{Io, Outcome, Run, complain};
 use super::messages::{counted, message, option_error};
 use super::show::write_png;
 use super::sides::NamedPairs;
-use crate::diff::maps::{self, Density};
+use crate::diff::findings::maps::{self, Density};
 use crate::diff::{Options, PlannedComparison, explain_sources};
-use crate::engine::explain::Explanation;
 use crate::info::size;
 use crate::operators::fill::Limits;
 use crate::parallel::SMALL_TENSOR;
 use crate::parallel::Threads;
 use crate::picture::Picture;
+use crate::plans::explain::Explanation;
 use crate::storage::source::Source;
-use crate::storage::target::Target;
+use crate::storage::targets::target::Target;
 
 /// For each pair a plan, or the reason why nothing is read.
 type PairPlans<'a> = Vec<(&'a str, Result<Box<Explanation>, String>)>;
 
-pub(super) fn explain_two(
+pub(crate) fn explain_two(
     run: Run<'_>,
     [expected, actual]: [&Source; 2],
     options: &Options,
@@ -39,7 +39,7 @@ pub(super) fn explain_two(
 }
 
 /// A pair that cannot be opened is reported, and the others still get plans.
-pub(super) fn explain_many(
+pub(crate) fn explain_many(
     Run { io, limits, .. }: Run<'_>,
     pairs: &NamedPairs,
     asked: &AskedDTypes<'_>,
@@ -104,12 +104,12 @@ fn print(io: &Io, mut report: Report, plans: &PairPlans<'_>, as_json: bool) -> R
 const MAP_LINES: usize = 32;
 const MAP_COLUMNS: usize = 74;
 
-pub(super) fn map_lines(sources: [&mut Source; 2], options: &Options, limits: Limits) -> Result<Vec<String>> {
+pub(crate) fn map_lines(sources: [&mut Source; 2], options: &Options, limits: Limits) -> Result<Vec<String>> {
     let map = maps::density(sources, options, [MAP_LINES, MAP_COLUMNS], limits, &|_| ())?;
     Ok(map.as_ref().map_or_else(Vec::new, Density::lines))
 }
 
-pub(super) fn draw(sources: [Source; 2], options: &Options, target: &Target, limits: Limits) -> Result<Option<String>> {
+pub(crate) fn draw(sources: [Source; 2], options: &Options, target: &Target, limits: Limits) -> Result<Option<String>> {
     let picture = Picture::from_numbers(maps::error_plane(sources, options)?, limits)?;
     let scale = picture.scale(None, &|_| ())?;
     write_png(&picture, scale.as_ref(), target, &|_| ())

@@ -7,16 +7,16 @@ use super::explain;
 use super::io::{Io, Outcome};
 use super::messages::counted;
 use crate::DType;
-use crate::engine::explain::Explanation;
+use crate::container::file_options::NamedCopy;
 use crate::error::Context;
-use crate::format::Format;
-use crate::format::file_options::NamedCopy;
-use crate::format::write::{LaidOut, Move};
+use crate::opening::table::Format;
 use crate::ops::call::ResolvedCall;
+use crate::plans::explain::Explanation;
 use crate::storage::source::Source;
+use crate::writing::{LaidOut, Move};
 
 #[derive(Default)]
-pub(super) struct Report {
+pub(crate) struct Report {
     /// `None` outside a dry run.
     lines: Option<String>,
     /// Plans as JSON objects, which replace the lines.
@@ -24,11 +24,11 @@ pub(super) struct Report {
 }
 
 impl Report {
-    pub(super) fn new(title: &str, is_dry_run: bool) -> Self {
+    pub(crate) fn new(title: &str, is_dry_run: bool) -> Self {
         Self { lines: is_dry_run.then(|| format!("{title}\n")), objects: None }
     }
 
-    pub(super) fn append(&mut self, other: Self) {
+    pub(crate) fn append(&mut self, other: Self) {
         if let Some(lines) = other.lines {
             self.lines.get_or_insert_default().push_str(&lines);
         }
@@ -37,13 +37,13 @@ impl Report {
         }
     }
 
-    pub(super) fn line(&mut self, text: Arguments<'_>) {
+    pub(crate) fn line(&mut self, text: Arguments<'_>) {
         if let Some(lines) = &mut self.lines {
             lines.push_str(&format!("  {text}\n"));
         }
     }
 
-    pub(super) fn outputs(&mut self, plan: &LaidOut, format: Format, label: &str) {
+    pub(crate) fn outputs(&mut self, plan: &LaidOut, format: Format, label: &str) {
         for (n, (name, meta, bytes)) in plan.tensors().enumerate() {
             let member = if format.is_container() { format!(" {name:?}:") } else { String::new() };
             let (dtype, shape, format) = (&meta.dtype, &meta.shape, format.argument());
@@ -61,7 +61,7 @@ impl Report {
         }
     }
 
-    pub(super) fn moves(&mut self, plan: &LaidOut, label: &str) {
+    pub(crate) fn moves(&mut self, plan: &LaidOut, label: &str) {
         let sides = |sides: &[usize]| sides.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         let is_one_of_many = plan.tensors().count() > 1;
         let moves = plan.tensors().zip(plan.moves()).filter_map(|((name, ..), moved)| Some((name, moved?)));
@@ -87,11 +87,11 @@ impl Report {
         }
     }
 
-    pub(super) fn plans(&mut self, plans: &[(impl AsRef<str>, Explanation)], as_json: bool) {
+    pub(crate) fn plans(&mut self, plans: &[(impl AsRef<str>, Explanation)], as_json: bool) {
         self.plans_or_reasons(plans.iter().map(|(name, plan)| (name.as_ref(), Ok(plan))), as_json);
     }
 
-    pub(super) fn plans_or_reasons<'a>(
+    pub(crate) fn plans_or_reasons<'a>(
         &mut self,
         plans: impl Iterator<Item = (&'a str, Result<&'a Explanation, &'a str>)>,
         as_json: bool,
@@ -116,7 +116,7 @@ impl Report {
         }
     }
 
-    pub(super) fn print(self, io: &Io) -> anyhow::Result<Outcome> {
+    pub(crate) fn print(self, io: &Io) -> anyhow::Result<Outcome> {
         let text = match self.objects {
             Some(objects) => format!("[{}]\n", objects.join(",\n ")),
             None => self.lines.expect("a dry run"),
@@ -125,21 +125,21 @@ impl Report {
         Ok(Outcome::Done)
     }
 
-    pub(super) fn source(&mut self, source: &Source) {
+    pub(crate) fn source(&mut self, source: &Source) {
         self.line(format_args!("{}: {} {:?}", source.label(), source.dtype(), source.shape()));
     }
 
-    pub(super) fn becomes(&mut self, source: &Source, name: Option<&str>, dtype: Option<&DType>) {
+    pub(crate) fn becomes(&mut self, source: &Source, name: Option<&str>, dtype: Option<&DType>) {
         let name = name.map(|name| format!(" {name:?}")).unwrap_or_default();
         let dtype = dtype.map(|dtype| format!(" {dtype}")).unwrap_or_default();
         self.line(format_args!("{}: {} {:?} ->{name}{dtype}", source.label(), source.dtype(), source.shape()));
     }
 
-    pub(super) fn lines(&mut self, lines: &[String]) {
+    pub(crate) fn lines(&mut self, lines: &[String]) {
         lines.iter().for_each(|line| self.line(format_args!("{line}")));
     }
 
-    pub(super) fn with<'s>(mut self, call: &ResolvedCall, operands: impl IntoIterator<Item = &'s Source>) -> Self {
+    pub(crate) fn with<'s>(mut self, call: &ResolvedCall, operands: impl IntoIterator<Item = &'s Source>) -> Self {
         operands.into_iter().for_each(|source| self.source(source));
         self.lines(&call.details);
         self

@@ -18,18 +18,18 @@ use super::messages::{counted, message as message_of, unless_closed};
 use super::operation::{Edited, Operation};
 use super::options::{ChangeOptions, Operand, UpdatesOptions};
 use super::sources::{OperandReader, check_format_changeable, check_items_changeable};
+use crate::container::content::MemberFile;
+use crate::container::glob::Glob;
+use crate::container::name_filter::NameFilter;
+use crate::container::name_order::by_numbers;
 use crate::error::Context;
-use crate::format::collection;
-use crate::format::content::MemberFile;
-use crate::format::glob::Glob;
-use crate::format::located::{Located, Place};
-use crate::format::name_filter::NameFilter;
-use crate::format::name_order::by_numbers;
-use crate::format::open::OpenOptions;
-use crate::format::values::delimiter::TableOptions;
+use crate::opening::collection;
+use crate::opening::input::OpenOptions;
+use crate::opening::located::{Located, Place};
+use crate::untyped::delimiter::TableOptions;
 
 /// `line` makes the final message from the number of tensors.
-pub(super) fn run_for_each(
+pub(crate) fn run_for_each(
     io: &Io,
     operands: (&Operand, Option<&Operand>),
     updates: &UpdatesOptions,
@@ -79,13 +79,13 @@ pub(super) fn run_for_each(
     Ok(Outcome::Done)
 }
 
-pub(super) fn changed(count: usize) -> String {
+pub(crate) fn changed(count: usize) -> String {
     format!("{} changed", counted(count, "tensor", "tensors"))
 }
 
 impl OperandReader<'_> {
     /// Resolves `FOLDER:NAME`. Other operands stay unchanged.
-    pub(super) fn in_its_file<'o>(&self, operand: &'o Operand, options: &OpenOptions) -> Result<Cow<'o, Located>> {
+    pub(crate) fn in_its_file<'o>(&self, operand: &'o Operand, options: &OpenOptions) -> Result<Cow<'o, Located>> {
         let located = &operand.located;
         if !matches!(located.place, Place::Folder(_)) {
             return Ok(Cow::Borrowed(located));

@@ -1,17 +1,17 @@
 //! The output of `--explain`: the plan of a run, for people or as JSON.
 
-use crate::engine::cost::{Calls, Cost, OperandReading, OperandReads};
-use crate::engine::explain::Explanation;
-use crate::engine::plan::{Before, Plan, Route, Steps};
 use crate::info::size;
 use crate::layout::window::Windows;
 use crate::operators::access::Holding;
+use crate::plans::cost::{Calls, Cost, OperandReading, OperandReads};
+use crate::plans::explain::Explanation;
+use crate::plans::plan::{Before, Plan, Route, Steps};
 use crate::report::json::{Escapes, list, object, or_null, string};
 
 use super::messages::counted;
 use crate::storage::source::Keep;
 
-pub(super) fn lines(of: &Explanation) -> Vec<String> {
+pub(crate) fn lines(of: &Explanation) -> Vec<String> {
     let mut lines: Vec<String> = of.operands.iter().map(|operand| operand_line(operand, of)).collect();
     lines.extend(of.plan.before.iter().map(|before| first(before, of)));
     lines.push(format!("cut: {}", cut(of, &of.plan)));
@@ -116,12 +116,12 @@ fn writes(of: &Explanation, cost: &Cost) -> Option<String> {
     (!of.is_scan()).then(text)
 }
 
-pub(super) fn json_of_unread(name: Option<&str>, reason: &str) -> String {
+pub(crate) fn json_of_unread(name: Option<&str>, reason: &str) -> String {
     let name = or_null(name, |name| string(name, Escapes::Short));
     object([("tensor", name), ("unread", string(reason, Escapes::Short))])
 }
 
-pub(super) fn json(name: Option<&str>, of: &Explanation) -> String {
+pub(crate) fn json(name: Option<&str>, of: &Explanation) -> String {
     let operands = of.operands.iter().map(|operand| {
         object([
             ("operand", string(&operand.label, Escapes::Short)),

@@ -7,34 +7,34 @@ use anyhow::{Error, anyhow};
 use super::io::{Outcome, complain};
 use super::member::Member;
 use super::messages::{counted, reason};
-use crate::format::name_order::list;
-use crate::format::open::Input;
-use crate::storage::stream::OutputStream;
+use crate::container::name_order::list;
+use crate::opening::input::Input;
+use crate::storage::targets::stream::OutputStream;
 
 /// Files with a line each. If there are more, as in a model without its shards, only the first has one.
 const MAX_FILES: usize = 20;
 
 #[derive(Default)]
-pub(super) struct Failures(Vec<(Member, Error)>);
+pub(crate) struct Failures(Vec<(Member, Error)>);
 
 impl Failures {
-    pub(super) fn add(&mut self, member: Member, error: Error) {
+    pub(crate) fn add(&mut self, member: Member, error: Error) {
         self.0.push((member, error));
     }
 
-    pub(super) fn extend(&mut self, others: Self) {
+    pub(crate) fn extend(&mut self, others: Self) {
         self.0.extend(others.0);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, String)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, String)> {
         self.0.iter().map(|(Member { n, label, .. }, error)| (*n, reason(error, label)))
     }
 
-    pub(super) fn complain(self, input: &Input, stderr: &OutputStream) -> Outcome {
+    pub(crate) fn complain(self, input: &Input, stderr: &OutputStream) -> Outcome {
         let mut numbers: HashMap<usize, usize> = HashMap::new();
         let mut files: Vec<Vec<(Member, Error)>> = Vec::new();
         for (member, error) in self.0 {

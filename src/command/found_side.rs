@@ -8,13 +8,13 @@ use super::acceptance::is_absent;
 use super::member::Member;
 use super::options::Operand;
 use super::sources::{OpenMode, OperandReader};
-use crate::format::folder::Folder;
-use crate::format::located::{Located, Place};
-use crate::format::name_filter::NameFilter;
-use crate::format::open::Input;
+use crate::container::name_filter::NameFilter;
+use crate::opening::folder::Folder;
+use crate::opening::input::Input;
+use crate::opening::located::{Located, Place};
 
 /// An operand of a comparison.
-pub(super) enum ComparedOperand {
+pub(crate) enum ComparedOperand {
     Opened(Arc<Input>),
     /// A whole folder, whose files are opened once both operands are known.
     Folder(Folder),
@@ -22,7 +22,7 @@ pub(super) enum ComparedOperand {
     Absent,
 }
 
-pub(super) fn find(
+pub(crate) fn find(
     reader: &OperandReader<'_>,
     operand: &Operand,
     may_be_made: bool,
@@ -55,12 +55,12 @@ pub(super) fn find(
 
 impl ComparedOperand {
     /// Whether it names a tensor, or its format holds only one.
-    pub(super) fn is_meant(&self) -> bool {
+    pub(crate) fn is_meant(&self) -> bool {
         matches!(self, Self::Opened(input) if input.names().is_none() || input.member().is_some() && input.glob().is_none())
     }
 
     /// Also the only tensor of a container or of a pattern, which counts as one only if the other side is one, too.
-    pub(super) fn is_one(&self) -> bool {
+    pub(crate) fn is_one(&self) -> bool {
         match self {
             Self::Opened(input) => {
                 let may_be_one = input.glob().is_some() || !input.format().names_files();
@@ -72,7 +72,7 @@ impl ComparedOperand {
     }
 
     /// Returns the only tensor, or the one that the other side names.
-    pub(super) fn one(&self, reader: &OperandReader<'_>, operand: &Operand, other: (&str, &Self)) -> Result<Member> {
+    pub(crate) fn one(&self, reader: &OperandReader<'_>, operand: &Operand, other: (&str, &Self)) -> Result<Member> {
         let (label, (other, named)) = (&operand.label, other);
         let name = match named {
             Self::Opened(input) if named.is_meant() => input.member(),

@@ -22,7 +22,7 @@ use crate::ops::indexed::OutOfRange;
 /// Shape of the output: DATA.shape[:axis], then INDICES.shape[B:], then DATA.shape[axis+1:].
 #[derive(Args)]
 #[command(override_usage = "tensorop gather [OPTIONS] <DATA> <INDICES>", after_long_help = EXAMPLES)]
-pub(super) struct Gather {
+pub(crate) struct Gather {
     /// The tensor to take from
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
     pub data: Operand,
@@ -62,7 +62,7 @@ From a large .npy file only the chosen places are read, and the items between pl
 At most 1 GiB of INDICES is held in memory (about 100 million indices); larger INDICES are read in several steps.";
 
 impl Gather {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, Some(&self.indices), &self.options)?;
         let axis = axis(&operation.reader, &self.axis, "--axis")?;
         let Self { batch_dims, out_of_range, .. } = *self;

@@ -20,7 +20,7 @@ use crate::ops::call::Call;
 /// INDICES.
 #[derive(Args)]
 #[command(override_usage = "tensorop gather-elements [OPTIONS] <DATA> <INDICES>", after_long_help = EXAMPLES)]
-pub(super) struct GatherElements {
+pub(crate) struct GatherElements {
     /// The tensor to take from
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
     pub data: Operand,
@@ -45,7 +45,7 @@ INDICES is read twice: first to check its numbers, then window by window with th
 once for every 48 MiB of chosen items and their places.";
 
 impl GatherElements {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, Some(&self.indices), &self.options)?;
         let axis = axis(&operation.reader, &self.axis, "--axis")?;
         let title = "gather-elements (ONNX GatherElements-13, OpenVINO GatherElements-6)";

@@ -18,7 +18,7 @@ use crate::ops::call::Call;
 /// Shape of the output: INDICES.shape[:-1] and then DATA.shape[B+k:].
 #[derive(Args)]
 #[command(override_usage = "tensorop gather-nd [OPTIONS] <DATA> <INDICES>", after_long_help = EXAMPLES)]
-pub(super) struct GatherNd {
+pub(crate) struct GatherNd {
     /// The tensor to take from
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to take from."))]
     pub data: Operand,
@@ -44,7 +44,7 @@ From a large .npy file only the chosen blocks are read, and the items between bl
 At most 1 GiB of INDICES is held in memory (about 100 million tuples); larger INDICES are read in several steps.";
 
 impl GatherNd {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, Some(&self.indices), &self.options)?;
         let call = Call::GatherNd { batch_dims: self.batch_dims };
         operation.open()?.run("gather-nd (ONNX GatherND-13, OpenVINO GatherND-8)", &call)

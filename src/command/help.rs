@@ -6,7 +6,7 @@
 
 use clap::{Arg, Command};
 
-use crate::format::Format;
+use crate::opening::table::Format;
 
 /// The character that replaces a blank at which no line may be broken. No help has it otherwise.
 const UNBROKEN: &str = "\u{a0}";

@@ -19,16 +19,16 @@ use super::options::{
     FILE, InputOptions, Operand, OptionWord, ThreadOptions, check_stdin, data_help, parse_words, word,
 };
 use super::sources::{OpenMode, OperandReader};
-use crate::engine::explain::Explanation;
-use crate::format::content::{Description, KnownTensor, MemberFile};
-use crate::format::interface::SMALL_CONSTANT;
-use crate::format::located::Located;
-use crate::format::name_order::by_numbers;
-use crate::format::open::Input;
+use crate::container::content::{Description, KnownTensor, MemberFile};
+use crate::container::interface::SMALL_CONSTANT;
+use crate::container::name_order::by_numbers;
 use crate::info::{self, AxisStats, ListOrder, Stats, UnreadTensor};
 use crate::layout::axis::resolve_axis;
+use crate::opening::input::Input;
+use crate::opening::located::Located;
 use crate::operators::fill::Limits;
 use crate::parallel::{locked, share_by_size, unlocked};
+use crate::plans::explain::Explanation;
 use crate::report::{full_name, printable};
 use crate::storage::requests::as_address;
 use crate::storage::source::Source;

@@ -14,14 +14,14 @@ use super::arguments::Arguments;
 use super::messages::{error_line, shortened, unless_closed};
 use super::options::{AddressOptions, RunOptions, ThreadOptions, parse_threads, parse_timeout};
 use crate::diff::{OptionNames, Style};
-use crate::format::open::Input;
-use crate::format::rewrite::{KEEP_ACTUAL, UPDATE_GOLDEN};
+use crate::library::rewrite::{KEEP_ACTUAL, UPDATE_GOLDEN};
+use crate::opening::input::Input;
 use crate::operators::fill::Limits;
 use crate::operators::machine::Machine;
 use crate::parallel::{Threads, locked};
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Container;
-use crate::storage::stream::{InputStream, OutputStream};
+use crate::storage::targets::stream::{InputStream, OutputStream};
 
 /// The streams, the terminal and the environment of a run.
 #[derive(Clone)]
@@ -43,27 +43,27 @@ pub struct OperandContainers {
 }
 
 impl OperandContainers {
-    pub(super) fn add(&self, input: &Input) {
+    pub(crate) fn add(&self, input: &Input) {
         locked(&self.all).extend(input.members().container.clone());
     }
 
-    pub(super) fn all(&self) -> Vec<Arc<Container>> {
+    pub(crate) fn all(&self) -> Vec<Arc<Container>> {
         locked(&self.all).clone()
     }
 
     /// Notes that `--dequantize` has read a weight, or that an error says why it has not.
-    pub(super) fn found_quantized(&self) {
+    pub(crate) fn found_quantized(&self) {
         self.has_quantized.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn has_quantized(&self) -> bool {
+    pub(crate) fn has_quantized(&self) -> bool {
         self.has_quantized.load(Ordering::Relaxed)
     }
 }
 
 /// The number is the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     Done = 0,
     Different = 1,
     /// A part failed with a message, and the rest was done.
@@ -71,23 +71,23 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    pub(super) fn from_verdict(is_equal: bool) -> Self {
+    pub(crate) fn from_verdict(is_equal: bool) -> Self {
         if is_equal { Self::Done } else { Self::Different }
     }
 }
 
-pub(super) fn complain(stderr: &OutputStream, error: &anyhow::Error) -> Outcome {
+pub(crate) fn complain(stderr: &OutputStream, error: &anyhow::Error) -> Outcome {
     let _ = writeln!(stderr.clone(), "{}", error_line(error));
     Outcome::Incomplete
 }
 
-pub(super) fn note(stderr: &OutputStream, line: &str) -> Result<()> {
+pub(crate) fn note(stderr: &OutputStream, line: &str) -> Result<()> {
     unless_closed(writeln!(stderr.clone(), "{}", shortened(line, " "))).context("standard error")
 }
 
 /// The process and the general options of a sub-command.
 #[derive(Clone, Copy)]
-pub(super) struct Run<'a> {
+pub(crate) struct Run<'a> {
     pub io: &'a Io,
     pub limits: Limits,
     pub requests: RequestOptions,
@@ -96,7 +96,7 @@ pub(super) struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// Options take precedence over the environment. `TENSOROP_WINDOW` sets the window size in tests.
-    pub(super) fn new(io: &'a Io, settings: RunSettings<'_>, address: &AddressOptions) -> Result<Self> {
+    pub(crate) fn new(io: &'a Io, settings: RunSettings<'_>, address: &AddressOptions) -> Result<Self> {
         /// Returns the value of an option, or else that of a variable.
         fn value<T: Copy>(
             typed: Option<T>,
@@ -121,7 +121,7 @@ impl<'a> Run<'a> {
 }
 
 /// The options of a run that do not depend on its operands.
-pub(super) struct RunSettings<'a> {
+pub(crate) struct RunSettings<'a> {
     pub threads: &'a ThreadOptions,
     pub memory: Option<usize>,
     pub quiet: bool,
@@ -180,16 +180,16 @@ impl Io {
         }
     }
 
-    pub(super) fn is_coloured(&self) -> bool {
+    pub(crate) fn is_coloured(&self) -> bool {
         self.stdout.is_terminal() && !self.environment.is_plain
     }
 
     /// Given to clap, which would look at the process itself.
-    pub(super) fn help_width(&self) -> usize {
+    pub(crate) fn help_width(&self) -> usize {
         self.terminal.map(|size| size.columns).or(self.environment.columns).unwrap_or(100).max(1)
     }
 
-    pub(super) fn style(&self) -> Style {
+    pub(crate) fn style(&self) -> Style {
         Style::plain().with_colour(self.is_coloured()).with_option_names(OptionNames::CommandLine)
     }
 }

@@ -5,28 +5,28 @@ use anyhow::anyhow;
 use super::io::{Run, note};
 use super::messages::argument_error;
 use super::options::OutputOptions;
+use crate::container::name_order::list;
 use crate::error::{Advice, Error};
-use crate::format::Format;
-use crate::format::located::{Located, path_without_secrets};
-use crate::format::name_order::list;
-use crate::format::open::{Input, OpenOptions};
-use crate::format::write::OutputTensor;
-use crate::storage::target::Target;
+use crate::opening::input::{Input, OpenOptions};
+use crate::opening::located::{Located, path_without_secrets};
+use crate::opening::table::Format;
+use crate::storage::targets::target::Target;
+use crate::writing::OutputTensor;
 
 /// The placeholder for the name of a member in advice.
-pub(super) const ANY_MEMBER: &str = "NAME";
+pub(crate) const ANY_MEMBER: &str = "NAME";
 
 const MAX_NAMED: usize = 8;
 
 /// The members of an output, for the advice of a refusal.
-pub(super) struct OutputMembers {
+pub(crate) struct OutputMembers {
     names: Option<Vec<String>>,
     /// Whether the data of every tensor is in the replaced file.
     are_replaced: bool,
 }
 
 impl OutputMembers {
-    pub(super) fn of(tensors: &[OutputTensor], format: Format, target: &Target) -> Self {
+    pub(crate) fn of(tensors: &[OutputTensor], format: Format, target: &Target) -> Self {
         let is_here = |tensor: &OutputTensor| {
             tensor.fill.data().container().is_some_and(|container| target.identity() == Some(container.file))
         };
@@ -42,7 +42,7 @@ impl OutputMembers {
 
     /// Appends the command that would keep the other tensors of the replaced container. `is_edit` allows `--in-place`
     /// in the advice.
-    pub(super) fn explain(self, error: Error, label: &str, options: &OutputOptions, is_edit: bool) -> anyhow::Error {
+    pub(crate) fn explain(self, error: Error, label: &str, options: &OutputOptions, is_edit: bool) -> anyhow::Error {
         let (Some(Advice::KeepOthers), Some(path), Some(names)) = (error.advice(), options.path(), self.names) else {
             return argument_error(error);
         };
@@ -55,7 +55,7 @@ impl OutputMembers {
 }
 
 /// Prints the names of attachments, which are not copied with the tensors.
-pub(super) fn tell_what_stayed(run: Run<'_>, input: &Input) -> anyhow::Result<()> {
+pub(crate) fn tell_what_stayed(run: Run<'_>, input: &Input) -> anyhow::Result<()> {
     if run.quiet {
         return Ok(());
     }
@@ -68,7 +68,7 @@ pub(super) fn tell_what_stayed(run: Run<'_>, input: &Input) -> anyhow::Result<()
 }
 
 /// Returns the command that puts new tensors into a container.
-pub(super) fn put_back(input: &Input, file: &str, members: &[String]) -> String {
+pub(crate) fn put_back(input: &Input, file: &str, members: &[String]) -> String {
     let compress = if input.members().is_compressed { " --compress" } else { "" };
     let is_old = |member: &String| member == ANY_MEMBER || input.names().is_none_or(|names| names.contains(member));
     let add = if members.iter().all(is_old) { "" } else { " --add" };

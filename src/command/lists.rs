@@ -7,13 +7,13 @@ use super::messages::option_error;
 use super::options::{IndexList, SliceOptions};
 use super::sources::OperandReader;
 use crate::error::{ErrorKind, Subject};
-use crate::format::located::Located;
 use crate::layout::axis::BeyondInt64;
+use crate::opening::located::Located;
 use crate::operators::indexed::all_integers;
 use crate::ops::slice::SliceArgs;
 
 /// Returns the one integer of an option that names an axis.
-pub(super) fn axis(reader: &OperandReader<'_>, list: &IndexList, option: &str) -> Result<i64> {
+pub(crate) fn axis(reader: &OperandReader<'_>, list: &IndexList, option: &str) -> Result<i64> {
     match number_or_list(reader, list, option)?[..] {
         [axis] => Ok(axis),
         ref other => bail!("{option}: {} integers, expected one", other.len()),
@@ -21,16 +21,16 @@ pub(super) fn axis(reader: &OperandReader<'_>, list: &IndexList, option: &str) -
 }
 
 /// Returns the integers of an option. A file must have one axis.
-pub(super) fn index_list(reader: &OperandReader<'_>, list: &IndexList, option: &str) -> Result<Vec<i64>> {
+pub(crate) fn index_list(reader: &OperandReader<'_>, list: &IndexList, option: &str) -> Result<Vec<i64>> {
     integers(reader, list, option, 1, BeyondInt64::Refused)
 }
 
 /// Returns the integers of an option. A file may also have no axis, and one integer.
-pub(super) fn number_or_list(reader: &OperandReader<'_>, list: &IndexList, option: &str) -> Result<Vec<i64>> {
+pub(crate) fn number_or_list(reader: &OperandReader<'_>, list: &IndexList, option: &str) -> Result<Vec<i64>> {
     integers(reader, list, option, 0, BeyondInt64::Refused)
 }
 
-pub(super) fn slices(reader: &OperandReader<'_>, options: &SliceOptions) -> Result<SliceArgs> {
+pub(crate) fn slices(reader: &OperandReader<'_>, options: &SliceOptions) -> Result<SliceArgs> {
     if let Some(at) = &options.at {
         return Ok(at.args.clone().taking_scalars());
     }
@@ -85,7 +85,7 @@ fn integers(
 }
 
 /// Skips blank lines, comments and a byte order mark.
-pub(super) fn listed_names(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn listed_names(text: &str) -> impl Iterator<Item = &str> {
     text.trim_start_matches('\u{feff}').lines().map(name_of).filter(|name| !name.is_empty())
 }
 

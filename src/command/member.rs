@@ -11,13 +11,13 @@ use anyhow::{Result, anyhow};
 use super::asked::DTypeOption;
 use super::messages::{about_items, option_error, refusal};
 use crate::error::{Error, Subject};
-use crate::format::open::Input;
-use crate::format::values::{self, Values};
 use crate::item::dtype::DType;
+use crate::opening::input::Input;
 use crate::storage::source::Source;
+use crate::untyped::{self, Values};
 
 #[derive(Clone)]
-pub(super) struct Member {
+pub(crate) struct Member {
     pub input: Arc<Input>,
     /// Its number in the file.
     pub n: usize,
@@ -26,32 +26,32 @@ pub(super) struct Member {
 }
 
 impl Member {
-    pub(super) fn new(input: &Arc<Input>, n: usize) -> Self {
+    pub(crate) fn new(input: &Arc<Input>, n: usize) -> Self {
         Self { input: Arc::clone(input), n, label: input.label_of(input.name(n)) }
     }
 
     /// Messages name the tensor by its file, and by its own name only if the file holds several.
-    pub(super) fn from_input(input: Arc<Input>, n: usize) -> Self {
+    pub(crate) fn from_input(input: Arc<Input>, n: usize) -> Self {
         // A Zarr array with arrays inside is one tensor, unless the arrays inside are wanted.
         let is_one_of_many = input.members().itself != Some(n) && input.name(1).is_some();
         let name = if is_one_of_many { input.name(n) } else { None };
         Self { n, label: input.label_of(name), input }
     }
 
-    pub(super) fn chosen(input: Arc<Input>) -> Result<Self> {
+    pub(crate) fn chosen(input: Arc<Input>) -> Result<Self> {
         Ok(Self::from_input(Arc::clone(&input), input.chosen()?))
     }
 
-    pub(super) fn name(&self) -> Option<&str> {
+    pub(crate) fn name(&self) -> Option<&str> {
         self.input.name(self.n)
     }
 
-    pub(super) fn source(&self, asked: DTypeOption<'_>) -> Result<Source> {
+    pub(crate) fn source(&self, asked: DTypeOption<'_>) -> Result<Source> {
         Ok(typed(slice::from_ref(self), asked)?.pop().expect("a source for each tensor"))
     }
 
     /// Accepts any integer dtype, and text without a dtype that holds only integers.
-    pub(super) fn integers(&self, label: &str) -> Result<Source> {
+    pub(crate) fn integers(&self, label: &str) -> Result<Source> {
         let refuse = |error: Error| refusal(label, &error);
         let source = match self.input.members().text.as_ref().map(|text| text.values(Subject::Indices)) {
             None => self.input.source(self.n)?,
@@ -74,7 +74,7 @@ impl Member {
 
 /// Makes sources of tensors. Plain JSON or CSV takes the dtype of `--dtype`, else the dtype of the first tensor that
 /// has one, else the dtype inferred from all texts. It does not take the byte order of another file.
-pub(super) fn typed(members: &[Member], asked: DTypeOption<'_>) -> Result<Vec<Source>> {
+pub(crate) fn typed(members: &[Member], asked: DTypeOption<'_>) -> Result<Vec<Source>> {
     let refuse = |error: Error| match error.subject() {
         Subject::Operand(n) => error.about_file().within(members[n].input.label()).into(),
         _ => option_error(error),
@@ -103,7 +103,7 @@ pub(super) fn typed(members: &[Member], asked: DTypeOption<'_>) -> Result<Vec<So
         });
     }
     if !asked.is_asked() && plain.len() == members.len() {
-        let inferred = values::infer(&plain.iter().collect::<Vec<_>>()).map_err(refuse)?.into_iter().zip(members);
+        let inferred = untyped::infer(&plain.iter().collect::<Vec<_>>()).map_err(refuse)?.into_iter().zip(members);
         return Ok(inferred.map(|(items, member)| Source::inferred(items, member.label.clone())).collect());
     }
     let beside_clear = sources.iter().flatten().any(|source| asked.is_clear(source.dtype()));

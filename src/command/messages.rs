@@ -9,8 +9,8 @@ use anyhow::anyhow;
 use crate::DType;
 pub(super) use crate::error::counted;
 use crate::error::{Advice, ErrorKind, Subject};
-use crate::format::quantized::QuantizedCount;
-use crate::format::stored_dtype::StoredDType;
+use crate::narrow::stored_dtype::StoredDType;
+use crate::quantized::QuantizedCount;
 
 /// An error that is never shortened, because it lists options to type.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use crate::storage::requests::{RequestEvent, Watch};
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
-pub(super) struct Meter {
+pub(crate) struct Meter {
     may_show: bool,
     total: OnceLock<usize>,
     begun: Instant,
@@ -72,7 +72,7 @@ impl LineParts {
 }
 
 impl Meter {
-    pub(super) fn new(Run { io, quiet, .. }: Run<'_>, bytes: Option<usize>) -> Self {
+    pub(crate) fn new(Run { io, quiet, .. }: Run<'_>, bytes: Option<usize>) -> Self {
         let may_show = !quiet && io.stderr.is_terminal();
         let total = bytes.map_or_else(OnceLock::new, OnceLock::from);
         let columns = io.terminal.map_or(80, |size| size.columns);
@@ -80,7 +80,7 @@ impl Meter {
     }
 
     /// For downloads of unknown size.
-    pub(super) fn for_requests(run: Run<'_>) -> Option<Watch> {
+    pub(crate) fn for_requests(run: Run<'_>) -> Option<Watch> {
         let meter = Self::new(run, None);
         meter.may_show.then(|| {
             Watch::begin(move |event| match event {
@@ -92,7 +92,7 @@ impl Meter {
 
     /// Reports repeated requests, so that users see why nothing happens. A line replaces the bar, which is drawn again
     /// below. Equal lines of several threads are printed once.
-    pub(super) fn for_waiting(io: &Io, quiet: bool) -> Option<Watch> {
+    pub(crate) fn for_waiting(io: &Io, quiet: bool) -> Option<Watch> {
         let (stderr, last) = (io.stderr.clone(), Mutex::new(String::new()));
         let clear = if io.environment.is_plain { "" } else { "\x1b[K" };
         (!quiet && stderr.is_terminal()).then(|| {
@@ -110,11 +110,11 @@ impl Meter {
         })
     }
 
-    pub(super) fn expect(&self, bytes: usize) {
+    pub(crate) fn expect(&self, bytes: usize) {
         self.total.get_or_init(|| bytes);
     }
 
-    pub(super) fn add(&self, bytes: usize) {
+    pub(crate) fn add(&self, bytes: usize) {
         if !self.may_show {
             return;
         }
@@ -141,7 +141,7 @@ impl Meter {
         bar.set_position(done);
     }
 
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();
         }

@@ -67,7 +67,7 @@ pub use self::io::{Environment, Io, TerminalSize};
 use self::io::{OperandContainers, Outcome, complain};
 use self::messages::{is_closed_pipe, shortened};
 use self::meter::Meter;
-use crate::format::located::Located;
+use crate::opening::located::Located;
 
 /// Inspect, edit, compare and convert tensor files, with operators exactly as OpenVINO and ONNX specify them.
 ///
@@ -197,7 +197,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, io: &Io) -> u8 {
             Ok(Outcome::Incomplete)
         }
     };
-    crate::storage::signals::end_if_signalled();
+    crate::storage::targets::signals::end_if_signalled();
     let outcome = match done {
         Ok(outcome) => outcome,
         Err(error) if is_closed_pipe(&error) => Outcome::Done,

@@ -16,12 +16,10 @@ use super::messages::message;
 use super::options::{ChangeOptions, Operand, OperatorOptions, UpdatesOptions, check_stdin};
 use super::sources::{OpenMode, OperandReader, explained};
 use crate::error::{Error, Subject};
-use crate::format::located::Located;
-use crate::format::stored_dtype::hold_to_rule;
-use crate::format::values;
-use crate::format::write::OutputTensor;
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;
+use crate::narrow::stored_dtype::hold_to_rule;
+use crate::opening::located::Located;
 use crate::operators::call::{Operands, widened};
 use crate::operators::fill::Limits;
 use crate::ops::call::{Call, Resolved, ResolvedCall};
@@ -29,13 +27,15 @@ use crate::ops::condition::Condition;
 use crate::ops::matcher::Matcher;
 use crate::ops::tally::Application;
 use crate::storage::source::Source;
+use crate::untyped;
+use crate::writing::OutputTensor;
 
 /// The maximum number of bytes of data that empty index tuples may reduce. Such tuples take no room in a file, but each
 /// one reduces all of the data.
 const MAX_BYTES_PASSED: usize = 1 << 34;
 
 /// One of several tensors that are changed in place.
-pub(super) struct Edited<'a> {
+pub(crate) struct Edited<'a> {
     /// The tensor, in a locked file.
     pub member: Member,
     pub name: &'a str,
@@ -44,7 +44,7 @@ pub(super) struct Edited<'a> {
     pub reports: &'a RefCell<Report>,
 }
 
-pub(super) struct Operation<'a> {
+pub(crate) struct Operation<'a> {
     pub reader: OperandReader<'a>,
     pub destination: Destination<'a>,
     shared: bool,
@@ -57,7 +57,7 @@ pub(super) struct Operation<'a> {
 }
 
 impl<'a> Operation<'a> {
-    pub(super) fn begin(
+    pub(crate) fn begin(
         io: &'a Io,
         data: &'a Operand,
         indices: Option<&'a Operand>,
@@ -69,11 +69,11 @@ impl<'a> Operation<'a> {
         Ok(Self { reader, destination, shared: false, edited: None, data, indices, updates: None, fill: None })
     }
 
-    pub(super) fn filled_with(self, fill: Option<&'a str>) -> Self {
+    pub(crate) fn filled_with(self, fill: Option<&'a str>) -> Self {
         Self { fill, ..self }
     }
 
-    pub(super) fn begin_change(
+    pub(crate) fn begin_change(
         io: &'a Io,
         data: &'a Operand,
         indices: Option<&'a Operand>,
@@ -97,7 +97,7 @@ impl<'a> Operation<'a> {
     }
 
     /// Opens DATA and UPDATES, which are typed together.
-    pub(super) fn open(self) -> Result<OpenOperation<'a>> {
+    pub(crate) fn open(self) -> Result<OpenOperation<'a>> {
         let in_place = self.destination.is_in_place();
         let find = |operand: &Operand, opening| Member::chosen(self.reader.open(operand, opening)?);
         let data = match (&self.edited, in_place) {
@@ -120,39 +120,39 @@ impl<'a> Operation<'a> {
         Ok(OpenOperation { operation: self, operands })
     }
 
-    pub(super) fn of_data(self, data: Source) -> OpenOperation<'a> {
+    pub(crate) fn of_data(self, data: Source) -> OpenOperation<'a> {
         OpenOperation { operation: self, operands: data.into() }
     }
 }
 
 /// An operator with open DATA and UPDATES.
-pub(super) struct OpenOperation<'a> {
+pub(crate) struct OpenOperation<'a> {
     operation: Operation<'a>,
     operands: Operands,
 }
 
 impl<'a> OpenOperation<'a> {
-    pub(super) fn data(&self) -> &Source {
+    pub(crate) fn data(&self) -> &Source {
         &self.operands.data[0]
     }
 
-    pub(super) fn is_one_of_several(&self) -> bool {
+    pub(crate) fn is_one_of_several(&self) -> bool {
         self.operation.edited.is_some()
     }
 
     /// Names the arguments of a refusal as the user typed them.
-    pub(super) fn explain(&self, error: Error) -> anyhow::Error {
+    pub(crate) fn explain(&self, error: Error) -> anyhow::Error {
         let Operation { data, indices, updates, .. } = &self.operation;
         explained([&**data].into_iter().chain(*indices).chain(*updates), error)
     }
 
-    pub(super) fn resolve(&self, call: &Call) -> Result<ResolvedCall> {
+    pub(crate) fn resolve(&self, call: &Call) -> Result<ResolvedCall> {
         let [indices, updates] =
             [&self.operands.indices, &self.operands.updates].map(|operand| operand.as_ref().map(Source::shape));
         call.resolve(&[self.data().meta()], indices, updates).map_err(|error| self.explain(error))
     }
 
-    pub(super) fn matcher(&mut self, condition: &Condition<String>) -> Result<Matcher> {
+    pub(crate) fn matcher(&mut self, condition: &Condition<String>) -> Result<Matcher> {
         if self.operands.in_place {
             // A condition compares values, so every byte must hold only its item.
             hold_to_rule(&mut self.operands.data[0])?;
@@ -176,11 +176,11 @@ impl<'a> OpenOperation<'a> {
 
     /// Returns the item of `--fill` and its label. If the strings of DATA have a free width, DATA becomes as wide as
     /// the item.
-    pub(super) fn filling(&mut self) -> Result<Option<(Vec<u8>, String)>> {
+    pub(crate) fn filling(&mut self) -> Result<Option<(Vec<u8>, String)>> {
         let Some(value) = self.operation.fill else { return Ok(None) };
         let refuse = |this: &Self, error| this.explain(error);
         if self.data().has_free_width() {
-            let wide = values::dtype_of_string(value, self.data().dtype()).map_err(|error| refuse(self, error))?;
+            let wide = untyped::dtype_of_string(value, self.data().dtype()).map_err(|error| refuse(self, error))?;
             let data = self.operands.data.remove(0);
             self.operands.data.insert(0, widened(data, &wide)?);
         }
@@ -188,12 +188,12 @@ impl<'a> OpenOperation<'a> {
         Ok(Some((item, format!("--fill {value}"))))
     }
 
-    pub(super) fn into_parts(self) -> (Destination<'a>, Limits, Source) {
+    pub(crate) fn into_parts(self) -> (Destination<'a>, Limits, Source) {
         let Self { operation: Operation { destination, reader, .. }, mut operands } = self;
         (destination, reader.run.limits, operands.data.remove(0))
     }
 
-    pub(super) fn run(mut self, title: &str, call: &Call) -> Result<Outcome> {
+    pub(crate) fn run(mut self, title: &str, call: &Call) -> Result<Outcome> {
         let limits = self.operation.reader.run.limits;
         if let Some(operand) = self.operation.indices {
             let member = Member::chosen(self.operation.reader.open(operand, OpenMode::Plain)?)?;
@@ -218,7 +218,7 @@ impl<'a> OpenOperation<'a> {
     }
 }
 
-pub(super) fn settle<'a>(
+pub(crate) fn settle<'a>(
     io: &'a Io,
     options: &'a OperatorOptions,
     in_place: bool,
@@ -261,14 +261,14 @@ fn or_fill(located: &Located, error: anyhow::Error) -> anyhow::Error {
 }
 
 fn item(value: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
-    let item = values::parse_item(special(value, dtype), dtype)?;
+    let item = untyped::parse_item(special(value, dtype), dtype)?;
     match item.len() == dtype.itemsize() {
         true => Ok(item),
         false => Err(Error::new(Subject::Fill, format!("{value:?} is longer than {}", dtype.name()))),
     }
 }
 
-pub(super) fn is_word_for_nan(text: &str) -> bool {
+pub(crate) fn is_word_for_nan(text: &str) -> bool {
     ["none", "null", "nil", "na", "n/a", "-nan", "+nan"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
 }
 

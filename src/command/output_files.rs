@@ -13,18 +13,21 @@ use super::messages::{argument_error, counted};
 use super::meter::Meter;
 use super::options::OutputOptions;
 use super::output_set::{OutputSet, ReadBack};
+use crate::container::interface::TextOptions;
+use crate::container::name_order::list;
 use crate::error::{Context, ErrorKind};
-use crate::format::interface::TextOptions;
-use crate::format::name_order::list;
-use crate::format::shards::OldIndex;
-use crate::format::write::{self, LaidOut, Output, OutputKind, Replaced};
-use crate::format::{Format, files, index, shards};
+use crate::formats::index;
+use crate::library::files;
+use crate::opening::table::Format;
 use crate::storage::platform::allow_open_files;
 use crate::storage::read_at::Identity;
 use crate::storage::source::Container;
-use crate::storage::target::{OpenOutput, Target};
+use crate::storage::targets::target::{OpenOutput, Target};
+use crate::writing::shards;
+use crate::writing::shards::OldIndex;
+use crate::writing::{self, LaidOut, Output, OutputKind, Replaced};
 
-pub(super) struct ShardIndex<'a> {
+pub(crate) struct ShardIndex<'a> {
     pub target: Target,
     pub path: &'a Path,
     /// The maximum number of bytes in a shard; `None` for the size of the largest shard of the replaced index.
@@ -32,16 +35,16 @@ pub(super) struct ShardIndex<'a> {
     pub removes_old: bool,
 }
 
-pub(super) struct NumberedFiles<'a> {
+pub(crate) struct NumberedFiles<'a> {
     pub format: Format,
     /// The path, whose last name contains a [`NUMBER`].
     pub pattern: &'a str,
 }
 
 /// The placeholder for the number of a tensor in the name of its file.
-pub(super) const NUMBER: char = '*';
+pub(crate) const NUMBER: char = '*';
 
-pub(super) fn new_target(run: Run<'_>, path: &Path, label: String, format: Format, no_clobber: bool) -> Result<Target> {
+pub(crate) fn new_target(run: Run<'_>, path: &Path, label: String, format: Format, no_clobber: bool) -> Result<Target> {
     files::target(path, label, format, no_clobber, run.requests).map_err(|error| match error.kind() {
         ErrorKind::Io(io::ErrorKind::AlreadyExists) => anyhow!("{error}, and --no-clobber keeps it"),
         _ => error.into(),
@@ -51,7 +54,7 @@ pub(super) fn new_target(run: Run<'_>, path: &Path, label: String, format: Forma
 impl ShardIndex<'_> {
     /// Writes the shards and the index. All shards are written beside their places, then each gets its name, and the
     /// index comes last. An interrupted run leaves the old files as they were.
-    pub(super) fn write(self, run: Run<'_>, options: &OutputOptions, set: OutputSet<'_>) -> Result<Outcome> {
+    pub(crate) fn write(self, run: Run<'_>, options: &OutputOptions, set: OutputSet<'_>) -> Result<Outcome> {
         let OutputSet { tensors, inherited, left_out, mut report, .. } = set;
         let Self { target, path, most, removes_old } = self;
         let (format, label) = (Format::SAFETENSORS, target.label());
@@ -70,7 +73,7 @@ impl ShardIndex<'_> {
         let in_files = if removes_old { old.tensors_of_files(path) } else { Vec::new() };
         let listed = [&*old.tensors, &*in_files].concat();
         let is_removed = |shard: &Container| removes_old && old.names_file(path, shard.file);
-        write::check_replaced_index(&target, &listed, &is_removed, &tensors, &*left_out)?;
+        writing::check_replaced_index(&target, &listed, &is_removed, &tensors, &*left_out)?;
         let mut plans = Vec::new();
         let names = tensors.iter().map(|tensor| tensor.name.clone()).collect::<Vec<_>>();
         let sources = tensors.iter().flat_map(|tensor| tensor.fill.operands());
@@ -130,7 +133,7 @@ impl ShardIndex<'_> {
 }
 
 impl NumberedFiles<'_> {
-    pub(super) fn write(self, run: Run<'_>, options: &OutputOptions, set: OutputSet<'_>) -> Result<Outcome> {
+    pub(crate) fn write(self, run: Run<'_>, options: &OutputOptions, set: OutputSet<'_>) -> Result<Outcome> {
         let OutputSet { tensors, inherited, mut report, .. } = set;
         let Self { format, pattern } = self;
         let (write_options, containers) = (options.write_options(), run.io.containers.all());
@@ -184,7 +187,7 @@ fn check_unlisted(
 }
 
 /// All numbers have the width of the last one, so that file names sort.
-pub(super) fn numbers(count: usize) -> impl Iterator<Item = String> {
+pub(crate) fn numbers(count: usize) -> impl Iterator<Item = String> {
     let width = count.saturating_sub(1).to_string().len();
     (0..count).map(move |n| format!("{n:0width$}"))
 }

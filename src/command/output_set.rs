@@ -15,24 +15,25 @@ use super::member::Member;
 use super::messages::{advised, message};
 use super::options::members::UnreadableMembers;
 use crate::DType;
+use crate::container::file_options::Inherited;
+use crate::container::file_options::NamedCopy;
+use crate::container::interface::ReadsBack;
 use crate::error::{Error, ErrorKind};
-use crate::format::file_options::NamedCopy;
-use crate::format::interface::ReadsBack;
-use crate::format::located::Located;
-use crate::format::open::OpenOptions;
-use crate::format::write::{LaidOut, OutputTensor};
-use crate::format::{Format, Inherited};
 use crate::item::cast::overflow_name;
 use crate::item::dtype::Kind;
 use crate::item::meta::{Meta, Order};
+use crate::opening::input::OpenOptions;
+use crate::opening::located::Located;
+use crate::opening::table::Format;
 use crate::operators::cast::{OverflowTally, OverflowedItems};
 use crate::report::printable;
 use crate::storage::source::Source;
-use crate::storage::stream::OutputStream;
+use crate::storage::targets::stream::OutputStream;
 use crate::storage::unread::UnreadArray;
+use crate::writing::{LaidOut, OutputTensor};
 
 /// The tensors of an output, and the content that comes with them.
-pub(super) struct OutputSet<'a> {
+pub(crate) struct OutputSet<'a> {
     pub tensors: Vec<OutputTensor>,
     pub inherited: Inherited,
     /// Whether the user left out the tensor of a name.
@@ -45,13 +46,13 @@ pub(super) struct OutputSet<'a> {
 }
 
 impl<'a> OutputSet<'a> {
-    pub(super) fn new(format: Option<Format>, report: Report) -> Self {
+    pub(crate) fn new(format: Option<Format>, report: Report) -> Self {
         let (tensors, inherited) = (Vec::new(), Inherited::default());
         let (unreadable, passed_over) = (UnreadableMembers::default(), Vec::new());
         Self { tensors, inherited, left_out: Box::new(|_| false), report, format, unreadable, passed_over }
     }
 
-    pub(super) fn push(&mut self, tensor: OutputTensor) {
+    pub(crate) fn push(&mut self, tensor: OutputTensor) {
         self.inherited.is_group |= tensor.fill.data().name_in_group().is_some();
         self.tensors.push(tensor);
     }
@@ -59,7 +60,7 @@ impl<'a> OutputSet<'a> {
     /// Opens the items of a member, whose old and new names are given. A member of a store that cannot be read becomes a copy,
     /// unless `changes` returns an option that would change it; then there is no source. If `is_one_of_many`, a member that
     /// cannot be described is refused by [`check_readable`](Self::check_readable), together with all others.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         member: &Member,
         (old, new): (&str, &str),
@@ -101,19 +102,19 @@ impl<'a> OutputSet<'a> {
     }
 
     /// Refuses the members that cannot be described, and notes those of unknown kinds, which are left out.
-    pub(super) fn check_readable(&mut self, stderr: &OutputStream) -> Result<()> {
+    pub(crate) fn check_readable(&mut self, stderr: &OutputStream) -> Result<()> {
         std::mem::take(&mut self.unreadable).finish()?;
         self.passed_over.iter().try_for_each(|why| note(stderr, &format!("{why}: not read, left out")))
     }
 }
 
-pub(super) struct ReadBack {
+pub(crate) struct ReadBack {
     format: Format,
     others: Vec<(Option<String>, Meta, ReadsBack)>,
 }
 
 impl ReadBack {
-    pub(super) fn of(plan: &LaidOut) -> Self {
+    pub(crate) fn of(plan: &LaidOut) -> Self {
         let other = |(name, meta, _): (&str, &Meta, u64)| {
             let back = plan.format().writer().reads_back(meta);
             let name = Some(name.to_owned()).filter(|_| plan.format().is_container());
@@ -123,7 +124,7 @@ impl ReadBack {
     }
 
     /// Prints a note if a tensor changes.
-    pub(super) fn tell(self, run: Run<'_>, label: &str, path: &Path) -> Result<()> {
+    pub(crate) fn tell(self, run: Run<'_>, label: &str, path: &Path) -> Result<()> {
         if run.quiet {
             return Ok(());
         }
@@ -167,7 +168,7 @@ fn described(path: &Path, format: Format) -> Result<Meta, Error> {
 }
 
 #[derive(Default)]
-pub(super) struct CastTallies(Vec<CastTally>);
+pub(crate) struct CastTallies(Vec<CastTally>);
 
 struct CastTally {
     name: String,
@@ -176,14 +177,14 @@ struct CastTally {
 }
 
 impl CastTallies {
-    pub(super) fn add(&mut self, name: String, dtype: &DType) -> Arc<OverflowTally> {
+    pub(crate) fn add(&mut self, name: String, dtype: &DType) -> Arc<OverflowTally> {
         let tally = Arc::new(OverflowTally::default());
         self.0.push(CastTally { name, dtype: dtype.clone(), tally: Arc::clone(&tally) });
         tally
     }
 
     /// Call after the output has been written.
-    pub(super) fn tell(&self, run: Run<'_>, order: Order) -> Result<()> {
+    pub(crate) fn tell(&self, run: Run<'_>, order: Order) -> Result<()> {
         let mut out = run.io.stderr.clone();
         for CastTally { name, dtype, tally } in self.0.iter().filter(|_| !run.quiet) {
             if let Some(OverflowedItems { items, of, first }) = tally.found(order) {

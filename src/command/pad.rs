@@ -18,7 +18,7 @@ use crate::ops::pad::PadMode;
 /// Shape of the output: that of DATA, with both numbers added to each dim.
 #[derive(Args)]
 #[command(override_usage = "tensorop pad [OPTIONS] --before <I> --after <I> <DATA>", after_long_help = EXAMPLES)]
-pub(super) struct Pad {
+pub(crate) struct Pad {
     /// The tensor to which places are added
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to pad."))]
     pub data: Operand,
@@ -67,7 +67,7 @@ Examples:
   tensorop pad '[1,2,3,4]' --before -1 --after 0                       # without the first place";
 
 impl Pad {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let (mode, fill) = (self.mode, self.fill.as_deref());
         ensure!(fill.is_none() || mode == PadMode::Constant, "--fill: only --mode constant adds it");
         let operation = Operation::begin(io, &self.data, None, &self.options)?.filled_with(fill);

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use super::asked::AskedDTypes;
 use super::messages::counted;
 use super::sides::NamedPairs;
+use crate::container::glob::Rename;
 use crate::diff::{Outline, Style};
-use crate::format::glob::Rename;
 use crate::info;
 use crate::operators::fill::Limits;
 
@@ -16,7 +16,7 @@ const MAX_READ_BYTES: u64 = 1 << 30;
 const TRIED: usize = 64;
 
 #[derive(Debug, Default)]
-pub(super) struct Renames {
+pub(crate) struct Renames {
     /// A rule for EXPECTED that gives every unpaired tensor of the smaller side a partner.
     pub rule: Option<Rename>,
     /// Names in ACTUAL by names in EXPECTED, for tensors of equal bytes.
@@ -33,7 +33,7 @@ struct Lone<'a> {
 
 impl Renames {
     /// Looks for a rule only if `may_rename`.
-    pub(super) fn find(pairs: &NamedPairs, asked: &AskedDTypes<'_>, limits: Limits, may_rename: bool) -> Self {
+    pub(crate) fn find(pairs: &NamedPairs, asked: &AskedDTypes<'_>, limits: Limits, may_rename: bool) -> Self {
         let lone = |side: usize| -> Vec<Lone<'_>> {
             let named = pairs.named.iter().filter(|(_, numbers)| numbers[1 - side].is_none());
             let numbered = named.filter_map(|(name, numbers)| Some(Lone { name, n: numbers[side]? }));
@@ -54,11 +54,11 @@ impl Renames {
         found
     }
 
-    pub(super) fn partner(&self, side: usize, name: &str) -> Option<&str> {
+    pub(crate) fn partner(&self, side: usize, name: &str) -> Option<&str> {
         [&self.to, &self.from][side].get(name).map(String::as_str)
     }
 
-    pub(super) fn write(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
         if self.unread > 0 {
             let unread = counted(self.unread, "missing or extra tensor was", "missing and extra tensors were");
             writeln!(out, "  {unread} not read to find renames: too many bytes, or behind addresses")?;

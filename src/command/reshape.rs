@@ -11,14 +11,14 @@ use super::messages::{change_error, counted};
 use super::operation::settle;
 use super::options::{DATA, IndexList, Operand, OperatorOptions, data_help};
 use super::sources::{OpenMode, OperandReader, check_header_counts, explained};
-use crate::engine::cost::Calls;
 use crate::error::{Error, Subject};
-use crate::format::npy_file::HeaderEdit;
-use crate::format::write::{self, OutputTensor};
+use crate::formats::npy::npy_file::HeaderEdit;
 use crate::operators::selection::Selection;
 use crate::ops::call::{Call, Resolved};
 use crate::ops::reshape::{NewShape, order_without_moving};
+use crate::plans::cost::Calls;
 use crate::storage::source::Source;
+use crate::writing::{self, OutputTensor};
 
 const HEADING: &str = "Shape";
 
@@ -36,7 +36,7 @@ const TITLE: &str = "reshape (ONNX Reshape, Squeeze, Unsqueeze, Flatten; OpenVIN
     after_long_help = EXAMPLES,
     group = ArgGroup::new("new_shape").args(["shape", "squeeze", "unsqueeze", "flatten"]).required(true)
 )]
-pub(super) struct Reshape {
+pub(crate) struct Reshape {
     /// The tensor to reshape
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to reshape."))]
     pub data: Operand,
@@ -82,7 +82,7 @@ In a Zarr store, if only dims of 1 are added or dropped, chunks and names of dim
 has new chunks.";
 
 impl Reshape {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let (destination, reader) = settle(io, &self.options, self.in_place)?;
         let call = Call::Reshape(self.new_shape(&reader)?);
         let operand = &self.data;
@@ -123,7 +123,7 @@ impl Reshape {
                 let changed = edit.changed_bytes();
                 let written = if changed == 0 { Calls::default() } else { Calls::write(changed) };
                 let nothing = OutputTensor::new(Box::new(Selection::in_place(data)), reader.run.limits);
-                let mut explanation = write::explain_edit(nothing)?;
+                let mut explanation = writing::explain_edit(nothing)?;
                 explanation.cost.calls += written;
                 report.plans(&[("", explanation)], self.options.output.json);
             }

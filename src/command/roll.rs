@@ -17,7 +17,7 @@ use crate::ops::call::Call;
 /// Shape of the output: that of DATA.
 #[derive(Args)]
 #[command(override_usage = "tensorop roll [OPTIONS] --shift <I> <DATA>", after_long_help = EXAMPLES)]
-pub(super) struct Roll {
+pub(crate) struct Roll {
     /// The tensor whose places move
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to roll."))]
     pub data: Operand,
@@ -40,7 +40,7 @@ Examples:
   tensorop roll '[[1,2,3],[4,5,6]]' --shift 1";
 
 impl Roll {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
         let list = |list, option| number_or_list(&operation.reader, list, option);
         let shift = list(&self.shift, "--shift")?;

@@ -25,7 +25,7 @@ use crate::ops::scatter_elements;
 /// INDICES. Shape of the output: that of DATA.
 #[derive(Args)]
 #[command(override_usage = "tensorop scatter-elements [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>>", after_long_help = EXAMPLES)]
-pub(super) struct ScatterElements {
+pub(crate) struct ScatterElements {
     /// The tensor to begin with
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: Operand,
@@ -70,7 +70,7 @@ At most 1 GiB of INDICES is held in memory (about 100 million indices); larger I
 order and the axis is not the first, at most 64 MiB are held, and the rest is read twice.";
 
 impl ScatterElements {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let (reduction, has_initial) = (self.reduction, !self.no_initial);
         self.duplicates.check(reduction)?;
         self.options.check_again(reduction, has_initial)?;

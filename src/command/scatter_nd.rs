@@ -20,7 +20,7 @@ use crate::ops::scatter_nd;
 /// Shape of UPDATES: INDICES.shape[:-1] and then DATA.shape[k:]. Shape of the output: that of DATA.
 #[derive(Args)]
 #[command(override_usage = "tensorop scatter-nd [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>>", after_long_help = EXAMPLES)]
-pub(super) struct ScatterNd {
+pub(crate) struct ScatterNd {
     /// The tensor to begin with
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: Operand,
@@ -56,7 +56,7 @@ sub subtracts each update in order from the old item. It comes from OpenVINO (Sc
 At most 1 GiB of INDICES is held in memory (about 100 million tuples); larger INDICES are read in several steps.";
 
 impl ScatterNd {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let reduction = self.reduction;
         self.duplicates.check(reduction)?;
         if self.opset.is_some() && reduction == Reduction::Sub {

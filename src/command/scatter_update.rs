@@ -20,7 +20,7 @@ use crate::ops::reduction::Reduction;
 /// Shape of UPDATES: that of DATA, with the shape of INDICES in place of the axis. Shape of the output: that of DATA.
 #[derive(Args)]
 #[command(override_usage = "tensorop scatter-update [OPTIONS] <DATA> <INDICES> <UPDATES|--fill <VALUE>> --axis <N>", after_long_help = EXAMPLES)]
-pub(super) struct ScatterUpdate {
+pub(crate) struct ScatterUpdate {
     /// The tensor to begin with
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: Operand,
@@ -47,7 +47,7 @@ Examples:
 At most 1 GiB of INDICES is held in memory (about 100 million tuples); the rest of larger INDICES is read again.";
 
 impl ScatterUpdate {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let operands = (&self.data, Some(&self.indices));
         run_for_each(io, operands, &self.updates, &self.options, &changed, &|change| {
             let axis = axis(&change.reader, &self.axis, "--axis")?;

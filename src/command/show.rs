@@ -16,22 +16,22 @@ use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{At, FILE, InputOptions, Operand, PageOptions, ThreadOptions};
 use super::options::{check_stdin, data_help, parse_number, parse_path};
 use super::sources::{OpenMode, OperandReader};
-use crate::engine::job::{Job, Progress};
 use crate::error::Subject;
-use crate::format::located::dims_of;
-use crate::format::open::Input;
-use crate::format::text::{self, TextOptions};
-use crate::format::write::items_at;
+use crate::formats::text::{self, TextOptions};
 use crate::item::tensor::Tensor;
+use crate::opening::input::Input;
+use crate::opening::located::dims_of;
 use crate::operators::fill::Limits;
 use crate::operators::selection::Selection;
 use crate::ops::basic_index::{BasicIndex, ResolvedIndex};
 use crate::ops::reshape::NewShape;
 use crate::picture::blocks::Terminal;
 use crate::picture::{self, Drawn, Picture, Scale, Size, SpecialNumbers};
+use crate::plans::job::{Job, Progress};
 use crate::report::{full_name, printable};
 use crate::storage::source::Source;
-use crate::storage::target::{OpenOutput, Target};
+use crate::storage::targets::target::{OpenOutput, Target};
+use crate::writing::items_at;
 
 /// Print tensors: dtype and shape, then the items, or draw them as a picture
 ///

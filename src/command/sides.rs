@@ -19,30 +19,30 @@ use super::member::{Member, typed};
 use super::messages::{counted, message, option_error};
 use super::options::{ACTUAL, EXPECTED, MemberOptions, Operand};
 use super::sources::OperandReader;
-use crate::diff::metadata::{DifferingNames, FilePairs};
-use crate::diff::models::{LoneTensor, Models, NamedResult, TensorVerdict};
+use crate::container::glob::Glob;
+use crate::container::name_filter::ModelFile;
+use crate::container::name_order::by_numbers;
+use crate::diff::findings::metadata::{DifferingNames, FilePairs};
+use crate::diff::findings::models::{LoneTensor, Models, NamedResult, TensorVerdict};
 use crate::diff::{self, Effort, Options, Outline};
-use crate::engine::job::Progress;
-use crate::format::Format;
-use crate::format::collection::{Collection, Opening};
-use crate::format::glob::Glob;
-use crate::format::name_filter::ModelFile;
-use crate::format::name_order::by_numbers;
-use crate::format::open::Input;
-use crate::format::rewrite::NamedSource;
+use crate::library::rewrite::NamedSource;
+use crate::opening::collection::{Collection, Opening};
+use crate::opening::input::Input;
+use crate::opening::table::Format;
 use crate::operators::fill::Limits;
 use crate::parallel::share_by_size;
+use crate::plans::job::Progress;
 use crate::storage::requests::as_address;
 use crate::storage::source::Source;
 
-pub(super) enum ComparedSides {
+pub(crate) enum ComparedSides {
     Two(Box<[Member; 2]>),
     /// EXPECTED does not exist and becomes ACTUAL.
     New(Box<Member>),
     Many(Box<NamedPairs>),
 }
 
-pub(super) fn pair_up(
+pub(crate) fn pair_up(
     reader: &OperandReader<'_>,
     operands: [&Operand; 2],
     found: &[ComparedOperand; 2],
@@ -86,7 +86,7 @@ pub(super) fn pair_up(
 }
 
 /// A side of a comparison by name.
-pub(super) struct Side {
+pub(crate) struct Side {
     pub input: Arc<Input>,
     /// The folder that is compared as a whole; its tensors are numbered with files in formats without a reader.
     pub folder: Option<Arc<Collection>>,
@@ -95,7 +95,7 @@ pub(super) struct Side {
 
 impl Side {
     /// Returns names and numbers in natural order.
-    pub(super) fn tensors(&self) -> Result<Vec<(&str, usize)>> {
+    pub(crate) fn tensors(&self) -> Result<Vec<(&str, usize)>> {
         let mut tensors: Vec<_> = match &self.folder {
             Some(folder) => folder.names().zip(0..).collect(),
             None => self.input.select()?.into_iter().filter_map(|n| Some((self.input.name(n)?, n))).collect(),
@@ -105,17 +105,17 @@ impl Side {
     }
 
     /// Returns the container of all tensors, and its path; `None` for a folder of several files.
-    pub(super) fn container(&self) -> Option<(&Path, &Input)> {
+    pub(crate) fn container(&self) -> Option<(&Path, &Input)> {
         let path = self.folder.as_ref().map_or(Some(&self.path), |folder| Some(&folder.open_model()?.path));
         path.map(|path| (&**path, &*self.input))
     }
 
     /// Returns the number of a tensor in the container.
-    pub(super) fn number(&self, n: usize) -> Option<usize> {
+    pub(crate) fn number(&self, n: usize) -> Option<usize> {
         self.folder.as_ref().map_or(Some(n), |folder| folder.number_in_model(n))
     }
 
-    pub(super) fn member(&self, n: usize) -> Result<Member> {
+    pub(crate) fn member(&self, n: usize) -> Result<Member> {
         let (input, n) = match (&self.folder, self.number(n)) {
             (Some(folder), None) => folder.find(n)?,
             (_, own) => (Arc::clone(&self.input), own.unwrap_or(n)),
@@ -124,20 +124,20 @@ impl Side {
     }
 
     /// Returns the path of the file of a tensor.
-    pub(super) fn path(&self, n: usize) -> &Path {
+    pub(crate) fn path(&self, n: usize) -> &Path {
         self.folder.as_ref().map_or(&self.path, |folder| &folder.file(n).path)
     }
 
     /// Returns the path of its file in the folder, without the ending.
-    pub(super) fn stem(&self, n: usize) -> Option<&str> {
+    pub(crate) fn stem(&self, n: usize) -> Option<&str> {
         self.folder.as_ref()?.file(n).stem.as_deref()
     }
 
-    pub(super) fn model(&self) -> Option<&ModelFile> {
+    pub(crate) fn model(&self) -> Option<&ModelFile> {
         self.folder.as_ref()?.model.as_ref()
     }
 
-    pub(super) fn is_not_read(&self, n: usize) -> bool {
+    pub(crate) fn is_not_read(&self, n: usize) -> bool {
         self.folder.as_ref().is_some_and(|folder| folder.is_not_read(n))
     }
 
@@ -148,7 +148,7 @@ impl Side {
     }
 }
 
-pub(super) struct NamedPairs {
+pub(crate) struct NamedPairs {
     pub sides: [Side; 2],
     /// The numbers of tensors, in natural order of their names, which are those of EXPECTED after `--rename`.
     pub named: Vec<(String, [Option<usize>; 2])>,
@@ -231,20 +231,20 @@ impl NamedPairs {
         Ok(Self { sides, named, bytes })
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.named.binary_search_by(|(other, _)| by_numbers(other, name)).is_ok()
     }
 
-    pub(super) fn folders(&self) -> impl Iterator<Item = &Collection> {
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &Collection> {
         self.sides.iter().filter_map(|side| side.folder.as_deref())
     }
 
-    pub(super) fn left_alone(&self) -> Vec<String> {
+    pub(crate) fn left_alone(&self) -> Vec<String> {
         self.folders().flat_map(|folder| &folder.left_alone).map(|path| path.display().to_string()).collect()
     }
 
     /// An estimate.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let pairs = self.named.iter().zip(&self.bytes).filter(|((_, numbers), _)| numbers.iter().all(Option::is_some));
         pairs.map(|(_, bytes)| *bytes).fold(0, usize::saturating_add)
     }
@@ -266,7 +266,7 @@ impl NamedPairs {
         whole(0).zip(whole(1)).is_some_and(is_same)
     }
 
-    pub(super) fn actual(&self, asked: &AskedDTypes<'_>) -> Result<Vec<NamedSource>> {
+    pub(crate) fn actual(&self, asked: &AskedDTypes<'_>) -> Result<Vec<NamedSource>> {
         let open = |(name, numbers): &(String, [_; 2])| {
             let source = self.open_one(1, numbers[1]?, asked.of(Some(name)));
             Some(source.map(|source| NamedSource { name: Some(name.clone()), source }))
@@ -274,7 +274,7 @@ impl NamedPairs {
         self.named.iter().filter_map(open).collect()
     }
 
-    pub(super) fn show_dtypes(&self, asked: &AskedDTypes<'_>) {
+    pub(crate) fn show_dtypes(&self, asked: &AskedDTypes<'_>) {
         if !asked.depends_on_others() {
             return;
         }
@@ -287,11 +287,11 @@ impl NamedPairs {
         }
     }
 
-    pub(super) fn open(&self, [expected, actual]: [usize; 2], asked: DTypeOption<'_>) -> Result<[Source; 2]> {
+    pub(crate) fn open(&self, [expected, actual]: [usize; 2], asked: DTypeOption<'_>) -> Result<[Source; 2]> {
         open_two(&[self.sides[0].member(expected)?, self.sides[1].member(actual)?], asked)
     }
 
-    pub(super) fn open_one(&self, side: usize, n: usize, asked: DTypeOption<'_>) -> Result<Source> {
+    pub(crate) fn open_one(&self, side: usize, n: usize, asked: DTypeOption<'_>) -> Result<Source> {
         self.sides[side].member(n)?.source(asked)
     }
 }
@@ -315,11 +315,11 @@ fn has_same_bytes(one: impl Read, other: impl Read) -> io::Result<bool> {
 }
 
 /// Opens both together, since text gets its dtype from the other side.
-pub(super) fn open_two(members: &[Member; 2], asked: DTypeOption<'_>) -> Result<[Source; 2]> {
+pub(crate) fn open_two(members: &[Member; 2], asked: DTypeOption<'_>) -> Result<[Source; 2]> {
     Ok(typed(members, asked)?.try_into().expect("a source for each tensor"))
 }
 
-pub(super) struct Comparing<'a> {
+pub(crate) struct Comparing<'a> {
     pub pairs: &'a NamedPairs,
     pub asked: &'a AskedDTypes<'a>,
     pub options: &'a (dyn Fn(&str) -> Options + Sync),
@@ -331,7 +331,7 @@ pub(super) struct Comparing<'a> {
 }
 
 /// The result for a pair, and the sources whose files have metadata to compare.
-pub(super) struct ComparedPair {
+pub(crate) struct ComparedPair {
     found: NamedResult,
     beside: Option<PairBeside>,
 }
@@ -350,7 +350,7 @@ impl From<NamedResult> for ComparedPair {
 
 impl Comparing<'_> {
     /// Goes on after unreadable pairs. Returns the readable pairs that do not pass.
-    pub(super) fn compare(&self, models: &mut Models, progress: Progress<'_>) -> Result<Vec<usize>> {
+    pub(crate) fn compare(&self, models: &mut Models, progress: Progress<'_>) -> Result<Vec<usize>> {
         let NamedPairs { sides, named, bytes } = self.pairs;
         let asked: Vec<_> = named.iter().map(|(name, _)| self.asked.of(Some(name))).collect();
         let asks = sides.iter().any(|side| as_address(&side.path).is_some());
@@ -379,7 +379,7 @@ impl Comparing<'_> {
         Ok(failed)
     }
 
-    pub(super) fn compare_one(
+    pub(crate) fn compare_one(
         &self,
         n: usize,
         models: &mut Models,

@@ -15,14 +15,14 @@ use super::operation::Operation;
 use super::options::members::TakenOptions;
 use super::options::{DATA, Operand, OperatorOptions, SliceOptions, data_help};
 use super::sources::{OpenMode, OperandReader, slices_of};
-use crate::format::located::dims_of;
-use crate::format::open::Input;
-use crate::format::write::OutputTensor;
+use crate::opening::input::Input;
+use crate::opening::located::dims_of;
 use crate::operators::call::Operands;
 use crate::ops::call::Call;
 use crate::ops::slice::SliceArgs;
 use crate::storage::source::merged;
 use crate::storage::unread::UnreadArray;
+use crate::writing::OutputTensor;
 
 /// Take a slice of a tensor (OpenVINO Slice-8)
 ///
@@ -33,7 +33,7 @@ use crate::storage::unread::UnreadArray;
 /// Shape of the output: that of DATA, with the number of places taken on each named axis.
 #[derive(Args)]
 #[command(override_usage = "tensorop slice [OPTIONS] <DATA> <--start <I> --stop <I>|--at <SLICES>>", after_long_help = EXAMPLES)]
-pub(super) struct Slice {
+pub(crate) struct Slice {
     /// The tensor to slice
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to slice."))]
     pub data: Operand,
@@ -56,7 +56,7 @@ Examples:
 Only the bytes that the slice needs are read from a .npy file.";
 
 impl Slice {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
         let reader = operation.reader;
         let slices = slices(&reader, &self.slices)?;

@@ -15,12 +15,12 @@ use super::operation::{OpenOperation, is_word_for_nan};
 use super::options::{ChangeOptions, DATA, Operand, SliceOptions, UpdatesOptions, data_help};
 use super::sources::slices_of;
 use crate::error::Error;
-use crate::format::Format;
-use crate::format::write::OutputTensor;
+use crate::opening::table::Format;
 use crate::operators::selection::Selection;
 use crate::operators::slice_scatter::{LinkedSliceScatter, Replacement};
 use crate::ops::call::{Call, Resolved};
 use crate::ops::condition::Condition;
+use crate::writing::OutputTensor;
 
 /// Put updates into a slice of a tensor (OpenVINO SliceScatter-15)
 ///
@@ -32,7 +32,7 @@ use crate::ops::condition::Condition;
 #[derive(Args)]
 #[command(override_usage = "tensorop slice-scatter [OPTIONS] <DATA> <UPDATES|--fill <VALUE>> <--start <I> --stop <I>|--at <SLICES>|--where <COND>>", after_long_help = EXAMPLES)]
 #[command(mut_arg("updates", |arg| arg.requires("range")), mut_group("range", |group| group.required(false)))]
-pub(super) struct SliceScatter {
+pub(crate) struct SliceScatter {
     /// The tensor to begin with
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to begin with."))]
     pub data: Operand,
@@ -74,7 +74,7 @@ Examples:
   tensorop slice-scatter model.safetensors:head --fill 1 --where '>1' --at ':10' -i";
 
 impl SliceScatter {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let replaced = AtomicUsize::new(0);
         let line = |count: usize| match &self.condition {
             None => changed(count),

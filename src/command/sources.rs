@@ -15,24 +15,27 @@ use super::meter::Meter;
 use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{InputOptions, Operand};
 use super::usage;
+use crate::container::glob::Glob;
+use crate::container::interface::CHANGEABLE;
+use crate::container::interface::Unchangeable;
+use crate::container::name_filter::NameFilter;
 use crate::error::{Error, Subject};
-use crate::format::dump_views::DumpShapes;
-use crate::format::glob::Glob;
-use crate::format::interface::CHANGEABLE;
-use crate::format::located::{Located, Place};
-use crate::format::name_filter::NameFilter;
-use crate::format::open::{Input, OpenOptions};
-use crate::format::packed::unchangeable_items;
-use crate::format::quantized::{AskedLayout, Dequantized};
-use crate::format::values::delimiter::TableOptions;
-use crate::format::{Format, Unchangeable, collection, json, located};
+use crate::formats::json;
+use crate::narrow::packed::unchangeable_items;
+use crate::opening::dump_views::DumpShapes;
+use crate::opening::input::{Input, OpenOptions};
+use crate::opening::located::{Located, Place};
+use crate::opening::table::Format;
+use crate::opening::{collection, located};
 use crate::operators::fill::Limits;
 use crate::ops::slice::SliceArgs;
+use crate::quantized::{AskedLayout, Dequantized};
 use crate::storage::platform::allow_open_files;
 use crate::storage::source::Source;
+use crate::untyped::delimiter::TableOptions;
 
 /// Names the subject of a refusal as the user typed it: an operand or an option.
-pub(super) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand>, error: Error) -> anyhow::Error {
+pub(crate) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand>, error: Error) -> anyhow::Error {
     let operand = operands.into_iter().find(|operand| operand.role.subject == error.subject());
     let Some(Operand { located, label, role, .. }) = operand else { return option_error(error) };
     let refused = refusal(label, &error);
@@ -45,7 +48,7 @@ pub(super) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand>, err
     anyhow!("{refused}; --fill {value} {puts} in every place")
 }
 
-pub(super) fn operands_error(operands: &[Source], error: Error) -> anyhow::Error {
+pub(crate) fn operands_error(operands: &[Source], error: Error) -> anyhow::Error {
     match error.subject() {
         Subject::Operand(n) => refusal(operands[n].label(), &error),
         _ => option_error(error),
@@ -53,7 +56,7 @@ pub(super) fn operands_error(operands: &[Source], error: Error) -> anyhow::Error
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct OperandReader<'a> {
+pub(crate) struct OperandReader<'a> {
     /// The run, whose threads may share reading and the windows of the output.
     pub run: Run<'a>,
     pub options: &'a InputOptions,
@@ -66,30 +69,30 @@ pub(super) struct OperandReader<'a> {
 }
 
 impl<'a> OperandReader<'a> {
-    pub(super) fn new<'o>(io: &'a Io, options: &'a InputOptions, settings: impl Into<RunSettings<'o>>) -> Result<Self> {
+    pub(crate) fn new<'o>(io: &'a Io, options: &'a InputOptions, settings: impl Into<RunSettings<'o>>) -> Result<Self> {
         let run = Run::new(io, settings.into(), &options.address)?;
         Ok(Self { run, options, reopens: false, rereads: false, shapes: None })
     }
 
     /// If the system refuses to keep `count` files open, each file is opened again for every read.
-    pub(super) fn for_files(self, count: usize) -> Self {
+    pub(crate) fn for_files(self, count: usize) -> Self {
         Self { reopens: !allow_open_files(count), ..self }
     }
 
-    pub(super) fn rereading(self, rereads: bool) -> Self {
+    pub(crate) fn rereading(self, rereads: bool) -> Self {
         Self { rereads, ..self }
     }
 
-    pub(super) fn with_shapes(self, shapes: Option<&'a Arc<DumpShapes>>) -> Self {
+    pub(crate) fn with_shapes(self, shapes: Option<&'a Arc<DumpShapes>>) -> Self {
         Self { shapes, ..self }
     }
 
-    pub(super) fn asked(&self, reading: Reinterpret) -> AskedDTypes<'a> {
+    pub(crate) fn asked(&self, reading: Reinterpret) -> AskedDTypes<'a> {
         AskedDTypes::new(self.options, reading, self.run.io)
     }
 
     /// Streams and pipes are skipped, because they can be opened only once.
-    pub(super) fn look_ahead(&self, files: &[Operand], taken: &TakenOptions, asked: &AskedDTypes<'_>) {
+    pub(crate) fn look_ahead(&self, files: &[Operand], taken: &TakenOptions, asked: &AskedDTypes<'_>) {
         for file in files.iter().filter(|_| files.len() > 1 && asked.depends_on_others()) {
             let is_once = matches!(file.located.place, Place::Stdin | Place::Pipe(_));
             let opened = (!is_once)
@@ -100,7 +103,7 @@ impl<'a> OperandReader<'a> {
         }
     }
 
-    pub(super) fn open(&self, operand: &Operand, mode: OpenMode<'_>) -> Result<Arc<Input>> {
+    pub(crate) fn open(&self, operand: &Operand, mode: OpenMode<'_>) -> Result<Arc<Input>> {
         let named = if let OpenMode::Taking(filter) = mode { filter.only } else { &[] };
         let filter = match mode {
             OpenMode::Plain => NameFilter::default(),
@@ -174,7 +177,7 @@ impl<'a> OperandReader<'a> {
 
     /// `--from` is for standard input, if that is an operand. The formats of files follow from their names and first
     /// bytes, which a pipe may not have.
-    pub(super) fn open_options(&self, label: &str) -> OpenOptions {
+    pub(crate) fn open_options(&self, label: &str) -> OpenOptions {
         let InputOptions { from, skip_rows, delimiter, ref missing, .. } = *self.options;
         let format = from.filter(|_| !self.run.io.arguments.reads_stdin());
         let Run { limits: Limits { threads, .. }, requests, .. } = self.run;
@@ -216,7 +219,7 @@ impl<'a> OperandReader<'a> {
 
     /// Makes sources of the tensors of an operator. They are typed together, because text takes the dtype of the tensors beside
     /// it, and `--dtype` must apply to at least one tensor.
-    pub(super) fn read(&self, members: &[Member]) -> Result<Vec<Source>> {
+    pub(crate) fn read(&self, members: &[Member]) -> Result<Vec<Source>> {
         let asked = self.asked(Reinterpret::Void);
         let sources = typed(members, asked.of(None))?;
         asked.finish()?;
@@ -224,7 +227,7 @@ impl<'a> OperandReader<'a> {
     }
 }
 
-pub(super) enum OpenMode<'a> {
+pub(crate) enum OpenMode<'a> {
     Plain,
     /// Opens only the tensors that the filter takes. If these are one model of a folder, that model is opened.
     Taking(NameFilter<'a>),
@@ -237,7 +240,7 @@ pub(super) enum OpenMode<'a> {
 }
 
 /// Refuses items that share bytes: the header of the `.npy` counts bytes.
-pub(super) fn check_header_counts(operand: &Operand, data: &Source) -> Result<()> {
+pub(crate) fn check_header_counts(operand: &Operand, data: &Source) -> Result<()> {
     ensure!(
         data.as_local_file().is_some(),
         "{}: --in-place changes the header of a .npy, which counts bytes, and not the items that share them: use -o",
@@ -255,7 +258,7 @@ fn or_list(located: &Located, error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-pub(super) fn check_format_changeable(input: &Input, n: Option<usize>, file: &str, label: &str) -> Result<()> {
+pub(crate) fn check_format_changeable(input: &Input, n: Option<usize>, file: &str, label: &str) -> Result<()> {
     if let Some(why) = input.unchangeable(n) {
         let why = match why {
             Unchangeable::Text => "this is neither".to_owned(),
@@ -273,7 +276,7 @@ pub(super) fn check_format_changeable(input: &Input, n: Option<usize>, file: &st
     Ok(())
 }
 
-pub(super) fn check_items_changeable(input: &Input, n: usize, label: &str) -> Result<()> {
+pub(crate) fn check_items_changeable(input: &Input, n: usize, label: &str) -> Result<()> {
     if let Some(blocks) = input.describe(n)?.blocks {
         bail!("{label}: --in-place cannot change items of {}, whose blocks share scales", blocks.name);
     }
@@ -284,6 +287,6 @@ pub(super) fn check_items_changeable(input: &Input, n: usize, label: &str) -> Re
     Ok(())
 }
 
-pub(super) fn slices_of(slices: &SliceArgs, data: &Source) -> Result<SliceArgs> {
+pub(crate) fn slices_of(slices: &SliceArgs, data: &Source) -> Result<SliceArgs> {
     located::slices_of(slices, data).map_err(|error| anyhow!("--{}: {error}", error.subject()))
 }

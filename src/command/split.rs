@@ -11,12 +11,12 @@ use super::messages::counted;
 use super::options::{DATA, IndexList, Names, Operand, OperatorOptions, data_help};
 use super::output_files::numbers;
 use super::sources::{OpenMode, OperandReader, explained};
-use crate::format::Format;
-use crate::format::write::OutputTensor;
+use crate::opening::table::Format;
 use crate::operators::call::Operands;
 use crate::ops::call::Call;
 use crate::ops::split::{self, SplitInto};
 use crate::storage::source::merged;
+use crate::writing::OutputTensor;
 
 /// Cut an axis of a tensor into several outputs (ONNX Split 2 to 18, OpenVINO Split-1, VariadicSplit-1)
 ///
@@ -27,7 +27,7 @@ use crate::storage::source::merged;
 #[derive(Args)]
 #[command(group = ArgGroup::new("into").args(["equal_parts", "lengths"]).required(true))]
 #[command(override_usage = "tensorop split [OPTIONS] <--parts <N>|--lengths <I>> -o <FILE> <DATA>", after_long_help = EXAMPLES)]
-pub(super) struct Split {
+pub(crate) struct Split {
     /// The tensor whose axis is cut
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to split."))]
     pub data: Operand,
@@ -59,7 +59,7 @@ Examples:
 The numbers are as wide as the last one: of 12 outputs the first is 00. --part cannot be used, since the outputs appear together.";
 
 impl Split {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let OperatorOptions { input, output, run } = &self.options;
         ensure!(!output.parts.is_given(), "--part: not with split, whose outputs appear together");
         let reader = OperandReader::new(io, input, run)?;

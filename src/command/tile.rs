@@ -17,7 +17,7 @@ use crate::ops::call::Call;
 /// Shape of the output: that of DATA, each dim times its number.
 #[derive(Args)]
 #[command(override_usage = "tensorop tile [OPTIONS] --repeats <I> <DATA>", after_long_help = EXAMPLES)]
-pub(super) struct Tile {
+pub(crate) struct Tile {
     /// The tensor whose axes are repeated
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to repeat."))]
     pub data: Operand,
@@ -35,7 +35,7 @@ Examples:
   tensorop tile '[[1,2],[3,4]]' --repeats 2";
 
 impl Tile {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
         let repeats = index_list(&operation.reader, &self.repeats, "--repeats")?;
         operation.open()?.run("tile (ONNX Tile, OpenVINO Tile-1)", &Call::Tile { repeats })

@@ -17,7 +17,7 @@ use crate::ops::call::Call;
 /// Shape of the output: that of DATA, in the order of the axes.
 #[derive(Args)]
 #[command(override_usage = "tensorop transpose [OPTIONS] <DATA>", after_long_help = EXAMPLES)]
-pub(super) struct Transpose {
+pub(crate) struct Transpose {
     /// The tensor whose axes are reordered
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to transpose."))]
     pub data: Operand,
@@ -43,7 +43,7 @@ Of a Zarr store the chunks and the names of the dimensions go along with their a
 Where rows become columns, 32 MiB of the output are held at a time, of all threads together.";
 
 impl Transpose {
-    pub(super) fn run(&self, io: &Io) -> Result<Outcome> {
+    pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let operation = Operation::begin(io, &self.data, None, &self.options)?;
         let list = |list| index_list(&operation.reader, list, "--axes");
         let axes = self.axes.as_ref().map(list).transpose()?;

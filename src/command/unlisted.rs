@@ -9,14 +9,14 @@ use super::asked::AskedDTypes;
 use super::member::Member;
 use super::options::MemberOptions;
 use super::sides::{NamedPairs, open_two};
-use crate::diff::models::UnlistedResult;
+use crate::container::content::{IndexFaults, UnlistedTensor};
+use crate::diff::findings::models::UnlistedResult;
 use crate::diff::{self, Effort, Options};
-use crate::format::content::{IndexFaults, UnlistedTensor};
-use crate::format::located::Located;
-use crate::format::open::OpenOptions;
+use crate::opening::input::OpenOptions;
+use crate::opening::located::Located;
 
 /// An unreadable tensor counts as different.
-pub(super) fn compare(
+pub(crate) fn compare(
     pairs: &NamedPairs,
     labels: [&str; 2],
     members: &MemberOptions,

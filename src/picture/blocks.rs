@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::raster::Size;
 use super::scale::{Rgb, viridis};
 use super::{Picture, Scale, SpecialNumbers};
-use crate::engine::job::Progress;
 use crate::error::{Context, Result};
+use crate::plans::job::Progress;
 
 /// Fills the upper half.
 const HALF: char = '\u{2580}';

@@ -12,8 +12,6 @@ use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
 
 pub(crate) use self::raster::Size;
 pub(crate) use self::scale::{Scale, SpecialNumbers};
-use crate::engine::job::{Job, Progress};
-use crate::engine::plan::SinkKind;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::item::dtype::{DType, Kind};
 use crate::item::load::Load;
@@ -21,6 +19,8 @@ use crate::operators::fill::{Fill, Limits};
 use crate::operators::selection::Selection;
 use crate::ops::basic_index::ResolvedIndex;
 use crate::parallel::Threads;
+use crate::plans::job::{Job, Progress};
+use crate::plans::plan::SinkKind;
 use crate::storage::source::{Hold, Source};
 
 pub(crate) struct Picture {

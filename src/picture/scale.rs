@@ -3,15 +3,15 @@
 use std::cmp::Ordering;
 use std::sync::Mutex;
 
-use crate::engine::job::{Job, Progress};
-use crate::engine::plan::SinkKind;
-use crate::engine::sink::WindowSink;
 use crate::error::Result;
 use crate::item::dtype::{DType, Kind};
 use crate::item::load::{Load, reals};
 use crate::item::print::{float, write_item};
 use crate::operators::fill::Region;
 use crate::parallel::{locked, unlocked};
+use crate::plans::job::{Job, Progress};
+use crate::plans::plan::SinkKind;
+use crate::plans::sink::WindowSink;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {

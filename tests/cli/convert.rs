@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 
+use tensorop::internal::formats::npy::write_header;
+use tensorop::internal::formats::safetensors::check as check_safetensors;
+use tensorop::internal::formats::{json, onnx};
+use tensorop::item::dtype::Kind;
 use tensorop::{DType, Tensor};
-use tensorop::{
-    format::{json, npy::write_header, onnx, safetensors::check as check_safetensors},
-    item::dtype::Kind,
-};
 
 use crate::common::{
     self, DIVISIONS, Folder, Refusal, bytes, deflated, difference, each, header, member, npy, npy_with_header, npz, pb,

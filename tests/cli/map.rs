@@ -24,15 +24,21 @@ const KERNELS: Map = &[
 ];
 
 const FILES: Map = &[
-    ("asked_names", &[]),
     ("report", &[]),
     ("storage", &[]),
+    ("untyped", &["storage"]),
+    ("narrow", &["storage"]),
     ("operators", &["storage"]),
-    ("engine", &["operators"]),
-    ("format", &["asked_names", "engine"]),
-    ("diff", &["format", "report"]),
-    ("info", &["format", "report"]),
-    ("golden", &["diff"]),
+    ("plans", &["operators"]),
+    ("container", &["narrow", "plans", "untyped"]),
+    ("diff", &["plans", "report", "untyped"]),
+    ("quantized", &["container"]),
+    ("formats", &["container"]),
+    ("opening", &["formats", "quantized"]),
+    ("info", &["opening", "report"]),
+    ("writing", &["opening"]),
+    ("library", &["writing"]),
+    ("golden", &["diff", "library"]),
     // names what users of the library reach, which is why nothing below may take a name from there
     ("lib", &["info", "golden"]),
 ];
@@ -294,8 +300,8 @@ fn what_points_up_is_named() {
         ),
         (KERNELS, "error.rs", "use crate::Tensor;", "src/error.rs:1: error may not import lib (crate::Tensor)"),
         (FILES, "diff/mod.rs", "use super::info::Stats;", "src/diff/mod.rs:1: diff may not import info (crate::info)"),
-        (FILES, "engine/mod.rs", "use crate::{ops, storage, error::Error, memory};", ""),
-        (PROGRAM, "command/slice.rs", "use crate::{DType, format::Format, report};", ""),
+        (FILES, "plans/mod.rs", "use crate::{ops, storage, error::Error, memory};", ""),
+        (PROGRAM, "command/slice.rs", "use crate::{DType, opening::table::Format, report};", ""),
         (FILES, "lib.rs", "pub use crate::diff::diff;", ""),
         (PROGRAM, "main.rs", "fn main() { tensorop::command::main() }", ""),
     ];
@@ -311,5 +317,5 @@ fn two_files_start_threads() {
     let all = crates.flat_map(sources);
     let starts = |text: &str| ["std::thread", "thread::", "rayon"].iter().any(|word| text.contains(word));
     let found: Vec<_> = all.filter(|(_, text)| starts(text)).map(|(file, _)| file.display().to_string()).collect();
-    assert_eq!(found, ["parallel.rs", "storage/signals.rs"]);
+    assert_eq!(found, ["parallel.rs", "storage/targets/signals.rs"]);
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use tensorop::format::npy::write_header;
+use tensorop::internal::formats::npy::write_header;
 use tensorop::item::meta::Meta;
 
 use crate::common::specs::with_operators;

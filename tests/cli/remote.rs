@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tensorop::command::{Environment, Io};
-use tensorop::storage::stream::{InputStream, OutputStream};
+use tensorop::internal::storage::targets::stream::{InputStream, OutputStream};
 
 use crate::common::server::{BODY_CHUNK, Behaviour, Fault, Object, Seen, Server};
 use crate::common::{Folder, commands, difference, each, file_of, has, named, put_operands, tensor, words};

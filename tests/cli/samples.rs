@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use tensorop::{error::Subject, format::located::Located, format::open::OpenOptions};
+use tensorop::error::Subject;
+use tensorop::internal::opening::input::OpenOptions;
+use tensorop::internal::opening::located::Located;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
 

@@ -3,11 +3,11 @@
 use std::io::{Read, Seek, Write};
 
 use tensorop::DType;
-use tensorop::{
-    format::{npy::write_header, npz, onnx, packed::Packer, safetensors},
-    item::dtype::Kind,
-    item::meta::Meta,
-};
+use tensorop::internal::formats::npy::write_header;
+use tensorop::internal::formats::{npz, onnx, safetensors};
+use tensorop::internal::narrow::packed::Packer;
+use tensorop::item::dtype::Kind;
+use tensorop::item::meta::Meta;
 
 /// Makes a `.npy` file of items in C order.
 pub(crate) fn npy(descr: &str, shape: &[usize], items: &[u8]) -> Vec<u8> {

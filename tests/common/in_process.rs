@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use tensorop::command::{self, Environment, Io};
-use tensorop::storage::stream::{InputStream, OutputStream};
+use tensorop::internal::storage::targets::stream::{InputStream, OutputStream};
 
 use super::Run;
 

@@ -4,7 +4,9 @@ use std::io::Cursor;
 
 use serde_json::Value;
 use tensorop::error::Subject;
-use tensorop::format::{Format, open::OpenOptions, values::delimiter::TableOptions};
+use tensorop::internal::opening::input::OpenOptions;
+use tensorop::internal::opening::table::Format;
+use tensorop::internal::untyped::delimiter::TableOptions;
 use tensorop::{DType, Tensor};
 
 use crate::common::each;

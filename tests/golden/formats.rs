@@ -7,17 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
+use tensorop::internal::formats::{onnx, safetensors};
+use tensorop::internal::narrow::packed::Packer;
+use tensorop::internal::storage::read_at::ReadAt;
+use tensorop::internal::storage::source::{Hold, Source};
+use tensorop::item::dtype::Kind;
+use tensorop::item::meta::Meta;
+use tensorop::parallel::Threads;
 use tensorop::{DType, Tensor};
-use tensorop::{
-    format::{onnx, packed::Packer, safetensors},
-    item::dtype::Kind,
-    item::meta::Meta,
-    parallel::Threads,
-    storage::{
-        read_at::ReadAt,
-        source::{Hold, Source},
-    },
-};
 
 use crate::common::{difference, each};
 

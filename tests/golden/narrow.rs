@@ -1,9 +1,11 @@
 //! The floats of 8 bits or fewer against ml_dtypes: see `tests/oracle/narrow_golden.py`.
 
 use serde_json::Value;
+use tensorop::error::Subject;
+use tensorop::internal::formats::json;
+use tensorop::item::dtype::Kind;
 use tensorop::parallel::Threads;
 use tensorop::{DType, Tensor};
-use tensorop::{error::Subject, format::json, item::dtype::Kind};
 
 fn float(text: &Value) -> f64 {
     text.as_str().unwrap().parse().unwrap()

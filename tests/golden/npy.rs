@@ -3,11 +3,9 @@
 
 use serde_json::Value;
 use tensorop::DType;
-use tensorop::{
-    format::npy::{Begun, Header, read_header, write_header},
-    item::dtype::{Field, Kind},
-    item::meta::{Meta, Order},
-};
+use tensorop::internal::formats::npy::{Begun, Header, read_header, write_header};
+use tensorop::item::dtype::{Field, Kind};
+use tensorop::item::meta::{Meta, Order};
 
 #[cfg(feature = "cli")]
 use crate::common::{self, Folder, npy_with_header};

@@ -1,12 +1,12 @@
 //! Text against what NumPy printed: see `tests/oracle/text_golden.py`.
 
 use serde_json::Value;
-use tensorop::engine::job::Job;
-use tensorop::format::text::{self, TextOptions};
-use tensorop::format::write::items_at;
-use tensorop::operators::fill::Limits;
-use tensorop::operators::selection::Selection;
-use tensorop::storage::source::Source;
+use tensorop::internal::formats::text::{self, TextOptions};
+use tensorop::internal::operators::fill::Limits;
+use tensorop::internal::operators::selection::Selection;
+use tensorop::internal::plans::job::Job;
+use tensorop::internal::storage::source::Source;
+use tensorop::internal::writing::items_at;
 use tensorop::{DType, Tensor};
 
 fn unhex(text: &str) -> Vec<u8> {

@@ -4,8 +4,8 @@
 use half::{bf16, f16};
 use serde_json::Value;
 use tensorop::error::Subject;
-use tensorop::format::json;
-use tensorop::format::text::{self, TextOptions};
+use tensorop::internal::formats::json;
+use tensorop::internal::formats::text::{self, TextOptions};
 use tensorop::item::dtype::Kind;
 use tensorop::item::parse;
 use tensorop::parallel::Threads;

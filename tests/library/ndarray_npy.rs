@@ -8,7 +8,7 @@ use ndarray_npy::{ReadableElement, WritableElement, read_npy, write_npy};
 use num_complex::Complex;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use tensorop::format::npy::{Begun, read_header};
+use tensorop::internal::formats::npy::{Begun, read_header};
 use tensorop::item::meta::Order;
 use tensorop::{Element, Tensor, WriteOptions, read};
 

@@ -1,6 +1,6 @@
-"""Writes src/format/gguf/grids.rs: the grids of the IQ types of GGUF, from the package gguf.
+"""Writes src/formats/gguf/grids.rs: the grids of the IQ types of GGUF, from the package gguf.
 
-    python tests/oracle/gguf_grids.py > crates/files/src/format/gguf/grids.rs
+    python tests/oracle/gguf_grids.py > crates/files/src/formats/gguf/grids.rs
 
 Needs gguf 0.19.0 (MIT licence).  An entry of a grid is 8 codes of 2 bits or 4 codes of 4 bits, the first in the low bits.
 """

@@ -4,19 +4,19 @@
 use std::io::Cursor;
 
 use ndarray::{ArrayD, IxDyn};
-use tensorop::operators::fill::Limits;
+use tensorop::error::Subject;
+use tensorop::internal::formats::json;
+use tensorop::internal::formats::npy::{self, Begun, Header};
+use tensorop::internal::opening::input::OpenOptions;
+use tensorop::internal::operators::fill::Limits;
+use tensorop::internal::plans::scan::scan_in_order;
+use tensorop::internal::storage::source::Source;
+use tensorop::internal::untyped;
+use tensorop::internal::untyped::delimiter::TableOptions;
+use tensorop::item::meta::Order;
+use tensorop::layout::shape::{MAX_RANK, bytes_of};
 use tensorop::parallel::Threads;
 use tensorop::{DType, Reduction, SliceArgs, Tensor};
-use tensorop::{
-    engine::scan::scan_in_order,
-    error::Subject,
-    format::npy::{self, Begun, Header},
-    format::{json, values},
-    format::{open::OpenOptions, values::delimiter::TableOptions},
-    item::meta::Order,
-    layout::shape::{MAX_RANK, bytes_of},
-    storage::source::Source,
-};
 
 /// The longest item whose bytes are read here.
 const LONG_ITEM: usize = 1 << 20;
@@ -103,13 +103,13 @@ pub(crate) fn json(text: &[u8]) {
     for name in DTYPES {
         read(value.read(&DType::parse(name).expect("a dtype")));
     }
-    let both = values::infer(&[&value, &value]);
+    let both = untyped::infer(&[&value, &value]);
     assert!(both.is_err() || both.is_ok_and(|tensors| tensors.len() == 2 && tensors[0] == tensors[1]));
 }
 
 /// A table of cells, from any bytes: refused in one line, or a tensor of its own or another dtype.
 pub(crate) fn csv(bytes: &[u8]) {
-    for format in ["csv", "tsv"].map(tensorop::format::Format::named) {
+    for format in ["csv", "tsv"].map(tensorop::internal::opening::table::Format::named) {
         let stream = Box::new(Cursor::new(bytes.to_vec()));
         let skip_rows = usize::from(bytes.first() == Some(&b'#'));
         let table = TableOptions { skip_rows, ..TableOptions::default() };
@@ -164,7 +164,7 @@ fn reads_back(tensor: &Tensor) {
 pub(crate) fn fill(text: &str) {
     for name in DTYPES {
         let dtype = DType::parse(name).expect("a dtype");
-        match values::parse_item(text, &dtype) {
+        match untyped::parse_item(text, &dtype) {
             Ok(item) => assert!(item.len() == dtype.itemsize() || dtype.itemsize() == 0 || item.len() > 1, "{name}"),
             Err(error) => is_one_line(error.message()),
         }

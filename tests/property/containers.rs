@@ -4,20 +4,20 @@
 use std::io::{Cursor, Write};
 
 use tensorop::diff::{self, Options};
-use tensorop::operators::fill::Limits;
+use tensorop::internal::formats::{npy, npz, onnx, safetensors};
+use tensorop::internal::info;
+use tensorop::internal::narrow::packed;
+use tensorop::internal::opening::input::{Input, OpenOptions};
+use tensorop::internal::opening::located::Located;
+use tensorop::internal::opening::table::Format;
+use tensorop::internal::operators::fill::Limits;
+use tensorop::internal::plans::scan::scan_in_order;
+use tensorop::internal::storage::platform::write_at;
+use tensorop::internal::storage::source::Source;
+use tensorop::item::dtype::Kind;
+use tensorop::item::meta::Meta;
+use tensorop::layout::shape::{MAX_RANK, bytes_of};
 use tensorop::{DType, Tensor};
-use tensorop::{
-    engine::scan::scan_in_order,
-    format::located::Located,
-    format::open::{Input, OpenOptions},
-    format::{Format, npy, npz, onnx, packed, safetensors},
-    info,
-    item::dtype::Kind,
-    item::meta::Meta,
-    layout::shape::{MAX_RANK, bytes_of},
-    storage::platform::write_at,
-    storage::source::Source,
-};
 
 use crate::checks::is_one_line;
 

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use proptest::prelude::*;
-use tensorop::format::npy::write_header;
+use tensorop::internal::formats::npy::write_header;
 use tensorop::{DType, Tensor};
 
 use crate::containers::{write_npz, write_onnx, write_safetensors};

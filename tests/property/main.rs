@@ -35,13 +35,12 @@ mod zarr;
 use crate::common::rounds;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
+use tensorop::error::Subject;
+use tensorop::internal::formats::json;
+use tensorop::internal::formats::npy::{Begun, read_header};
+use tensorop::internal::opening::input::OpenOptions;
+use tensorop::internal::opening::table::Format;
 use tensorop::parallel::Threads;
-use tensorop::{
-    error::Subject,
-    format::npy::{Begun, read_header},
-    format::open::OpenOptions,
-    format::{Format, json},
-};
 
 /// Checks so many generated values, or as many times more as [`rounds`] says, which are the same in every run; a failure names
 /// the smallest that fails.

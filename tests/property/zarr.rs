@@ -3,8 +3,8 @@
 
 use std::fs;
 
-use tensorop::format::located::Located;
-use tensorop::format::open::OpenOptions;
+use tensorop::internal::opening::input::OpenOptions;
+use tensorop::internal::opening::located::Located;
 use tensorop::{Tensor, read, write};
 
 use crate::checks::is_one_line;

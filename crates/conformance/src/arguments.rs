@@ -9,8 +9,8 @@ use crate::item::tensor::Tensor;
 use crate::layout::axis::BeyondInt64;
 use crate::ops::attribute::AttributeValue;
 use crate::storage::source::Source;
-use tensorop_files::operators::call::Operands;
-use tensorop_files::operators::indexed::all_integers;
+use tensorop_files::internal::operators::call::Operands;
+use tensorop_files::internal::operators::indexed::all_integers;
 
 #[derive(Debug)]
 pub enum NoOutput {

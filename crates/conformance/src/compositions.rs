@@ -15,9 +15,9 @@ use crate::ops::pad::PadMode;
 use crate::ops::reshape::NewShape;
 use crate::ops::slice::SliceArgs;
 use crate::storage::source::Source;
-use tensorop_files::operators::call::Operands;
-use tensorop_files::operators::fill::{Fill, Limits, Region, Scratch};
-use tensorop_files::operators::indexed::all_integers;
+use tensorop_files::internal::operators::call::Operands;
+use tensorop_files::internal::operators::fill::{Fill, Limits, Region, Scratch};
+use tensorop_files::internal::operators::indexed::all_integers;
 
 pub(super) type CaseCall = (Operands, Call);
 

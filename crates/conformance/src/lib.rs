@@ -19,4 +19,5 @@ pub mod operators;
 #[doc(hidden)]
 pub mod specified;
 
-use tensorop_files::{error, item, layout, memory, ops, storage};
+use tensorop_files::internal::storage;
+use tensorop_files::{error, item, layout, memory, ops};

@@ -11,7 +11,7 @@ use crate::ops::pad::PadMode;
 use crate::ops::slice::SliceArgs;
 use crate::ops::split::{self, SplitInto};
 use crate::storage::source::Source;
-use tensorop_files::operators::call::Operands;
+use tensorop_files::internal::operators::call::Operands;
 
 const OPENVINO_MODES: [(&str, PadMode); 4] = [
     ("constant", PadMode::Constant),

@@ -21,8 +21,8 @@ use crate::ops::slice::SliceArgs;
 use crate::ops::split::SplitInto;
 use crate::ops::{scatter_elements, scatter_nd};
 use crate::storage::source::Source;
-use tensorop_files::operators::call::Operands;
-use tensorop_files::operators::fill::Limits;
+use tensorop_files::internal::operators::call::Operands;
+use tensorop_files::internal::operators::fill::Limits;
 
 type TakeCall = fn(&mut CaseInputs<'_>, u64) -> CaseResult<CaseCall>;
 

@@ -61,20 +61,20 @@ use predicates_core::Predicate;
 use predicates_core::reflection::{Case, PredicateReflection, Product};
 
 use crate::diff::{self, Difference, Effort, Options};
-use crate::error::{Error, ErrorKind, Result, Subject, malformed};
-use crate::format::located::Located;
-use crate::format::open::{Input, OpenOptions};
-use crate::format::rewrite;
-pub use crate::format::rewrite::KEEP_ACTUAL;
-pub use crate::format::rewrite::UPDATE_GOLDEN as UPDATE;
-use crate::format::rewrite::{NamedSource, Rewrite};
-use crate::format::values::{self, Values};
-use crate::item::dtype::DType;
-use crate::item::element::Element;
-use crate::item::tensor::Tensor;
+use crate::library::rewrite;
+pub use crate::library::rewrite::KEEP_ACTUAL;
+pub use crate::library::rewrite::UPDATE_GOLDEN as UPDATE;
+use crate::library::rewrite::{NamedSource, Rewrite};
+use crate::opening::input::{Input, OpenOptions};
+use crate::opening::located::Located;
 use crate::operators::fill::Limits;
-use crate::parallel::Threads;
 use crate::storage::source::{Hold, Source};
+use crate::untyped::{self, Values};
+use tensorop_kernels::error::{Error, ErrorKind, Result, Subject, malformed};
+use tensorop_kernels::item::dtype::DType;
+use tensorop_kernels::item::element::Element;
+use tensorop_kernels::item::tensor::Tensor;
+use tensorop_kernels::parallel::Threads;
 
 /// Compares a tensor with a golden file and panics with a report of the differences.
 ///
@@ -427,7 +427,7 @@ fn typed_pair(pair: [TensorOrText<'_>; 2]) -> Result<[Source; 2]> {
         }
         [TensorOrText::Text { values: one, label }, TensorOrText::Text { values: other, label: other_label }] => {
             let subject = other.subject;
-            let tensors = values::infer(&[&one, &other]);
+            let tensors = untyped::infer(&[&one, &other]);
             let tensors = tensors.map_err(|error| {
                 let label = if error.subject() == subject { &other_label } else { &label };
                 named(error, label)

@@ -62,27 +62,34 @@
 //!
 //! | row | content | imports |
 //! | --- | --- | --- |
-//! | `golden.rs` | (feature `predicates`) golden files in tests | `diff` |
-//! | `diff/`, `info/` | comparisons and statistics | `format`, `report` |
-//! | `format/` | a file or folder per format, and their table `rows.rs`; `located` parses paths; `files`, `opened` (the functions of this page), `collection` and `rewrite` build on `open` and `write/`; `values/` has text without a dtype; `quantized/` makes weights of their parts | `asked_names`, `engine` |
-//! | `engine/` | plans and their costs; the window loop: jobs, sinks, scans, slabs; quantiles in bounded memory | `operators` |
-//! | `operators/` | the operators on sources: `call` links a call to its operands; the engine plans by `access` and runs `fill`; `indexed/` has index tensors, scatters and gathers | `storage` |
-//! | `storage/` | bytes by position, values by key; sources of items, chunks, streams; attachments (container content beside the tensors); targets and stages for atomic output, local stores, buckets, parts, signals; `platform/` system calls | |
+//! | `golden.rs` | (feature `predicates`) golden files in tests | `diff`, `library` |
+//! | `library/` | the functions of this page, and files that are written again | `writing` |
+//! | `writing/` | an output from its request to the finished file, chunks or shares | `opening` |
+//! | `info/` | descriptions and statistics | `opening`, `report` |
+//! | `opening/` | from a path to an open `Input`: `located`, the table of formats, folders, indexes without a file, dumps, addresses | `formats`, `quantized` |
+//! | `formats/` | a file or folder for each format | `container` |
+//! | `quantized/` | weights that several tensors make up | `container` |
+//! | `diff/` | comparisons: `numbers/` computes, `findings/` reports | `plans`, `report`, `untyped` |
+//! | `container/` | what a format implements and returns: `Reader`, `Writer`, members, options; names, their patterns, filters and orders | `narrow`, `plans`, `untyped` |
+//! | `plans/` | plans and their costs; the window loop: jobs, sinks, scans, slabs; quantiles in bounded memory | `operators` |
+//! | `operators/` | the operators on sources: `call` links a call to its operands; plans are made by `access`, and jobs run `fill`; `indexed/` has index tensors, scatters and gathers | `storage` |
+//! | `narrow/` | items of less than a byte, and others that are computed from stored bytes | `storage` |
+//! | `untyped/` | items as text without a dtype, of JSON and CSV | `storage` |
+//! | `storage/` | bytes by position, values by key; sources of items, chunks, streams; attachments (container content beside the tensors); `targets/`: drafts and stages for atomic output, buckets, parts, signals; `platform/` system calls | |
 //! | `report/` | JSON, JUnit XML, tables and colour for `diff`, `info` and `check` | |
-//! | `asked_names.rs` | dtypes as people type them | |
 //!
-//! - A **format** is a row of the table in `format/rows.rs` with a `Reader` and a `Writer`. No other code depends on
+//! - A **format** is a row of the table in `opening/rows.rs` with a `Reader` and a `Writer`. No other code depends on
 //!   the format.
-//! - An operator linked to its operands is a [`Fill`](operators::fill::Fill): it states an
-//!   [`Access`](operators::access::Access) per operand and fills any window of its output. The engine names no operator.
+//! - An operator linked to its operands is a [`Fill`](internal::operators::fill::Fill): it states an
+//!   [`Access`](internal::operators::access::Access) per operand and fills any window of its output. Plans name no operator.
 //! - A **plan** states preparation, output path, regions and threads, as a pure function of operator, sink and limits.
-//!   [`Planners`](engine::cost::Planners) compare all ways to read the operands. A [`Job`](engine::job::Job) executes
-//!   the plan; `--explain` prints it.
+//!   [`Planners`](internal::plans::cost::Planners) compare all ways to read the operands. A
+//!   [`Job`](internal::plans::job::Job) executes the plan; `--explain` prints it.
 //! - A **sink** takes windows: a file at an offset, a stream, memory, a folder of chunks. Windows are contiguous in C
 //!   order, or boxes of a grid for chunked inputs and outputs.
-//! - The [`Selection`](operators::selection::Selection) that an operator reads through decides the storage order.
+//! - The [`Selection`](internal::operators::selection::Selection) that an operator reads through decides the storage order.
 //!
-//! Words in `engine/`, `operators/` and `storage/`, beside those of [`tensorop_kernels`]:
+//! Words in `plans/`, `operators/` and `storage/`, beside those of [`tensorop_kernels`]:
 //!
 //! | word | meaning |
 //! | --- | --- |
@@ -96,28 +103,42 @@
 //! | sweep | one pass over an index tensor that keeps the entries for a range of places |
 
 #![forbid(unsafe_code)]
+#![allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "the public modules ask for docs again; the others are the program's own"
+)]
 
-#[doc(hidden)]
-pub mod asked_names;
+mod container;
+#[warn(missing_docs, clippy::missing_errors_doc)]
 pub mod diff;
-#[doc(hidden)]
-pub mod engine;
-#[doc(hidden)]
-pub mod format;
+mod formats;
 #[cfg(feature = "predicates")]
+#[warn(missing_docs, clippy::missing_errors_doc)]
 pub mod golden;
-#[doc(hidden)]
-pub mod info;
-#[doc(hidden)]
-pub mod operators;
-#[doc(hidden)]
-pub mod report;
-#[doc(hidden)]
-pub mod storage;
+mod info;
+#[warn(missing_docs, clippy::missing_errors_doc)]
+mod library;
+mod narrow;
+mod opening;
+mod operators;
+mod plans;
+mod quantized;
+mod report;
+mod storage;
+mod untyped;
+mod writing;
 
-pub use format::{
-    Format,
-    files::{WriteOptions, read, read_all, read_bytes, write, write_all},
-    opened::{Opened, TensorInfo, describe, open, open_bytes, patch},
-};
+pub use library::files::{WriteOptions, read, read_all, read_bytes, write, write_all};
+pub use library::opened::{Opened, TensorInfo, describe, open, open_bytes, patch};
+pub use opening::table::Format;
 pub use tensorop_kernels::*;
+
+/// What the program is built from. It is no stable interface.
+#[doc(hidden)]
+pub mod internal {
+    macro_rules! rooms {
+        ($($room:ident)*) => { $(pub mod $room { pub use crate::$room::*; })* };
+    }
+    rooms!(container formats info library narrow opening operators plans quantized report storage untyped writing);
+}

@@ -8,11 +8,11 @@ use tensorop_conformance::case::{Attributes, Case, CaseInput, Expected, Specific
 use super::case_text::hex;
 use super::find::ABOUT;
 use crate::error::{Context, Result};
-use crate::format::Format;
-use crate::format::files::WriteOptions;
-use crate::format::onnx::model_write::{NodeModel, ValueType, write_sequence};
+use crate::formats::onnx::model_write::{NodeModel, ValueType, write_sequence};
 use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
+use crate::library::files::WriteOptions;
+use crate::opening::table::Format;
 use crate::ops::attribute::AttributeValue;
 use crate::report::json::{self, Escapes};
 

@@ -17,11 +17,11 @@ use tensorop_conformance::specified;
 
 use super::case_text::CaseText;
 use crate::error::{Context, Error, ErrorKind, Result, bail, counted, ensure, malformed};
-use crate::format::files::read;
-use crate::format::onnx::model::{GraphOutput, Model, NodeInput, sequence_tensors};
-use crate::format::opened::read_proto;
+use crate::formats::onnx::model::{GraphOutput, Model, NodeInput, sequence_tensors};
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
+use crate::library::files::read;
+use crate::library::opened::read_proto;
 
 const MAX_BYTES: u64 = 1 << 24;
 

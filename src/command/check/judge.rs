@@ -10,9 +10,9 @@ use super::find::{Loaded, Stored, Task};
 use super::results::{self, CRASHED, MARKERS, REFUSED, UNSUPPORTED, message, output_names, results_in};
 use crate::diff::{self, Difference, Options, Reason};
 use crate::error::{Error, Result, counted};
-use crate::format::files::read;
 use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
+use crate::library::files::read;
 
 #[derive(Debug)]
 pub(super) enum TestVerdict {

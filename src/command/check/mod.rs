@@ -26,9 +26,9 @@ use super::options::{
     ByName, JunitOptions, OptionWord, parse_glob, parse_number, parse_path, parse_steps, parse_tolerances, parse_words,
     word, write_junit,
 };
+use crate::container::glob::Glob;
 use crate::diff::Options;
 use crate::error::malformed;
-use crate::format::glob::Glob;
 use crate::report::printable;
 
 /// Run tests of operators (built in, ONNX's or your own), or check the outputs of another runtime

@@ -7,8 +7,8 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use crate::error::{Context, Result};
-use crate::format::files::write;
 use crate::item::tensor::Tensor;
+use crate::library::files::write;
 
 pub(super) const REFUSED: &str = "refused";
 

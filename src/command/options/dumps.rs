@@ -10,9 +10,9 @@ use clap::{Args, ValueHint};
 use super::passing::check_patterns;
 use super::slices::IndexList;
 use super::values::{ByName, parse_path};
-use crate::format::dump_views::DumpShapes;
-use crate::format::name_order::list;
+use crate::container::name_order::list;
 use crate::layout::axis::BeyondInt64;
+use crate::opening::dump_views::DumpShapes;
 
 /// Options for reading dumps, for the order of comparing, and for the tensors in the report.
 #[derive(Args)]

@@ -10,7 +10,7 @@ use clap::{Args, ValueHint};
 use super::operands::Operand;
 use super::values::parse_path;
 use crate::report::junit::JunitReport;
-use crate::storage::target::Target;
+use crate::storage::targets::target::Target;
 
 /// The file of a report as JUnit XML.
 #[derive(Args)]

@@ -9,10 +9,10 @@ use clap::{Arg, ArgAction, Args, Command, ValueHint};
 
 use super::values::{DTypeArg, DTypeParser, dtype_help, parse_format, parse_number};
 use crate::error::Subject;
-use crate::format::Format;
-use crate::format::located::{Located, Place};
-use crate::format::quantized::{AskedLayout, LAYOUTS};
-use crate::format::values::delimiter::Delimiter;
+use crate::opening::located::{Located, Place};
+use crate::opening::table::Format;
+use crate::quantized::{AskedLayout, LAYOUTS};
+use crate::untyped::delimiter::Delimiter;
 
 const OPERANDS_HELP: &str = "An operand is a path, `-` for standard input (one operand of a command), or an inline JSON value: an \
 argument that begins with [ or {, or is a number. Write ./[... for a file with such a name. The content of a file decides whether \

@@ -10,13 +10,14 @@ use clap::{ArgGroup, Args, ValueHint};
 
 use super::values::{OptionWord, parse_format, parse_number, parse_path, parse_words, word};
 use crate::WriteOptions;
-use crate::format::file_options::ChunkCodec;
-use crate::format::interface::CHANGEABLE;
-use crate::format::located::{Located, Place, path_without_secrets};
-use crate::format::sides::SidesRule;
-use crate::format::text::TextOptions;
-use crate::format::write::Share;
-use crate::format::{FileOptions, Format};
+use crate::container::chunk_sides::SidesRule;
+use crate::container::file_options::ChunkCodec;
+use crate::container::file_options::FileOptions;
+use crate::container::interface::CHANGEABLE;
+use crate::formats::text::TextOptions;
+use crate::opening::located::{Located, Place, path_without_secrets};
+use crate::opening::table::Format;
+use crate::writing::Share;
 
 const HEADING: &str = "Output";
 const HEADING_TEXT: &str = "Text output";

@@ -5,8 +5,8 @@ use clap::{Args, ValueHint};
 
 use super::members::meant;
 use super::values::{ByName, parse_number, parse_tolerance};
+use crate::container::glob::Glob;
 use crate::diff::{Allowed, Options};
-use crate::format::glob::Glob;
 
 /// The tolerances, and what else decides whether items pass.
 #[derive(Args)]

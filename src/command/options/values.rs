@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 
-use crate::format::Format;
-use crate::format::glob::Glob;
-use crate::format::stored_dtype::StoredDType;
-use crate::{DType, asked_names};
+use crate::DType;
+use crate::container::glob::Glob;
+use crate::narrow::dtype_names;
+use crate::narrow::stored_dtype::StoredDType;
+use crate::opening::table::Format;
 
 pub(crate) fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "expected a whole number, 0 or more".to_owned())
@@ -77,7 +78,7 @@ impl<T> ByName<T> {
 }
 
 pub(crate) fn asked_dtype(text: &str) -> Result<DType, String> {
-    asked_names::dtype(text).map_err(|error| error.message().to_owned())
+    dtype_names::dtype(text).map_err(|error| error.message().to_owned())
 }
 
 /// Shells complete the names of numeric dtypes and those in `more`.

@@ -2,16 +2,16 @@
 //! rules out most permutations.
 
 use super::compare::compare_values;
-use super::difference::{Difference, Reason};
+use super::findings::difference::{Difference, Reason};
 use super::options::{Effort, Options};
-use crate::engine::job::Progress;
-use crate::error::{Context, Error, Result};
-use crate::item::conversion::Conversion;
-use crate::item::tensor::Tensor;
-use crate::layout::view::View;
-use crate::layout::window::Windows;
-use crate::memory::Buffer;
+use crate::plans::job::Progress;
 use crate::storage::source::Source;
+use tensorop_kernels::error::{Context, Error, Result};
+use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::tensor::Tensor;
+use tensorop_kernels::layout::view::View;
+use tensorop_kernels::layout::window::Windows;
+use tensorop_kernels::memory::Buffer;
 
 const MAX_AXES: usize = 6;
 

@@ -26,48 +26,28 @@
 
 mod agreement;
 mod compare;
-mod difference;
-mod distance;
-mod item;
-mod kernel;
-mod lanes;
-mod lines;
-mod listed;
 #[doc(hidden)]
-pub mod maps;
-#[doc(hidden)]
-pub mod metadata;
-mod metrics;
-#[doc(hidden)]
-pub mod models;
+pub mod findings;
+mod numbers;
 mod options;
-mod places;
 mod planned;
-mod reading;
-mod report;
-mod rule;
 mod search;
-mod steps;
-mod sums;
-mod tally;
 #[cfg(test)]
 mod tests;
-mod transposed;
-mod walk;
 
 pub use self::agreement::compare;
 #[doc(hidden)]
 pub use self::agreement::compare_sources;
-pub use self::difference::{Difference, Extreme, Mismatch, Outline, Reason};
-pub use self::distance::Number;
-pub use self::metrics::Metrics;
+pub use self::findings::difference::{Difference, Extreme, Mismatch, Outline, Reason};
+pub use self::findings::places::AxisPlaces;
+#[doc(hidden)]
+pub use self::findings::report::write_json_of_new;
+pub use self::numbers::distance::Number;
+pub use self::numbers::metrics::Metrics;
 #[doc(hidden)]
 pub use self::options::Effort;
 pub use self::options::{Allowed, Failure, MetricLimits, Options};
-pub use self::places::AxisPlaces;
 #[doc(hidden)]
 pub use self::planned::{PlannedComparison, explain_sources};
-#[doc(hidden)]
-pub use self::report::write_json_of_new;
 pub use self::search::QUANTILES;
 pub use crate::report::{OptionNames, Style};

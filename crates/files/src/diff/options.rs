@@ -1,9 +1,9 @@
 //! The options of a comparison.
 
-use crate::error::{Error, ErrorKind};
 use crate::operators::fill::Limits;
 use crate::report::bare;
 use crate::report::json::float;
+use tensorop_kernels::error::{Error, ErrorKind};
 
 /// When elements pass, and which of those that fail are listed. The default has no tolerance and lists the first five.
 ///
@@ -40,7 +40,7 @@ pub struct Options {
     /// Whether differing metadata count.
     pub metadata: bool,
     /// For each expected axis the actual axis, negative numbers from the last. An empty list reverses the axes, as in
-    /// [`transpose`](crate::transpose()).
+    /// [`transpose`](tensorop_kernels::transpose()).
     pub axes: Option<Vec<i64>>,
 }
 

@@ -1,18 +1,18 @@
 //! How a comparison would read both tensors.
 
 use super::compare::{BegunComparison, PASSES, encoded, is_read_once, may_be_equal_as_stored};
-use super::difference::Difference;
+use super::findings::difference::Difference;
+use super::numbers::reading::Comparability;
+use super::numbers::walk::Walk;
 use super::options::Options;
-use super::reading::Comparability;
 use super::search::{KeyPasses, key_passes};
-use super::walk::Walk;
-use crate::engine::cost::{Calls, Planners};
-use crate::engine::explain::Explanation;
-use crate::engine::plan::{Before, WindowOrder};
-use crate::engine::scan::{Scan, as_stored};
-use crate::error::Result;
 use crate::operators::fill::Limits;
+use crate::plans::cost::{Calls, Planners};
+use crate::plans::explain::Explanation;
+use crate::plans::plan::{Before, WindowOrder};
+use crate::plans::scan::{Scan, as_stored};
 use crate::storage::source::Source;
+use tensorop_kernels::error::Result;
 
 /// The plan of a comparison.
 #[derive(Debug)]

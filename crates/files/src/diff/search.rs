@@ -1,19 +1,19 @@
 //! The quantiles of the distances of all pairs.
 
 use super::compare::{Comparison, PASSES, blocks_of};
-use super::distance::Number;
-use super::reading::{ConvertedItems, NumberReading};
-use super::transposed::ActualAxes;
-use crate::engine::cost::Calls;
-use crate::engine::plan::WindowOrder;
-use crate::engine::quantiles::{Fraction, PassCounts, Search};
-use crate::engine::scan::{PlannedScan, ScannedBox, as_stored, settled};
-use crate::error::Result;
-use crate::item::meta::Order;
-use crate::layout::view::View;
+use super::numbers::distance::Number;
+use super::numbers::reading::{ConvertedItems, NumberReading};
+use super::numbers::transposed::ActualAxes;
 use crate::operators::fill::Limits;
 use crate::operators::machine::Machine;
+use crate::plans::cost::Calls;
+use crate::plans::plan::WindowOrder;
+use crate::plans::quantiles::{Fraction, PassCounts, Search};
+use crate::plans::scan::{PlannedScan, ScannedBox, as_stored, settled};
 use crate::storage::source::Source;
+use tensorop_kernels::error::Result;
+use tensorop_kernels::item::meta::Order;
+use tensorop_kernels::layout::view::View;
 
 /// The fractions of [`Difference::quantiles`](super::Difference::quantiles).
 pub const QUANTILES: [&str; 4] = ["0.5", "0.9", "0.99", "0.999"];

@@ -5,25 +5,26 @@ use std::sync::Arc;
 
 use half::f16;
 
-use super::kernel::Rows;
-use super::listed::{FoundMismatch, MismatchErrors};
-use super::places::{AxisMarks, FirstAxisRuns, WindowMarks};
-use super::reading::{Comparability, NumberReading};
-use super::rule::PairRule;
-use super::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems, least_rtol};
-use super::walk::Walk;
+use super::findings::listed::{FoundMismatch, MismatchErrors};
+use super::findings::maps;
+use super::findings::places::{AxisMarks, FirstAxisRuns, WindowMarks};
+use super::findings::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems, least_rtol};
+use super::numbers::kernel::Rows;
+use super::numbers::reading::{Comparability, NumberReading};
+use super::numbers::rule::PairRule;
+use super::numbers::walk::Walk;
 use super::*;
-use crate::error::{Advice, Subject};
-use crate::format::json;
-use crate::item::dtype::{DType, Kind, Narrow};
-use crate::item::first::Numbered;
-use crate::item::meta::{Meta, Order};
-use crate::item::tensor::Tensor;
-use crate::layout::shape::coordinates;
+use crate::formats::json;
 use crate::operators::machine::Machine;
-use crate::parallel::Threads;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
+use tensorop_kernels::error::{Advice, Subject};
+use tensorop_kernels::item::dtype::{DType, Kind, Narrow};
+use tensorop_kernels::item::first::Numbered;
+use tensorop_kernels::item::meta::{Meta, Order};
+use tensorop_kernels::item::tensor::Tensor;
+use tensorop_kernels::layout::shape::coordinates;
+use tensorop_kernels::parallel::Threads;
 
 fn source(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Source {
     let dtype = DType::parse(dtype).unwrap();
@@ -563,7 +564,8 @@ fn json() {
     // Any dtype name and infinite errors are valid JSON.
     let field = |name: &str| {
         let dtype = DType::parse("<i2").unwrap();
-        let field = crate::item::dtype::Field { name: name.into(), title: None, dtype, shapes: vec![], offset: 0 };
+        let field =
+            tensorop_kernels::item::dtype::Field { name: name.into(), title: None, dtype, shapes: vec![], offset: 0 };
         DType::structured(vec![field], 2).unwrap()
     };
     let of = |item: u8| Source::memory(Tensor::new(field("it's \"\\"), vec![1], vec![item, 0]).unwrap(), String::new());

@@ -7,18 +7,18 @@ use sha2::{Digest, Sha256};
 
 use super::items::{ByteItems, CountedItem};
 use super::part::ItemPasses;
-use crate::engine::job::Progress;
-use crate::engine::quantiles::Key;
-use crate::engine::scan::scan_in_order;
-use crate::error::Result;
-use crate::format::npy::write_header;
-use crate::item::dtype::Kind;
-use crate::item::first::{Numbered, find_first, improve, keep_first};
-use crate::item::meta::Meta;
-use crate::layout::numbers::ItemNumbers;
-use crate::memory::fill_from;
+use crate::formats::npy::write_header;
 use crate::operators::fill::Limits;
+use crate::plans::job::Progress;
+use crate::plans::quantiles::Key;
+use crate::plans::scan::scan_in_order;
 use crate::storage::source::Source;
+use tensorop_kernels::error::Result;
+use tensorop_kernels::item::dtype::Kind;
+use tensorop_kernels::item::first::{Numbered, find_first, improve, keep_first};
+use tensorop_kernels::item::meta::Meta;
+use tensorop_kernels::layout::numbers::ItemNumbers;
+use tensorop_kernels::memory::fill_from;
 
 pub(super) struct ByteCounts {
     pub(super) seen: [u64; 256],

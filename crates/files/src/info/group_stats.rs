@@ -8,15 +8,15 @@ use super::Info;
 use super::figures::mean_json;
 use super::part::{ItemPasses, StoredPart};
 use super::stats::{ItemValue, Mean, Stats, stats_of};
-use crate::engine::job::Progress;
-use crate::error::Result;
-use crate::item::conversion::Conversion;
-use crate::item::meta::{Meta, Order};
-use crate::memory::Buffer;
 use crate::operators::fill::Limits;
-use crate::parallel::on_threads;
+use crate::plans::job::Progress;
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::storage::source::{Hold, Source};
+use tensorop_kernels::error::Result;
+use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::meta::{Meta, Order};
+use tensorop_kernels::memory::Buffer;
+use tensorop_kernels::parallel::on_threads;
 
 #[derive(Clone, Debug)]
 pub(super) struct GroupStats {

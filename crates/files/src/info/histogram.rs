@@ -6,11 +6,11 @@ use super::bytes::ByteCounts;
 use super::items::{BLOCK, ByteItems, CountedAs, ItemCodec};
 use super::part::{ItemPasses, StoredPart};
 use super::stats::Stats;
-use crate::engine::job::Progress;
-use crate::error::Result;
 use crate::operators::fill::Limits;
+use crate::plans::job::Progress;
 use crate::report::{four_digits, json};
 use crate::storage::source::Source;
+use tensorop_kernels::error::Result;
 
 const BINS: usize = 10;
 

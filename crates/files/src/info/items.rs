@@ -3,13 +3,13 @@
 
 use half::{bf16, f16};
 
-use crate::engine::quantiles::Key;
-use crate::item::datetime::NAT;
-use crate::item::dtype::Kind;
-use crate::item::element::{Element, inlined};
-use crate::item::exact::{SumOfSquares, power_of_two};
-use crate::item::float16::{bf16_to_f32, f16_to_f32};
-use crate::item::load::{load, reals};
+use crate::plans::quantiles::Key;
+use tensorop_kernels::item::datetime::NAT;
+use tensorop_kernels::item::dtype::Kind;
+use tensorop_kernels::item::element::{Element, inlined};
+use tensorop_kernels::item::exact::{SumOfSquares, power_of_two};
+use tensorop_kernels::item::float16::{bf16_to_f32, f16_to_f32};
+use tensorop_kernels::item::load::{load, reals};
 
 /// A block fits the L1 cache (16 KiB at 8 bytes) for several vectorised loops.
 pub(super) const BLOCK: usize = 2048;
@@ -402,7 +402,7 @@ fn close_sums(block: &[f32]) -> Option<CloseSums> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::item::exact::{Binary, Exact};
+    use tensorop_kernels::item::exact::{Binary, Exact};
 
     fn assert_exact<T: Copy + Into<f64>>(sums: impl ItemSums<T>, blocks: &[Vec<T>], name: &str) {
         let mut sums = sums;

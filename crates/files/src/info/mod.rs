@@ -1,9 +1,9 @@
 //! Describes tensors and computes statistics for `tensorop info`. This module is not part of the stable interface.
 //!
 //! ```
-//! use tensorop_files::operators::fill::Limits;
-//! use tensorop_files::info::{self, Mean};
-//! use tensorop_files::storage::source::Source;
+//! use tensorop_files::internal::operators::fill::Limits;
+//! use tensorop_files::internal::info::{self, Mean};
+//! use tensorop_files::internal::storage::source::Source;
 //! use tensorop_files::{DType, Tensor};
 //!
 //! let tensor = Tensor::new(DType::parse("int8").unwrap(), vec![2, 2], vec![3, 0, 1, 0]).unwrap();
@@ -21,6 +21,8 @@ mod histogram;
 mod items;
 mod part;
 mod stats;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use std::borrow::Cow;
@@ -38,14 +40,14 @@ pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
 pub use self::part::explain_stats;
 pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats, stats_without_quantiles};
 pub use self::tree::{Shared, mark_shared, write_tree, write_tree_json};
-use crate::format::Format;
-use crate::format::content::{ChunkDescription, Description, KnownTensor};
-use crate::format::name_order::by_numbers;
-use crate::item::dtype::Kind;
-use crate::item::meta::Order;
+use crate::container::content::{ChunkDescription, Description, KnownTensor};
+use crate::container::name_order::by_numbers;
+use crate::opening::table::Format;
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, full_name, printable};
 use crate::storage::source::{Metadata, merged};
+use tensorop_kernels::item::dtype::Kind;
+use tensorop_kernels::item::meta::Order;
 
 /// The description of a tensor and the results computed from its items.
 #[derive(Debug)]
@@ -460,6 +462,3 @@ pub fn size(bytes: u64) -> String {
     let places = usize::from(number < 9.995) + usize::from(number < 99.95);
     format!("{number:.places$} {}", UNITS[unit])
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,19 +1,19 @@
 //! The items that statistics cover, in storage order, and how they are read.
 
 use super::items::CountedAs;
-use crate::engine::cost::Planners;
-use crate::engine::explain::Explanation;
-use crate::engine::job::Progress;
-use crate::engine::plan::WindowOrder;
-use crate::engine::quantiles::Search;
-use crate::engine::scan::{PlannedScan, Scan, ScannedBox};
-use crate::error::Result;
-use crate::item::dtype::DType;
-use crate::item::meta::{Meta, Order};
-use crate::layout::numbers::ItemNumbers;
-use crate::layout::view::View;
 use crate::operators::fill::Limits;
+use crate::plans::cost::Planners;
+use crate::plans::explain::Explanation;
+use crate::plans::job::Progress;
+use crate::plans::plan::WindowOrder;
+use crate::plans::quantiles::Search;
+use crate::plans::scan::{PlannedScan, Scan, ScannedBox};
 use crate::storage::source::{Hold, Source};
+use tensorop_kernels::error::Result;
+use tensorop_kernels::item::dtype::DType;
+use tensorop_kernels::item::meta::{Meta, Order};
+use tensorop_kernels::layout::numbers::ItemNumbers;
+use tensorop_kernels::layout::view::View;
 
 #[derive(Clone, Copy)]
 pub(super) struct ItemPasses<'a> {

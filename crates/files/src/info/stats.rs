@@ -8,17 +8,17 @@ use std::fmt;
 use super::bytes::ByteCounts;
 use super::items::{BLOCK, ByteItems, CountedAs, CountedItem, ItemCodec, ItemSums, KeyCodec};
 use super::part::{ItemPasses, StoredPart, to_read};
-use crate::engine::job::Progress;
-use crate::engine::quantiles::{Fraction, PassCounts, Search};
-use crate::error::Result;
-use crate::item::dtype::{DType, Kind};
-use crate::item::exact::{self, SumOfSquares};
-use crate::item::first::{Numbered, find_first, improve, keep_first};
-use crate::item::print;
-use crate::layout::numbers::ItemNumbers;
-use crate::layout::shape::coordinates;
 use crate::operators::fill::Limits;
+use crate::plans::job::Progress;
+use crate::plans::quantiles::{Fraction, PassCounts, Search};
 use crate::storage::source::{Hold, Source};
+use tensorop_kernels::error::Result;
+use tensorop_kernels::item::dtype::{DType, Kind};
+use tensorop_kernels::item::exact::{self, SumOfSquares};
+use tensorop_kernels::item::first::{Numbered, find_first, improve, keep_first};
+use tensorop_kernels::item::print;
+use tensorop_kernels::layout::numbers::ItemNumbers;
+use tensorop_kernels::layout::shape::coordinates;
 
 /// The quantiles by name.
 pub const QUANTILES: [(&str, Fraction); 9] = [

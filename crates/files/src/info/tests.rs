@@ -2,17 +2,17 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use super::*;
-use crate::Tensor;
-use crate::engine::quantiles::Fraction;
-use crate::item::dtype::DType;
-use crate::item::meta::Meta;
-use crate::layout::view::View;
-use crate::layout::walk::copy_bytes;
 use crate::operators::fill::Limits;
 use crate::operators::machine::Machine;
-use crate::parallel::Threads;
+use crate::plans::quantiles::Fraction;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
+use tensorop_kernels::Tensor;
+use tensorop_kernels::item::dtype::DType;
+use tensorop_kernels::item::meta::Meta;
+use tensorop_kernels::layout::view::View;
+use tensorop_kernels::layout::walk::copy_bytes;
+use tensorop_kernels::parallel::Threads;
 
 fn threads(n: usize) -> Limits {
     Limits { threads: Threads::new(NonZero::new(n)), ..Limits::default() }

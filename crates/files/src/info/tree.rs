@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use super::group_stats::GroupStats;
 use super::{FileInfos, Info, Totals, UnreadTensor, WIDEST, by_file, figures, size};
-use crate::format::content::StoredRange;
-use crate::format::name_order::by_numbers;
+use crate::container::content::StoredRange;
+use crate::container::name_order::by_numbers;
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
 
@@ -285,10 +285,10 @@ pub fn mark_shared(infos: &mut [Info]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::Format;
-    use crate::format::content::Description;
-    use crate::item::dtype::DType;
-    use crate::item::meta::Meta;
+    use crate::container::content::Description;
+    use crate::opening::table::Format;
+    use tensorop_kernels::item::dtype::DType;
+    use tensorop_kernels::item::meta::Meta;
 
     fn info(name: &str, file_number: usize, holder: Option<&str>, start: u64, len: u64, bytes: usize) -> Info {
         let meta = Meta::new(DType::parse("uint8").expect("a dtype"), vec![bytes]);

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::layout::axis::Span;
-use crate::layout::segments::{Segments, boxes_read};
-use crate::layout::view::View;
-use crate::layout::window::{Window, boxes_of_run};
-use crate::parallel::Threads;
 use crate::storage::chunked::Chunked;
 use crate::storage::source::{HeldCopy, Hold, Keep, Source};
+use tensorop_kernels::layout::axis::Span;
+use tensorop_kernels::layout::segments::{Segments, boxes_read};
+use tensorop_kernels::layout::view::View;
+use tensorop_kernels::layout::window::{Window, boxes_of_run};
+use tensorop_kernels::parallel::Threads;
 
 /// How an operator reads one operand.
 #[derive(Debug)]

@@ -3,14 +3,14 @@
 use super::access::{Access, Feeds, Holding, Pattern, StoredWindow};
 use super::converted::{Converted, seekable};
 use super::fill::{Fill, Limits, Region, Scratch};
-use crate::error::{Error, Result, Subject};
-use crate::item::conversion::Conversion;
-use crate::item::meta::Meta;
-use crate::layout::segments::{Segments, arrange};
-use crate::layout::shape::bytes_of;
-use crate::layout::window::{Window, boxes_of_run, fill_each};
-use crate::ops::arranged::Arrangement;
 use crate::storage::source::{Hold, Source};
+use tensorop_kernels::error::{Error, Result, Subject};
+use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::meta::Meta;
+use tensorop_kernels::layout::segments::{Segments, arrange};
+use tensorop_kernels::layout::shape::bytes_of;
+use tensorop_kernels::layout::window::{Window, boxes_of_run, fill_each};
+use tensorop_kernels::ops::arranged::Arrangement;
 
 /// An [`Arrangement`] of a source.
 #[derive(Debug)]

@@ -10,14 +10,14 @@ use super::indexed::{LinkedGather, LinkedScatter, ScatterOperands, each_window};
 use super::reshape::reshaped;
 use super::selection::Selection;
 use super::slice_scatter::LinkedSliceScatter;
-use crate::error::{Error, Result, Subject, malformed};
-use crate::item::conversion::Conversion;
-use crate::item::dtype::DType;
-use crate::layout::shape::coordinates;
-use crate::memory::Buffer;
-use crate::ops::call::{Call, Resolved, ResolvedCall};
-use crate::parallel::Threads;
 use crate::storage::source::{Hold, Source};
+use tensorop_kernels::error::{Error, Result, Subject, malformed};
+use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::dtype::DType;
+use tensorop_kernels::layout::shape::coordinates;
+use tensorop_kernels::memory::Buffer;
+use tensorop_kernels::ops::call::{Call, Resolved, ResolvedCall};
+use tensorop_kernels::parallel::Threads;
 
 #[derive(Debug, Default)]
 pub struct Operands {
@@ -150,18 +150,18 @@ mod tests {
     use ndarray::{ArrayD, array};
 
     use super::*;
-    use crate::error::Advice;
-    use crate::item::meta::Meta;
-    use crate::item::tensor::Tensor;
-    use crate::layout::window::Window;
     use crate::operators::fill::{Region, Scratch};
-    use crate::ops::broadcast::BroadcastRule;
-    use crate::ops::concat::Joining;
-    use crate::ops::indexed::OutOfRange;
-    use crate::ops::pad::PadMode;
-    use crate::ops::reduction::{Reduction, Repeats};
-    use crate::ops::reshape::NewShape;
-    use crate::ops::slice::SliceArgs;
+    use tensorop_kernels::error::Advice;
+    use tensorop_kernels::item::meta::Meta;
+    use tensorop_kernels::item::tensor::Tensor;
+    use tensorop_kernels::layout::window::Window;
+    use tensorop_kernels::ops::broadcast::BroadcastRule;
+    use tensorop_kernels::ops::concat::Joining;
+    use tensorop_kernels::ops::indexed::OutOfRange;
+    use tensorop_kernels::ops::pad::PadMode;
+    use tensorop_kernels::ops::reduction::{Reduction, Repeats};
+    use tensorop_kernels::ops::reshape::NewShape;
+    use tensorop_kernels::ops::slice::SliceArgs;
 
     fn numbers(label: &str, array: ArrayD<i32>) -> Source {
         Source::memory(Tensor::from(&array), label.to_owned())

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use super::access::{Access, Holding, Picked};
 use super::fill::{Fill, Limits, Region, Scratch};
 use super::machine::Machine;
-use crate::error::{Error, Result, malformed};
-use crate::item::cast::{Cast, Overflow, Overflowed};
-use crate::item::dtype::DType;
-use crate::item::meta::{Meta, Order};
-use crate::parallel::locked;
 use crate::storage::source::Source;
+use tensorop_kernels::error::{Error, Result, malformed};
+use tensorop_kernels::item::cast::{Cast, Overflow, Overflowed};
+use tensorop_kernels::item::dtype::DType;
+use tensorop_kernels::item::meta::{Meta, Order};
+use tensorop_kernels::parallel::locked;
 
 /// The losses a cast may make.
 #[derive(Clone, Debug, Default)]
@@ -148,15 +148,15 @@ mod tests {
     use ndarray::array;
 
     use super::*;
-    use crate::item::conversion::Conversion;
-    use crate::item::tensor::Tensor;
     use crate::operators::converted::Converted;
     use crate::operators::indexed::{LinkedScatter, ScatterOperands};
     use crate::operators::selection::Selection;
-    use crate::ops::call::ScatterRule;
-    use crate::ops::reduction::Repeats;
-    use crate::ops::scatter_update;
-    use crate::ops::tally::Application;
+    use tensorop_kernels::item::conversion::Conversion;
+    use tensorop_kernels::item::tensor::Tensor;
+    use tensorop_kernels::ops::call::ScatterRule;
+    use tensorop_kernels::ops::reduction::Repeats;
+    use tensorop_kernels::ops::scatter_update;
+    use tensorop_kernels::ops::tally::Application;
 
     #[test]
     fn an_index_tensor_that_changes() {

@@ -4,17 +4,17 @@ use super::access::{Access, Feeds, Holding, StoredWindow};
 use super::converted::{Converted, seekable};
 use super::fill::{Fill, Limits, Region, Scratch};
 use super::machine::Machine;
-use crate::error::{Error, Result, Subject};
-use crate::item::conversion::Conversion;
-use crate::item::dtype::DType;
-use crate::item::meta::{Meta, Order};
-use crate::layout::axis::Span;
-use crate::layout::segments::{Segment, Segments};
-use crate::layout::shape::bytes_of;
-use crate::layout::view::View;
-use crate::layout::window::{Window, fill_each, joined_parts};
-use crate::ops::concat::{Joined, common_dtype};
 use crate::storage::source::{Hold, Source};
+use tensorop_kernels::error::{Error, Result, Subject};
+use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::dtype::DType;
+use tensorop_kernels::item::meta::{Meta, Order};
+use tensorop_kernels::layout::axis::Span;
+use tensorop_kernels::layout::segments::{Segment, Segments};
+use tensorop_kernels::layout::shape::bytes_of;
+use tensorop_kernels::layout::view::View;
+use tensorop_kernels::layout::window::{Window, fill_each, joined_parts};
+use tensorop_kernels::ops::concat::{Joined, common_dtype};
 
 /// Joined sources.
 #[derive(Debug)]
@@ -160,9 +160,9 @@ mod tests {
     use ndarray::{ArrayD, IxDyn};
 
     use super::*;
-    use crate::item::tensor::Tensor;
-    use crate::layout::shape::coordinates;
-    use crate::ops::concat::{Joining, check, concat};
+    use tensorop_kernels::item::tensor::Tensor;
+    use tensorop_kernels::layout::shape::coordinates;
+    use tensorop_kernels::ops::concat::{Joining, check, concat};
 
     #[test]
     fn any_window() {

@@ -5,16 +5,16 @@ use std::ops::Range;
 use super::access::{Access, Holding, StoredWindow};
 use super::fill::{Fill, Limits, Patch, Region, Scratch};
 use super::selection::Selection;
-use crate::error::Result;
-use crate::item::conversion::Conversion;
-use crate::item::dtype::DType;
-use crate::item::meta::Meta;
-use crate::layout::gather::Gaps;
-use crate::layout::view::View;
-use crate::layout::walk::copy_bytes;
-use crate::layout::window::{Window, Windows, fill_each};
-use crate::memory::Buffer;
 use crate::storage::source::{HeldCopy, Hold, Keep, Source};
+use tensorop_kernels::error::Result;
+use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::dtype::DType;
+use tensorop_kernels::item::meta::Meta;
+use tensorop_kernels::layout::gather::Gaps;
+use tensorop_kernels::layout::view::View;
+use tensorop_kernels::layout::walk::copy_bytes;
+use tensorop_kernels::layout::window::{Window, Windows, fill_each};
+use tensorop_kernels::memory::Buffer;
 
 #[derive(Debug)]
 pub struct Converted {

@@ -8,13 +8,13 @@ use std::ops::Range;
 use super::access::{Access, Holding, Picked, StoredWindow};
 use super::machine::Machine;
 use super::selection::Selection;
-use crate::error::Result;
-use crate::item::meta::Meta;
-use crate::layout::shape::coordinates;
-use crate::layout::window::{Window, Windows, boxes_of_run};
-use crate::memory::Buffer;
-use crate::parallel::Threads;
 use crate::storage::source::Source;
+use tensorop_kernels::error::Result;
+use tensorop_kernels::item::meta::Meta;
+use tensorop_kernels::layout::shape::coordinates;
+use tensorop_kernels::layout::window::{Window, Windows, boxes_of_run};
+use tensorop_kernels::memory::Buffer;
+use tensorop_kernels::parallel::Threads;
 
 /// The resources of a run.
 #[derive(Clone, Copy, Debug, Default)]

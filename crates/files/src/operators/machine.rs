@@ -1,8 +1,8 @@
 //! Costs of machines, measured with 1 GiB of float32 on two cores and a warm page cache. Small windows stay in cache;
 //! large ones need fewer system calls.
 
-use crate::layout::gather::GAP;
 use crate::storage::read_at::READ_AHEAD;
+use tensorop_kernels::layout::gather::GAP;
 
 /// The minimum limit: the program's own need.
 pub const MIN_MEMORY: usize = 1 << 24;

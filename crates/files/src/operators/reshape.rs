@@ -3,11 +3,11 @@
 use super::access::{Access, Holding, Pattern, StoredWindow};
 use super::fill::{Fill, Limits, Region, Scratch};
 use super::selection::Selection;
-use crate::error::Result;
-use crate::item::meta::Meta;
-use crate::layout::window::{Window, fill_each};
-use crate::ops::reshape::differ_by_ones;
 use crate::storage::source::{Hold, Source};
+use tensorop_kernels::error::Result;
+use tensorop_kernels::item::meta::Meta;
+use tensorop_kernels::layout::window::{Window, fill_each};
+use tensorop_kernels::ops::reshape::differ_by_ones;
 
 /// Reshapes data for chunked outputs, which need boxes of the new dims.
 pub fn reshaped(data: Source, shape: Vec<usize>) -> Box<dyn Fill> {

@@ -1,10 +1,10 @@
 //! Selections: the output of `slice`, and the base of other operators.
 
 use super::access::Access;
-use crate::item::meta::{Meta, Order};
-use crate::layout::axis::Span;
-use crate::layout::view::View;
 use crate::storage::source::Source;
+use tensorop_kernels::item::meta::{Meta, Order};
+use tensorop_kernels::layout::axis::Span;
+use tensorop_kernels::layout::view::View;
 
 /// Items of a source through a view. Operators number axes by [`axes`](Self::axes), so that outputs in C order and
 /// edits in place of Fortran order share code.

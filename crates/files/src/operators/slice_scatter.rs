@@ -9,15 +9,15 @@ use super::access::{Access, Feeds, Holding, Pattern, Picked, StoredWindow};
 use super::converted::{Converted, seekable};
 use super::fill::{Fill, Limits, Patch, Region, Scratch};
 use super::selection::Selection;
-use crate::error::{Error, Result};
-use crate::item::meta::Meta;
-use crate::layout::view::View;
-use crate::layout::window::{Window, Windows, fill_each};
-use crate::memory::{self, Buffer};
-use crate::ops::matcher::Matcher;
-use crate::ops::slice_scatter::{SliceScatter, UpdatesPart};
-use crate::parallel::{share, threads_holding};
 use crate::storage::source::{HeldCopy, Hold, Keep, Source};
+use tensorop_kernels::error::{Error, Result};
+use tensorop_kernels::item::meta::Meta;
+use tensorop_kernels::layout::view::View;
+use tensorop_kernels::layout::window::{Window, Windows, fill_each};
+use tensorop_kernels::memory::{self, Buffer};
+use tensorop_kernels::ops::matcher::Matcher;
+use tensorop_kernels::ops::slice_scatter::{SliceScatter, UpdatesPart};
+use tensorop_kernels::parallel::{share, threads_holding};
 
 /// The items to replace, and the item that replaces them.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! JSON fragments. Objects keep the order of their members.
 
-pub use crate::item::print::float;
-use crate::item::print::{escape, escape_code};
+pub use tensorop_kernels::item::print::float;
+use tensorop_kernels::item::print::{escape, escape_code};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escapes {

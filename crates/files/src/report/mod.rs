@@ -8,7 +8,7 @@ mod table;
 use std::borrow::Cow;
 
 pub use self::table::{Column, Heading, Table};
-use crate::item::print::float;
+use tensorop_kernels::item::print::float;
 
 /// Names in files may contain control characters, which a terminal may obey.
 pub fn printable(text: &str) -> Cow<'_, str> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::io::Read;
 
-use crate::error::Result;
+use tensorop_kernels::error::Result;
 
 const COMPARED_BYTES: u64 = 1 << 16;
 

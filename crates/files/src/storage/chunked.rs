@@ -9,11 +9,11 @@ use std::sync::Arc;
 use super::attachments::Attachments;
 use super::key_store::WritableStore;
 use super::read_at::{Identity, ReadAt};
-use crate::error::Result;
-use crate::layout::axis::Span;
-use crate::layout::view::View;
-use crate::layout::window::{Window, Windows};
-use crate::memory::Buffer;
+use tensorop_kernels::error::Result;
+use tensorop_kernels::layout::axis::Span;
+use tensorop_kernels::layout::view::View;
+use tensorop_kernels::layout::window::{Window, Windows};
+use tensorop_kernels::memory::Buffer;
 
 /// The maximum bytes of a row of chunks that windows in C order read at once; longer rows are copied to an unnamed
 /// file. Eight threads hold eight rows: 256 MiB.

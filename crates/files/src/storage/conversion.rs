@@ -1,11 +1,11 @@
 //! Items that are converted while they are read.
 
 use super::source::{READ_AT_ONCE, Source};
-use crate::error::Result;
-use crate::item::conversion::Conversion;
-use crate::layout::view::View;
-use crate::layout::window::Windows;
-use crate::memory::Buffer;
+use tensorop_kernels::error::Result;
+use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::layout::view::View;
+use tensorop_kernels::layout::window::Windows;
+use tensorop_kernels::memory::Buffer;
 
 impl Source {
     /// Reads and converts the items of `view`.
@@ -32,9 +32,9 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::item::dtype::DType;
-    use crate::item::meta::Meta;
-    use crate::item::tensor::Tensor;
+    use tensorop_kernels::item::dtype::DType;
+    use tensorop_kernels::item::meta::Meta;
+    use tensorop_kernels::item::tensor::Tensor;
 
     fn dtype(name: &str) -> DType {
         DType::parse(name).unwrap()

@@ -13,8 +13,8 @@ use std::vec;
 
 use super::read_at::{Identity, ReadAt, Section, Stamp};
 use super::requests::Part;
-use crate::error::{Result, ensure};
-use crate::memory;
+use tensorop_kernels::error::{Result, ensure};
+use tensorop_kernels::memory;
 
 /// A store that can be read and listed.
 pub trait KeyStore: Debug + Send + Sync {

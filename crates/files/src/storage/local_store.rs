@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::key_store::{KeyStore, Lock, WritableStore};
 use super::read_at::{Identity, ReadAt, Stamp};
-use super::stage::{self, Stage};
-use crate::error::{Result, bail};
+use super::targets::stage::{self, Stage};
+use tensorop_kernels::error::{Result, bail};
 
 /// A folder whose files are values.
 #[derive(Debug)]

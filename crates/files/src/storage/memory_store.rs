@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::error::{Context, Result, ensure};
-use crate::parallel::locked;
-use crate::storage::key_store::{Commit, KeyStore, Lock, WritableStore, join};
-use crate::storage::read_at::{Identity, MemoryBytes, ReadAt, Stamp};
+use super::key_store::{Commit, KeyStore, Lock, WritableStore, join};
+use super::read_at::{Identity, MemoryBytes, ReadAt, Stamp};
+use tensorop_kernels::error::{Context, Result, ensure};
+use tensorop_kernels::parallel::locked;
 
 /// Values in memory. Clones are the same store.
 #[derive(Clone, Debug)]

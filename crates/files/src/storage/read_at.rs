@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use super::platform;
-use crate::layout::gather::GapRun;
-use crate::memory::Buffer;
-use crate::parallel::{Threads, locked, share};
+use tensorop_kernels::layout::gather::GapRun;
+use tensorop_kernels::memory::Buffer;
+use tensorop_kernels::parallel::{Threads, locked, share};
 
 /// Bytes of a fixed size that several threads may read.
 pub trait ReadAt: Debug + Send + Sync {

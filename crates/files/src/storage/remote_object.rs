@@ -8,8 +8,8 @@ use tensorop_remote::{Address, Client, FirstAnswer, KeptBytes, Version, digest};
 
 use super::read_at::{Identity, MIN_REQUEST, MemoryBytes, ReadAt, Stamp};
 use super::requests::Part;
-use crate::error::Result;
-use crate::layout::gather::GapRun;
+use tensorop_kernels::error::Result;
+use tensorop_kernels::layout::gather::GapRun;
 
 /// The maximum bytes of needless reads: the first part, which precedes the length of the header, and gaps.
 const MAX_IN_VAIN: usize = 1 << 17;

@@ -11,8 +11,8 @@ use super::key_store::{Commit, KeyStore, Lock, WritableStore};
 use super::read_at::{Identity, ReadAt, Stamp};
 use super::remote_object::{RemoteObject, stamp_of};
 use super::requests::Part;
-use crate::error::{Error, ErrorKind, Result};
-use crate::parallel::locked;
+use tensorop_kernels::error::{Error, ErrorKind, Result};
+use tensorop_kernels::parallel::locked;
 
 /// The maximum number of recorded versions, some 35 MiB. Further ones are not compared.
 const MAX_VERSIONS: usize = 1 << 20;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::draft::StoreDraft;
 use super::key_store::{KeyStore, join, keys_below};
 use super::read_at::Stamp;
-use crate::error::{Context, Error, ErrorKind, Result};
-use crate::parallel::{Threads, share};
+use super::targets::draft::StoreDraft;
+use tensorop_kernels::error::{Context, Error, ErrorKind, Result};
+use tensorop_kernels::parallel::{Threads, share};
 
 #[derive(Clone, Debug)]
 pub struct UnreadArray {

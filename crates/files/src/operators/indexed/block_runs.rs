@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use super::buckets::{BucketGrid, Buckets};
-use crate::error::{Error, Result, Subject};
-use crate::layout::view::View;
-use crate::layout::walk::{copy_bytes, with_word};
-use crate::memory;
+use tensorop_kernels::error::{Error, Result, Subject};
+use tensorop_kernels::layout::view::View;
+use tensorop_kernels::layout::walk::{copy_bytes, with_word};
+use tensorop_kernels::memory;
 
 /// Where to find the last update of each place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

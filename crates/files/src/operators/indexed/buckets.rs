@@ -6,9 +6,9 @@
 
 use std::ops::Range;
 
-use crate::error::Result;
-use crate::layout::walk::with_word;
-use crate::memory::{self, Buffer};
+use tensorop_kernels::error::Result;
+use tensorop_kernels::layout::walk::with_word;
+use tensorop_kernels::memory::{self, Buffer};
 
 /// The entries of one part of an index tensor. Only the loops that move payloads are generic.
 #[derive(Debug)]

@@ -13,18 +13,18 @@ use super::buckets::{BucketGrid, Buckets};
 use super::index_tensor::READ_AT_ONCE;
 use super::places::{NearPlaces, TuplePlaces};
 use super::runs::{ItemRun, ItemSlab, Put, RunReader, copy_items};
-use crate::error::{Context, Error, Result, Subject};
-use crate::item::meta::{Meta, Order};
-use crate::layout::gather::GAP;
-use crate::layout::shape::bytes_of;
-use crate::layout::window::{Window, fill_each};
-use crate::memory::{self, Buffer};
 use crate::operators::access::{Access, Feeds, Holding, Pattern, Picked};
 use crate::operators::fill::{Fill, Limits, Region, Scratch};
 use crate::operators::machine::Machine;
-use crate::ops::indexed::{IndexSpec, OutOfRange};
 use crate::storage::read_at::MIN_REQUEST;
 use crate::storage::source::{HeldCopy, Hold, Keep, Source};
+use tensorop_kernels::error::{Context, Error, Result, Subject};
+use tensorop_kernels::item::meta::{Meta, Order};
+use tensorop_kernels::layout::gather::GAP;
+use tensorop_kernels::layout::shape::bytes_of;
+use tensorop_kernels::layout::window::{Window, fill_each};
+use tensorop_kernels::memory::{self, Buffer};
+use tensorop_kernels::ops::indexed::{IndexSpec, OutOfRange};
 
 /// A window has at least this share of the cache, to justify its read.
 const MIN_SHARE: usize = 16;

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use crate::error::Result;
-use crate::item::conversion::Conversion;
-use crate::item::dtype::Kind;
-use crate::layout::axis::BeyondInt64;
-use crate::layout::view::View;
-use crate::layout::window::Windows;
-use crate::memory::Buffer;
 use crate::operators::fill::Limits;
-use crate::ops::indexed::{TupleResolver, append_integers};
-use crate::parallel::on_threads;
 use crate::storage::source::Source;
+use tensorop_kernels::error::Result;
+use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::dtype::Kind;
+use tensorop_kernels::layout::axis::BeyondInt64;
+use tensorop_kernels::layout::view::View;
+use tensorop_kernels::layout::window::Windows;
+use tensorop_kernels::memory::Buffer;
+use tensorop_kernels::ops::indexed::{TupleResolver, append_integers};
+use tensorop_kernels::parallel::on_threads;
 
 /// The bytes per read, which stay in the first caches.
 pub(super) const READ_AT_ONCE: usize = 1 << 16;
@@ -117,9 +117,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::item::dtype::DType;
-    use crate::item::meta::{Meta, Order};
     use crate::storage::read_at::MemoryBytes;
+    use tensorop_kernels::item::dtype::DType;
+    use tensorop_kernels::item::meta::{Meta, Order};
 
     #[test]
     fn what_is_stored_across_is_read_in_pieces() {

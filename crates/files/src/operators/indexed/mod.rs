@@ -5,8 +5,8 @@
 //! place and its payload, a small update or its position. A gather views `data` as `[batch, row, dim, block]` and its
 //! output as `[batch, row, tuples, block]`.
 //!
-//! Types follow the steps: a checked [`IndexSpec`](crate::ops::indexed::IndexSpec) and a storage order make a
-//! [`TupleResolver`](crate::ops::indexed::TupleResolver); with the index tensor
+//! Types follow the steps: a checked [`IndexSpec`](tensorop_kernels::ops::indexed::IndexSpec) and a storage order make a
+//! [`TupleResolver`](tensorop_kernels::ops::indexed::TupleResolver); with the index tensor
 //! it makes [`Sweeps`] of [`Scatter`]s, or [`TuplePlaces`]; with data these are a [`LinkedScatter`] or a
 //! [`LinkedGather`].
 //!
@@ -32,6 +32,8 @@ mod runs;
 mod scatter;
 mod sweep;
 mod sweeps;
+#[cfg(test)]
+mod tests;
 
 pub use self::block_runs::Lasts;
 pub use self::gather::LinkedGather;
@@ -41,6 +43,3 @@ pub use self::runs::ItemRun;
 pub use self::scatter::{LinkedScatter, ScatterOperands};
 pub use self::sweep::Scatter;
 pub use self::sweeps::{Grouping, Sweeps};
-
-#[cfg(test)]
-mod tests;

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use super::index_tensor::{READ_AT_ONCE, collect};
-use crate::error::{Error, Result, Subject};
-use crate::item::conversion::Conversion;
-use crate::item::dtype::Kind;
-use crate::memory::{self, Buffer};
 use crate::operators::converted::Converted;
 use crate::operators::fill::Limits;
-use crate::ops::indexed::TupleResolver;
 use crate::storage::source::{Hold, Source};
+use tensorop_kernels::error::{Error, Result, Subject};
+use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::dtype::Kind;
+use tensorop_kernels::memory::{self, Buffer};
+use tensorop_kernels::ops::indexed::TupleResolver;
 
 /// The place that each index tuple names.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! Reads and places runs of items that are scattered in storage.
 
-use crate::error::Result;
-use crate::layout::gather::GAP;
-use crate::layout::walk::with_word;
-use crate::memory::Buffer;
-use crate::ops::reduction::Combine;
-use crate::ops::tally::Tally;
+use tensorop_kernels::error::Result;
+use tensorop_kernels::layout::gather::GAP;
+use tensorop_kernels::layout::walk::with_word;
+use tensorop_kernels::memory::Buffer;
+use tensorop_kernels::ops::reduction::Combine;
+use tensorop_kernels::ops::tally::Tally;
 
 /// Runs within this many bytes are read together.
 const SPAN: usize = 1 << 20;

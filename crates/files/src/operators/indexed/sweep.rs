@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::block_runs::BlockRuns;
 use super::buckets::{BucketGrid, Buckets, TakeEntries};
 use super::runs::{ItemRun, Put};
-use crate::layout::walk::with_word;
-use crate::layout::window::Window;
+use tensorop_kernels::layout::walk::with_word;
+use tensorop_kernels::layout::window::Window;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Payload {

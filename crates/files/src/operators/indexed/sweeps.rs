@@ -13,17 +13,17 @@ use super::block_runs::{BlockRuns, Lasts};
 use super::buckets::{BucketGrid, Buckets};
 use super::index_tensor::{READ_AT_ONCE, collect};
 use super::sweep::{Payload, Scatter, ScatterEntries};
-use crate::error::Result;
-use crate::layout::walk::is_word;
-use crate::layout::window::Window;
-use crate::memory::Buffer;
 use crate::operators::access::Picked;
 use crate::operators::converted::Converted;
 use crate::operators::fill::Limits;
-use crate::ops::indexed::TupleResolver;
-use crate::ops::reduction::Repeats;
-use crate::parallel::locked;
 use crate::storage::source::{Hold, Source};
+use tensorop_kernels::error::Result;
+use tensorop_kernels::layout::walk::is_word;
+use tensorop_kernels::layout::window::Window;
+use tensorop_kernels::memory::Buffer;
+use tensorop_kernels::ops::indexed::TupleResolver;
+use tensorop_kernels::ops::reduction::Repeats;
+use tensorop_kernels::parallel::locked;
 
 /// The maximum number of counters, which fit the second-level cache.
 const MAX_SLOTS: usize = 1 << 15;

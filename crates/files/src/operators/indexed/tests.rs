@@ -6,28 +6,28 @@ use ndarray::{ArrayD, IxDyn};
 
 use super::runs::Put;
 use super::*;
-use crate::item::conversion::Conversion;
-use crate::item::dtype::DType;
-use crate::item::meta::{Meta, Order};
-use crate::item::tensor::Tensor;
-use crate::kernel::{TensorMut, TensorRef};
-use crate::layout::view::View;
-use crate::layout::walk::copy_bytes;
-use crate::layout::window::{Window, Windows};
 use crate::operators::access::Pattern;
 use crate::operators::converted::Converted;
 use crate::operators::fill::{Fill, Limits, Patch, Region, Scratch};
 use crate::operators::machine::Machine;
 use crate::operators::selection::Selection;
-use crate::ops::call::{Call, Resolved, ScatterRule};
-use crate::ops::indexed::OutOfRange;
-use crate::ops::reduction::{self, Combine, Reduction, Repeats};
-use crate::ops::scatter_update::scatter_update;
-use crate::ops::tally::Application;
-use crate::ops::{scatter_nd, scatter_update};
-use crate::parallel::Threads;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
+use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::dtype::DType;
+use tensorop_kernels::item::meta::{Meta, Order};
+use tensorop_kernels::item::tensor::Tensor;
+use tensorop_kernels::kernel::{TensorMut, TensorRef};
+use tensorop_kernels::layout::view::View;
+use tensorop_kernels::layout::walk::copy_bytes;
+use tensorop_kernels::layout::window::{Window, Windows};
+use tensorop_kernels::ops::call::{Call, Resolved, ScatterRule};
+use tensorop_kernels::ops::indexed::OutOfRange;
+use tensorop_kernels::ops::reduction::{self, Combine, Reduction, Repeats};
+use tensorop_kernels::ops::scatter_update::scatter_update;
+use tensorop_kernels::ops::tally::Application;
+use tensorop_kernels::ops::{scatter_nd, scatter_update};
+use tensorop_kernels::parallel::Threads;
 
 fn limits(threads: usize) -> Limits {
     Limits { threads: Threads::new(NonZero::new(threads)).started_for(0), ..Limits::default() }
@@ -38,7 +38,7 @@ fn in_sweeps(threads: usize) -> Limits {
     Limits { machine: Machine::with_windows_of(0), ..limits(threads) }
 }
 
-fn source<T: crate::item::element::Element>(shape: &[usize], items: Vec<T>) -> Source {
+fn source<T: tensorop_kernels::item::element::Element>(shape: &[usize], items: Vec<T>) -> Source {
     Source::memory(Tensor::from(&ArrayD::from_shape_vec(IxDyn(shape), items).unwrap()), "x".to_owned())
 }
 

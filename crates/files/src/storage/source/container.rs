@@ -5,11 +5,11 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::Source;
-use crate::error::Result;
-use crate::item::dtype::Kind;
-use crate::item::tensor::Tensor;
 use crate::storage::attachments::Attachments;
 use crate::storage::read_at::Identity;
+use tensorop_kernels::error::Result;
+use tensorop_kernels::item::dtype::Kind;
+use tensorop_kernels::item::tensor::Tensor;
 
 /// The metadata of a file: texts by keys.
 pub type Metadata = BTreeMap<String, String>;

@@ -3,18 +3,18 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::{READ_AT_ONCE, Source, Storage};
-use crate::error::{Context, Result};
-use crate::item::dtype::Kind;
-use crate::item::meta::{Meta, Order};
-use crate::layout::axis::Span;
-use crate::layout::gather::Gaps;
-use crate::layout::walk::tile;
-use crate::layout::window::{Window, Windows};
-use crate::memory::Buffer;
-use crate::parallel::{Threads, locked, share, threads_holding};
 use crate::storage::chunked::{Chunked, MAX_ROW, few_rows};
 use crate::storage::platform::{unnamed_file, write_at};
 use crate::storage::read_at::request_window;
+use tensorop_kernels::error::{Context, Result};
+use tensorop_kernels::item::dtype::Kind;
+use tensorop_kernels::item::meta::{Meta, Order};
+use tensorop_kernels::layout::axis::Span;
+use tensorop_kernels::layout::gather::Gaps;
+use tensorop_kernels::layout::walk::tile;
+use tensorop_kernels::layout::window::{Window, Windows};
+use tensorop_kernels::memory::Buffer;
+use tensorop_kernels::parallel::{Threads, locked, share, threads_holding};
 
 /// The maximum bytes of a stream in memory. 16 MiB spare most operands a file, and every machine has them.
 const MEMORY_SPOOL: u64 = 1 << 24;

@@ -2,12 +2,12 @@ use std::io::Cursor;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
-use crate::layout::axis::Span;
-use crate::layout::window::{Window, Windows};
-use crate::parallel::share;
 use crate::storage::chunked::{ChunkStyle, MAX_ROW, PackedUnit};
 use crate::storage::key_store::WritableStore;
 use crate::storage::read_at::{Identity, MemoryBytes};
+use tensorop_kernels::layout::axis::Span;
+use tensorop_kernels::layout::window::{Window, Windows};
+use tensorop_kernels::parallel::share;
 
 /// Bytes in memory of which those from byte `end` on cannot be read, and whose revision a test may raise.
 #[derive(Debug)]

@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use super::super::places::NearPlaces;
-use super::super::runs::{ItemRun, ItemSlab, Put};
 use super::LinkedGather;
 use super::blocks::WindowBlocks;
-use crate::error::Result;
-use crate::layout::gather::GAP;
-use crate::layout::shape::{coordinates, product};
-use crate::layout::view::View;
-use crate::layout::walk::{pieces, tile_by};
-use crate::layout::window::{Window, Windows, boxes_of_run};
 use crate::operators::fill::Scratch;
+use crate::operators::indexed::places::NearPlaces;
+use crate::operators::indexed::runs::{ItemRun, ItemSlab, Put};
 use crate::operators::machine::Machine;
+use tensorop_kernels::error::Result;
+use tensorop_kernels::layout::gather::GAP;
+use tensorop_kernels::layout::shape::{coordinates, product};
+use tensorop_kernels::layout::view::View;
+use tensorop_kernels::layout::walk::{pieces, tile_by};
+use tensorop_kernels::layout::window::{Window, Windows, boxes_of_run};
 
 /// Items per block that are picked together, if they fit: neighbours in the output.
 const MIN_ACROSS: usize = 16;

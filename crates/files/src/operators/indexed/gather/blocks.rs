@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::super::places::NearPlaces;
-use super::super::runs::{ItemRun, ItemSlab, Put, copy_items, pick_items};
-use crate::item::meta::Order;
-use crate::layout::shape::product;
-use crate::layout::view::View;
-use crate::layout::window::Window;
-use crate::ops::indexed::{IndexSpec, TupleResolver};
+use crate::operators::indexed::places::NearPlaces;
+use crate::operators::indexed::runs::{ItemRun, ItemSlab, Put, copy_items, pick_items};
+use tensorop_kernels::item::meta::Order;
+use tensorop_kernels::layout::shape::product;
+use tensorop_kernels::layout::view::View;
+use tensorop_kernels::layout::window::Window;
+use tensorop_kernels::ops::indexed::{IndexSpec, TupleResolver};
 
 /// The place of a block from the start of its group, and its tuple. Both are short, because the first touch of memory
 /// dominates.

@@ -1,17 +1,17 @@
 //! Gathers elements along an axis that is not the innermost in storage: output boxes take few places of the other axes,
 //! and each is picked from one contiguous read of `data`.
 
-use super::super::places::PlacesOnDemand;
-use super::super::runs::pick_items;
-use crate::error::{Context, Result};
-use crate::item::meta::Order;
-use crate::layout::view::View;
-use crate::layout::walk::{copy_bytes, pieces, tile};
-use crate::layout::window::{Window, Windows};
-use crate::memory::Buffer;
 use crate::operators::fill::Scratch;
-use crate::ops::indexed::{IndexSpec, TupleResolver};
+use crate::operators::indexed::places::PlacesOnDemand;
+use crate::operators::indexed::runs::pick_items;
 use crate::storage::source::Source;
+use tensorop_kernels::error::{Context, Result};
+use tensorop_kernels::item::meta::Order;
+use tensorop_kernels::layout::view::View;
+use tensorop_kernels::layout::walk::{copy_bytes, pieces, tile};
+use tensorop_kernels::layout::window::{Window, Windows};
+use tensorop_kernels::memory::Buffer;
+use tensorop_kernels::ops::indexed::{IndexSpec, TupleResolver};
 
 /// Numbers per batch, which stay in the cache.
 const NUMBERS: usize = 1 << 12;

@@ -1,0 +1,28 @@
+//! ONNX TensorProto, `.pb`: items are in `raw_data` (little-endian, C order), in typed fields, or in another file.
+//!
+//! `raw_data` is only located. Other values are decoded from wire format on demand. `container` and the files that it
+//! uses read ModelProtos, `.onnx`, as containers; [`model`] reads the models of tests.
+
+pub(crate) mod container;
+#[cfg(test)]
+mod container_tests;
+mod external;
+mod facts;
+mod look;
+mod members;
+mod message;
+pub mod model;
+pub mod model_write;
+mod proto;
+mod table;
+#[cfg(test)]
+mod tests;
+mod types;
+mod wire;
+mod write;
+
+pub use self::look::looks_like_onnx;
+pub(crate) use self::look::sure;
+pub use self::proto::Proto;
+pub(crate) use self::table::{OnnxWriter, open};
+pub use self::write::{check, write_header, write_strings};

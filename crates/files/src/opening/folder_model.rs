@@ -1,0 +1,173 @@
+//! Folders that hold one model after filtering, and the names of its tensors.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::collection::{Collection, Listed, TensorPlace};
+use super::dump_views::{DumpShapes, may_be_dump};
+use super::dumps;
+use super::folder::NotRead;
+use super::input::Input;
+use crate::container::foreign;
+use crate::container::name_filter::{InFolder, ModelFile, NameFilter};
+use crate::container::name_order::by_numbers;
+use tensorop_kernels::error::{Advice, Error, Result, malformed};
+
+impl Input {
+    /// Returns whether a filter takes member `n`, by its own name or with the stem of the model.
+    pub fn is_taken(&self, n: usize, filter: NameFilter<'_>) -> bool {
+        let name = self.name(n).unwrap_or_default();
+        let model = self.folder.as_ref().and_then(|folder| folder.model.as_ref());
+        model.map_or_else(|| filter.takes(name), |(model, _)| filter.takes_of(model, name))
+    }
+
+    /// Returns further names that patterns may match: with the stem, excluded, missing in an index, or left alone.
+    pub fn names_beside(&self) -> Vec<String> {
+        let mut names = [self.members().index_faults().names(), self.left_alone.clone()].concat();
+        if let Some(InFolder { model: Some((model, _)), left_out, .. }) = self.folder.as_deref() {
+            names.extend(self.names().unwrap_or_default().iter().map(|name| model.within(name)));
+            names.extend(left_out.iter().cloned());
+        }
+        names
+    }
+}
+
+impl Collection {
+    /// Tries the filter without `only` first, then with it. A container that is alone is always the model.
+    pub(crate) fn only_model(&self, filter: NameFilter<'_>) -> Option<usize> {
+        if let [alone] = &*self.files {
+            return alone.is_container.then_some(0);
+        }
+        let only = |filter: NameFilter<'_>| {
+            let mut files = self.files_left(filter);
+            let first = files.next()?;
+            (self.files[first].is_container && files.all(|file| file == first)).then_some(first)
+        };
+        only(filter.excluding()).or_else(|| only(filter))
+    }
+
+    fn files_left(&self, filter: NameFilter<'_>) -> impl Iterator<Item = usize> {
+        self.tensors.iter().filter(move |(name, _)| filter.takes(name)).map(|(_, place)| place.file)
+    }
+
+    pub(crate) fn has_only_models(&self, filter: NameFilter<'_>) -> bool {
+        let mut files = self.files_left(filter).peekable();
+        files.peek().is_some() && files.all(|file| self.files[file].is_container)
+    }
+
+    /// Matches names with and without the stem. A broken file may have any tensor.
+    pub(crate) fn has_wanted_of(&self, file: usize, filter: NameFilter<'_>) -> bool {
+        let model = self.model_file(file);
+        let own = |name: &str| name.strip_prefix(&*model.stem)?.strip_prefix(':').map(str::to_owned);
+        let is_wanted = |name: &str| own(name).is_none_or(|own| filter.takes_of(&model, &own));
+        self.tensors.iter().any(|(name, place)| place.file == file && is_wanted(name))
+    }
+
+    /// Returns whether tensor `n` is of a format that is not read, or a Git LFS pointer.
+    fn is_unsupported(&self, n: usize) -> bool {
+        let Listed { path, input, refused, .. } = self.file(n);
+        let bytes = || fs::metadata(path).map_or(0, |metadata| metadata.len());
+        let is_closed = input.is_none() && refused.is_none();
+        self.is_not_read(n) || is_closed && foreign::is_pointer_at(path, bytes())
+    }
+
+    /// Returns the path of tensor `n` if the name or the content has a format that is not read. Reads the file.
+    pub fn path_if_foreign(&self, n: usize) -> Option<&Path> {
+        let Listed { path, input, stem, .. } = self.file(n);
+        let is_open = stem.is_none() || input.is_some();
+        (self.is_unsupported(n) || !is_open && foreign::is_holder(path)).then_some(path)
+    }
+
+    /// Refuses a folder without readable tensors, and names the first ones.
+    pub(crate) fn check_some_read(&self, filter: NameFilter<'_>) -> Result<()> {
+        const NAMED: usize = 5;
+        if !(0..self.tensors.len()).all(|n| self.is_unsupported(n)) {
+            return Ok(());
+        }
+        let line = |n: usize| {
+            let (name, file) = (&self.tensors[n].0, self.file(n));
+            let what = file.refused.as_ref().map_or(foreign::POINTS, Error::message);
+            let ending = if self.is_not_read(n) { None } else { file.path.extension() };
+            let ending = ending.map_or_else(String::new, |ending| format!(".{}", ending.display()));
+            filter.excluding().takes(name).then(|| format!("{name}{ending}: {what}"))
+        };
+        let mut order: Vec<_> = (0..self.tensors.len()).collect();
+        order.sort_by(|a, b| by_numbers(&self.tensors[*a].0, &self.tensors[*b].0));
+        let all: Vec<_> = order.into_iter().filter_map(line).collect();
+        let more = if all.len() > NAMED { format!("; and {} more", all.len() - NAMED) } else { String::new() };
+        match all.is_empty() {
+            true => Ok(()),
+            false => Err(malformed!("holds no readable tensor; {}{more}", all[..all.len().min(NAMED)].join("; "))),
+        }
+    }
+
+    fn model_file(&self, file: usize) -> ModelFile {
+        let stem = self.files[file].stem.clone().expect("a file of a folder has a stem");
+        ModelFile { stem, is_alone: self.files.len() == 1 }
+    }
+
+    pub(crate) fn add_not_read(&mut self, file: NotRead, role: &str) {
+        let refused = Some(file.error(role));
+        let NotRead { path, name, .. } = file;
+        // A tensor may already have the name of the file.
+        let name = if self.number(&name).is_some() { path.display().to_string() } else { name };
+        self.tensors.push((name.clone(), TensorPlace::of_file(self.files.len(), 0)));
+        self.files.push(Listed { path, stem: Some(name), refused, ..Listed::default() });
+    }
+
+    /// Takes the files without a header, except for those with items of a model, from the files that are left alone.
+    pub(crate) fn take_dumps(&mut self, folder: &Path, shapes: Option<&DumpShapes>) -> Vec<NotRead> {
+        let is_dump = |path: &PathBuf| path.is_file() && may_be_dump(path, shapes);
+        let mut dumps: Vec<_> = self.left_alone.extract_if(.., |path| is_dump(path)).collect();
+        if !dumps.is_empty() {
+            let of_models = self.files_of_models();
+            dumps.retain(|path| !of_models.contains(path));
+        }
+        let unknown = |path: PathBuf| NotRead::of_file(dumps::path_from(folder, &path), path, dumps::UNKNOWN);
+        dumps.into_iter().map(|path| unknown(path).advising(Advice::GiveShapes)).collect()
+    }
+
+    /// The files of external data, and those beside OpenVINO IR.
+    fn files_of_models(&self) -> HashSet<PathBuf> {
+        let mut found = HashSet::new();
+        for file in self.files.iter().filter(|file| file.is_container) {
+            let path = &file.path;
+            found.extend((path.extension() == Some("xml".as_ref())).then(|| path.with_extension("bin")));
+            let Ok(input) = self.open(file) else { continue };
+            let described = (0..input.names().map_or(0, <[_]>::len)).filter_map(|n| input.describe(n).ok());
+            let holders = described.filter_map(|found| found.elsewhere?.holder);
+            found.extend(holders.map(|holder| path.with_file_name(&*holder)));
+        }
+        found
+    }
+
+    pub(crate) fn refuse(&mut self, path: PathBuf, stem: String, error: Error) {
+        let file = self.files.len();
+        self.stems.insert(stem.clone(), file);
+        self.tensors.push((stem.clone(), TensorPlace::of_file(file, 0)));
+        let (stem, refused) = (Some(stem), Some(error));
+        self.files.push(Listed { path, stem, refused, is_broken: true, ..Listed::default() });
+    }
+
+    pub(crate) fn into_model(mut self, file: usize, filter: NameFilter<'_>) -> Self {
+        let model = self.model_file(file);
+        let left_out = self.tensors.extract_if(.., |(_, place)| place.file != file).map(|(name, _)| name).collect();
+        let mut listed = self.files.swap_remove(file);
+        // The file was not opened yet, or closed as one of many.
+        let input = listed.input.take().or_else(|| listed.reopen(&self.options).ok().map(Arc::new));
+        let stem = input.is_none().then(|| model.stem.clone());
+        let tensors = match &input {
+            None => vec![(model.stem.clone(), TensorPlace::of_file(0, 0))],
+            Some(input) => {
+                let names = input.names().into_iter().flatten().enumerate();
+                let place = |n, name| TensorPlace::of_member(0, input, n, filter.takes_of(&model, name));
+                names.map(|(n, name)| (name.to_owned(), place(n, name))).collect()
+            }
+        };
+        let file = Listed { stem, is_broken: input.is_none(), input, ..listed };
+        let (files, model, stems) = (vec![file], Some(model), HashMap::new());
+        Self { files, tensors, stems, open: 1, model, left_out, ..self }
+    }
+}

@@ -1,0 +1,387 @@
+//! The layout that a checkpoint states, in the files beside it or in the metadata of its header.
+
+use std::io::ErrorKind as IoErrorKind;
+use std::path::Path;
+
+use regex_lite::{Regex, escape};
+use serde_json::{Map, Value};
+
+use super::parts::{Numbers, Role};
+use super::rules::{
+    AWQ, DEEPSEEK_FP4, FLOAT_QUANTIZED, FP8_BLOCK, GPTQ, GPTQ_V2, INT_QUANTIZED, MLX, MXFP4, NVFP4, NVFP4_CT,
+    PACK_QUANTIZED,
+};
+use crate::storage::requests::RequestOptions;
+use crate::storage::sidecar::{join, open_beside};
+use crate::storage::source::Metadata;
+use crate::untyped::python_json::one_line;
+use tensorop_kernels::error::{Context, ErrorKind, Result, ensure, malformed};
+use tensorop_kernels::memory;
+
+/// The limit on the bytes of such a file.
+const MAX_CONFIG: u64 = 1 << 26;
+
+/// A file, the keys under which it may state a layout (an empty one is the whole file), and the method of one that names
+/// none.
+type ConfigFile = (&'static str, &'static [&'static str], &'static str);
+
+/// The surest first: that of modelopt beside a `config.json` states more.
+const FILES: [ConfigFile; 4] = [
+    ("hf_quant_config.json", &["quantization"], ""),
+    ("config.json", &["quantization", "quantization_config", "compression_config"], ""),
+    ("quantize_config.json", &[""], "gptq"),
+    ("quant_config.json", &[""], "awq"),
+];
+
+/// The keys in the metadata of a header.
+const HEADER_KEYS: [&str; 2] = ["quantization_config", "quantization"];
+
+/// The names that programs give to the same thing.
+const BITS: &[&str] = &["bits", "num_bits", "w_bit", "wbits"];
+const GROUP: &[&str] = &["group_size", "q_group_size"];
+const BLOCK: &[&str] = &["weight_block_size", "block_structure"];
+const REORDERED: &[&str] = &["desc_act", "actorder"];
+const SYMMETRIC: &[&str] = &["symmetric", "sym"];
+const EXCLUDED: &[&str] =
+    &["ignore", "ignored_layers", "modules_to_not_convert", "modules_to_not_quantize", "exclude_modules"];
+
+/// The keys that can be given with `--dequantize=LAYOUT`.
+const GIVEN: [&[&str]; 6] = [BITS, GROUP, BLOCK, REORDERED, SYMMETRIC, &["mode", "zero_point"]];
+
+/// A method, the key that states its format, a format, and its layouts.
+type Method = (&'static str, &'static str, &'static str, &'static [&'static str]);
+
+const METHODS: &[Method] = &[
+    ("auto-round", "packing_format", "auto_round", &[GPTQ_V2]),
+    ("auto-round", "packing_format", "auto_round:auto_awq", &[AWQ]),
+    ("auto-round", "packing_format", "auto_round:auto_gptq", &[GPTQ]),
+    ("auto-round", "packing_format", "auto_round:gptqmodel", &[GPTQ_V2]),
+    ("awq", "version", "", &[AWQ]),
+    ("awq", "version", "gemm", &[AWQ]),
+    ("compressed-tensors", "format", "float-quantized", &[FLOAT_QUANTIZED]),
+    ("compressed-tensors", "format", "int-quantized", &[INT_QUANTIZED]),
+    ("compressed-tensors", "format", "naive-quantized", &[INT_QUANTIZED, FLOAT_QUANTIZED]),
+    ("compressed-tensors", "format", "nvfp4-pack-quantized", &[NVFP4_CT]),
+    ("compressed-tensors", "format", "pack-quantized", &[PACK_QUANTIZED]),
+    ("fbgemm_fp8", "", "", &[FP8_BLOCK, FLOAT_QUANTIZED]),
+    ("fp8", "expert_dtype", "", &[FP8_BLOCK, FLOAT_QUANTIZED]),
+    ("fp8", "expert_dtype", "fp4", &[DEEPSEEK_FP4]),
+    ("fp8", "expert_dtype", "fp8", &[FP8_BLOCK, FLOAT_QUANTIZED, DEEPSEEK_FP4]),
+    ("gptq", "checkpoint_format", "", &[GPTQ]),
+    ("gptq", "checkpoint_format", "gptq", &[GPTQ]),
+    ("gptq", "checkpoint_format", "gptq_v2", &[GPTQ_V2]),
+    ("mlx", "", "", &[MLX]),
+    ("modelopt", "quant_algo", "FP8", &[FLOAT_QUANTIZED]),
+    ("modelopt", "quant_algo", "MIXED_PRECISION", &[NVFP4, FLOAT_QUANTIZED]),
+    ("modelopt", "quant_algo", "NVFP4", &[NVFP4]),
+    ("mxfp4", "", "", &[MXFP4]),
+];
+
+/// The first release of compressed-tensors that packs 3, 5, 6 and 7 bits densely.
+const DENSE_SINCE: [u64; 2] = [0, 20];
+
+/// The layout that a checkpoint states.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stated {
+    /// The file that states it; empty if none does.
+    pub file: String,
+    pub layouts: Vec<&'static str>,
+    /// Alternatives, of which the shapes of a weight fit one.
+    pub numbers: Vec<Numbers>,
+    /// The first that matches a module decides.
+    pub modules: Vec<ModuleEntry>,
+    /// A layout that is not known.
+    pub unknown: Option<String>,
+    /// The assumption made where the checkpoint states nothing.
+    pub assumed: Option<&'static str>,
+}
+
+impl Stated {
+    /// Reads the files in a folder, or the metadata of the header.
+    ///
+    /// # Errors
+    /// A file cannot be read, is too long or is not JSON.
+    pub(crate) fn read(
+        folder: Option<&Path>,
+        metadata: Option<&Metadata>,
+        requests: RequestOptions,
+    ) -> Result<Option<Self>> {
+        for (file, keys, method) in FILES {
+            let Some(folder) = folder else { break };
+            let config = read_json(&join(folder, file), requests).with_context(|| file.to_owned())?;
+            let stated = config.and_then(|config| Self::of_config(&config, keys, method).transpose());
+            if let Some(stated) = stated.transpose().with_context(|| file.to_owned())? {
+                return Ok(Some(Self { file: file.to_owned(), ..stated }));
+            }
+        }
+        for key in HEADER_KEYS {
+            let Some(text) = metadata.and_then(|metadata| metadata.get(key)) else { continue };
+            let value: Value =
+                serde_json::from_str(text).map_err(|error| malformed!("metadata {key}: {}", one_line(&error)))?;
+            if let Some(stated) = Self::of_config(&value, &[""], "")? {
+                return Ok(Some(Self { file: "the header".to_owned(), ..stated }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn of_config(config: &Value, keys: &[&str], default_method: &str) -> Result<Option<Self>> {
+        let within = [config, &config["text_config"]];
+        let of_key = |key: &str| {
+            if key.is_empty() {
+                config
+            } else {
+                within.map(|of| &of[key]).into_iter().find(|of| of.is_object()).unwrap_or(&Value::Null)
+            }
+        };
+        let Some(quantized) = keys.iter().find_map(|key| of_key(key).as_object()) else { return Ok(None) };
+        let text = |key: &str| quantized.get(key).and_then(Value::as_str);
+        let has = |key: &str| quantized.get(key).is_some_and(|value| !value.is_null());
+        let method = match text("quant_method") {
+            Some("intel/auto-round") => "auto-round",
+            Some(method) => method,
+            None if has("quant_algo") => "modelopt",
+            None if has("config_groups") => "compressed-tensors",
+            None if has("load_in_4bit") || has("load_in_8bit") => "bitsandbytes",
+            None if !default_method.is_empty() => default_method,
+            None if has("bits") => "mlx",
+            // modelopt, for the cache alone
+            None if quantized.contains_key("quant_algo") || quantized.is_empty() => return Ok(None),
+            None => "no quant_method",
+        };
+        let format_key = METHODS.iter().find(|(of, ..)| *of == method).map_or("", |(_, key, ..)| key);
+        let of_experts = config["expert_dtype"].as_str().filter(|_| method == "fp8");
+        let format = text(format_key).or(of_experts).unwrap_or_default();
+        let mut stated = match method {
+            "compressed-tensors" => Self::of_compressed_tensors(quantized, format)?,
+            "gptq" if quantized.get("is_marlin_format") == Some(&Value::Bool(true)) => {
+                Self::of_method(method, "marlin")
+            }
+            _ => Self::of_method(method, format),
+        };
+        if stated.numbers.is_empty() {
+            stated.numbers.push(Numbers::of(quantized));
+        }
+        if (method, format) == ("gptq", "") {
+            stated.assumed = Some("no checkpoint_format is given, so zero points are those of version 1");
+        }
+        let excluded = EXCLUDED.iter().filter_map(|key| quantized.get(*key)?.as_array()).flatten();
+        let excluded = excluded.filter_map(Value::as_str).map(|text| ModuleEntry::parse(text, None));
+        let mut modules = excluded.collect::<Result<Vec<_>>>()?;
+        modules.append(&mut stated.modules);
+        modules.extend(Self::entries(method, quantized)?);
+        Ok(Some(Self { modules, ..stated }))
+    }
+
+    fn of_method(method: &str, format: &str) -> Self {
+        let is_it = |(of, _, name, _): &&Method| *of == method && name.eq_ignore_ascii_case(format);
+        match METHODS.iter().find(is_it) {
+            Some((.., layouts)) => Self { layouts: layouts.to_vec(), ..Self::default() },
+            None => Self { unknown: Some(format!("{method} {format}").trim_end().to_owned()), ..Self::default() },
+        }
+    }
+
+    /// Reads the entries for single modules, which each method writes in its own way.
+    fn entries(method: &str, quantized: &Map<String, Value>) -> Result<Vec<ModuleEntry>> {
+        let of_key = |key: &str| quantized.get(key).and_then(Value::as_object).into_iter().flatten();
+        // a module inherits the numbers of all
+        let own = |value: &Value| {
+            let own = value.as_object().cloned().unwrap_or_default();
+            Numbers::of(&quantized.clone().into_iter().chain(own).collect())
+        };
+        let of_all = |key: &str, entry: &dyn Fn(&str, &Value) -> Result<ModuleEntry>| {
+            of_key(key).map(|(text, value)| entry(text, value)).collect()
+        };
+        match method {
+            "mlx" => {
+                let numbers = |value: &Value| match value {
+                    Value::Object(of) => Some(Some(Numbers::of(of))),
+                    Value::Bool(false) => Some(None),
+                    _ => None,
+                };
+                let entries = quantized.iter().filter_map(|(name, value)| Some((name, numbers(value)?)));
+                entries.map(|(name, numbers)| ModuleEntry::parse(name, numbers)).collect()
+            }
+            "gptq" => of_all("dynamic", &|text, value| match text.strip_prefix("-:") {
+                Some(expression) => ModuleEntry::expression(text, expression, None),
+                None => ModuleEntry::expression(text, text.strip_prefix("+:").unwrap_or(text), Some(own(value))),
+            }),
+            "auto-round" => of_all("extra_config", &|text, value| {
+                let numbers = Some(own(value)).filter(|numbers| numbers.bits.is_none_or(|bits| bits < 16));
+                match text.contains(['*', '+', '?', '(', '[', '|', '^', '$', '\\']) {
+                    true => ModuleEntry::expression(text, text, numbers),
+                    false => ModuleEntry::parse(text, numbers),
+                }
+            }),
+            "modelopt" => of_all("quantized_layers", &|name, value| ModuleEntry::parse(name, Some(own(value)))),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn of_compressed_tensors(quantized: &Map<String, Value>, format: &str) -> Result<Self> {
+        const METHOD: &str = "compressed-tensors";
+        let version = quantized.get("version").and_then(Value::as_str);
+        let is_dense = version.and_then(|version| {
+            let mut numbers = version.split('.').map(|part| part.parse::<u64>().ok());
+            Some([numbers.next()??, numbers.next()??] >= DENSE_SINCE)
+        });
+        let sparse = quantized.get("sparsity_config").and_then(|sparse| sparse["format"].as_str());
+        if let Some(sparse) = sparse.filter(|sparse| *sparse != "dense") {
+            return Ok(Self::of_method(METHOD, sparse));
+        }
+        let mut stated = Self::default();
+        let mut formats = vec![format];
+        let groups = quantized.get("config_groups").and_then(Value::as_object);
+        for group in groups.into_iter().flat_map(Map::values) {
+            if let Some(weights) = group["weights"].as_object() {
+                let numbers = Numbers { is_dense, ..Numbers::of(weights) };
+                // others are names of classes
+                let is_named = |target: &&str| target.starts_with("re:") || target.contains('.');
+                let targets = group["targets"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                for target in targets.filter(is_named) {
+                    stated.modules.push(ModuleEntry::parse(target, Some(numbers.clone()))?);
+                }
+                stated.numbers.push(numbers);
+            }
+            formats.extend(group["format"].as_str());
+        }
+        // it says that the groups have formats of their own
+        let is_own = |format: &&str| !matches!(*format, "" | "mixed-precision");
+        for format in formats.iter().copied().filter(is_own) {
+            let Self { layouts, unknown, .. } = Self::of_method(METHOD, format);
+            stated.layouts.extend(layouts);
+            stated.unknown = stated.unknown.or(unknown);
+        }
+        if stated.layouts.is_empty() && stated.unknown.is_none() {
+            stated.unknown = Some(format!("{METHOD} without a format"));
+        }
+        if stated.numbers.is_empty() {
+            stated.numbers.push(Numbers { is_dense, ..Numbers::default() });
+        }
+        Ok(stated)
+    }
+
+    /// The entry that decides about a module.
+    pub(crate) fn entry(&self, module: &str) -> Option<&ModuleEntry> {
+        self.modules.iter().find(|entry| entry.matches(module))
+    }
+
+    pub(crate) fn excludes(&self, module: &str) -> bool {
+        self.entry(module).is_some_and(|entry| entry.numbers.is_none())
+    }
+}
+
+impl Numbers {
+    fn of(quantized: &Map<String, Value>) -> Self {
+        let value =
+            |names: &[&str]| names.iter().find_map(|name| quantized.get(*name)).filter(|value| !value.is_null());
+        let is = |names: &[&str], expected: bool| value(names) == Some(&Value::Bool(expected));
+        // `weight` and `static` order columns while scales are computed, and store them in order
+        let is_reordered = value(REORDERED).is_some_and(|order| matches!(order.as_str(), Some("group" | "dynamic")));
+        let mut demanded = Vec::new();
+        if is_reordered || is(REORDERED, true) {
+            demanded.push(Role::Groups);
+        }
+        if is(SYMMETRIC, false) || is(&["zero_point"], true) {
+            demanded.push(Role::Zeros);
+        }
+        Self {
+            bits: value(BITS).and_then(number),
+            group: value(GROUP)
+                .and_then(|group| if group.as_i64() == Some(-1) { Some(usize::MAX) } else { number(group) }),
+            block: value(BLOCK).and_then(block),
+            is_dense: None,
+            mode: value(&["mode"]).and_then(Value::as_str).map(str::to_owned),
+            demanded,
+        }
+    }
+
+    /// Reads `KEY=VALUE,…` as a config would state it.
+    ///
+    /// # Errors
+    /// A key is not known.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let mut given = Map::new();
+        for pair in text.split(',').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').with_context(|| format!("{pair:?}: expected KEY=VALUE"))?;
+            let known = GIVEN.concat();
+            ensure!(known.contains(&key), "{key:?} is not known: expected {}", known.join(", "));
+            let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+            given.insert(key.to_owned(), value);
+        }
+        Ok(Self::of(&given))
+    }
+}
+
+fn number(value: &Value) -> Option<usize> {
+    value.as_u64().and_then(|number| usize::try_from(number).ok()).filter(|number| *number > 0)
+}
+
+/// Two sides, as a list or as a text such as `128x128`.
+fn block(value: &Value) -> Option<[usize; 2]> {
+    let sides: Vec<_> = match value {
+        Value::String(text) => text.split('x').filter_map(|side| side.parse().ok()).filter(|side| *side > 0).collect(),
+        _ => value.as_array()?.iter().filter_map(number).collect(),
+    };
+    sides.try_into().ok()
+}
+
+/// Returns `None` if there is no such file.
+fn read_json(path: &Path, requests: RequestOptions) -> Result<Option<Value>> {
+    let file = match open_beside(path, requests) {
+        Err(error) if error.kind() == ErrorKind::Io(IoErrorKind::NotFound) => return Ok(None),
+        file => file?,
+    };
+    let size = file.size()?;
+    ensure!(size <= MAX_CONFIG, "{size} bytes, expected at most {MAX_CONFIG}");
+    let mut bytes = memory::zeros(usize::try_from(size)?)?;
+    file.read_at(&mut bytes, 0)?;
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| malformed!("{}", one_line(&error)))
+}
+
+/// An entry of a config for the modules that its pattern matches.
+#[derive(Clone, Debug)]
+pub(crate) struct ModuleEntry {
+    /// As the config has it.
+    pub text: String,
+    /// `None` for the modules whose names have the text as consecutive parts.
+    expression: Option<Regex>,
+    /// `None` for modules that are not quantised.
+    pub numbers: Option<Numbers>,
+}
+
+impl ModuleEntry {
+    /// Reads `re:` and an expression, a name in which `*` stands for any text, or parts of a name.
+    ///
+    /// # Errors
+    /// The expression is malformed, or of a kind that is not known.
+    pub(crate) fn parse(text: &str, numbers: Option<Numbers>) -> Result<Self> {
+        match text.strip_prefix("re:") {
+            Some(expression) => Self::expression(text, expression, numbers),
+            None if text.contains('*') => {
+                Self::expression(text, &format!("{}$", escape(text).replace(r"\*", ".*")), numbers)
+            }
+            None => Ok(Self { text: text.to_owned(), expression: None, numbers }),
+        }
+    }
+
+    /// An entry for the names that begin as a regular expression says.
+    ///
+    /// # Errors
+    /// The expression is malformed, or of a kind that is not known.
+    fn expression(text: &str, expression: &str, numbers: Option<Numbers>) -> Result<Self> {
+        let compiled = Regex::new(&format!("^(?:{expression})"));
+        let compiled = compiled.map_err(|_| malformed!("the expression {text:?} cannot be read"))?;
+        Ok(Self { text: text.to_owned(), expression: Some(compiled), numbers })
+    }
+
+    pub(crate) fn matches(&self, module: &str) -> bool {
+        if let Some(expression) = &self.expression {
+            return expression.is_match(module);
+        }
+        module.match_indices(&self.text).any(|(at, text)| {
+            let (before, after) = (&module[..at], &module[at + text.len()..]);
+            (before.is_empty() || before.ends_with('.')) && (after.is_empty() || after.starts_with('.'))
+        })
+    }
+}

@@ -1,0 +1,149 @@
+//! The layouts: the names of their parts, and the functions that make weights of them. Rules are those of the libraries
+//! that write the files: DeepSeek V3 and V4, NVIDIA modelopt, compressed-tensors, gpt-oss, MLX, GPTQ, AWQ.
+
+use super::assemble::{
+    FLOAT8, Weight, awq, float4, float4_blocks, fused_float4, fused_scaled, gptq, mlx, packed, scaled,
+};
+use super::parts::{Numbers, PartNames, Parts, Role};
+use super::weight::WholeScale;
+use tensorop_kernels::error::{Result, malformed};
+use tensorop_kernels::item::dtype::{Kind, Narrow};
+
+pub(crate) const FP8_BLOCK: &str = "fp8-block";
+pub(crate) const NVFP4: &str = "nvfp4";
+pub(crate) const NVFP4_CT: &str = "nvfp4-ct";
+pub(crate) const MXFP4: &str = "mxfp4";
+pub(crate) const PACK_QUANTIZED: &str = "pack-quantized";
+pub(crate) const INT_QUANTIZED: &str = "int-quantized";
+pub(crate) const FLOAT_QUANTIZED: &str = "float-quantized";
+pub(crate) const MLX: &str = "mlx";
+pub(crate) const GPTQ: &str = "gptq";
+pub(crate) const GPTQ_V2: &str = "gptq-v2";
+pub(crate) const AWQ: &str = "awq";
+pub(crate) const DEEPSEEK_FP4: &str = "deepseek-fp4";
+
+/// In the order of the documentation.
+pub const LAYOUTS: [&str; 12] = [
+    FP8_BLOCK,
+    NVFP4,
+    NVFP4_CT,
+    MXFP4,
+    PACK_QUANTIZED,
+    INT_QUANTIZED,
+    FLOAT_QUANTIZED,
+    MLX,
+    GPTQ,
+    GPTQ_V2,
+    AWQ,
+    DEEPSEEK_FP4,
+];
+
+/// How a weight is made of its parts.
+type Assemble = fn(&Parts<'_>, &Numbers) -> Result<Weight>;
+
+/// The weights of a layout.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub names: PartNames,
+    assemble: Assemble,
+}
+
+const fn names(layout: &'static str, dtype: &'static Kind, required: &'static [(Role, &'static str)]) -> PartNames {
+    PartNames { layout, codes: ".weight", dtype, weight: ".weight", required, optional: &[] }
+}
+
+/// Experts in one tensor of three axes, without the ending `.weight`.
+const fn fused_names(
+    layout: &'static str,
+    dtype: &'static Kind,
+    required: &'static [(Role, &'static str)],
+) -> PartNames {
+    PartNames { codes: "", weight: "", ..names(layout, dtype, required) }
+}
+
+const FUSED_NVFP4: &[(Role, &str)] = &[(Role::Scales, "_weight_scale"), (Role::Whole, "_weight_scale_2")];
+
+const GPTQ_PARTS: &[(Role, &str)] = &[(Role::Scales, ".scales"), (Role::Zeros, ".qzeros")];
+
+const fn gptq_names(layout: &'static str) -> PartNames {
+    let optional = &[(Role::Groups, ".g_idx")];
+    PartNames { codes: ".qweight", optional, ..names(layout, &Kind::Int32, GPTQ_PARTS) }
+}
+
+pub(crate) static RULES: &[Rule] = &[
+    Rule { names: names(FP8_BLOCK, FLOAT8, &[(Role::Scales, ".weight_scale_inv")]), assemble: scaled },
+    Rule { names: fused_names(FP8_BLOCK, FLOAT8, &[(Role::Scales, "_scale_inv")]), assemble: fused_scaled },
+    // Mistral's own files
+    Rule { names: names(FP8_BLOCK, FLOAT8, &[(Role::Scales, ".qscale_weight")]), assemble: scaled },
+    Rule {
+        names: names(NVFP4, &Kind::UInt8, &[(Role::Scales, ".weight_scale"), (Role::Whole, ".weight_scale_2")]),
+        assemble: |parts, _| float4(parts, 16, Narrow::Float8E4M3FN, WholeScale::Times),
+    },
+    Rule { names: fused_names(NVFP4, &Kind::UInt8, FUSED_NVFP4), assemble: |parts, _| fused_float4(parts) },
+    Rule {
+        names: PartNames {
+            codes: ".weight_packed",
+            ..names(NVFP4_CT, &Kind::UInt8, &[(Role::Scales, ".weight_scale"), (Role::Whole, ".weight_global_scale")])
+        },
+        assemble: |parts, _| float4(parts, 16, Narrow::Float8E4M3FN, WholeScale::DividedBy),
+    },
+    Rule {
+        names: PartNames { codes: "_blocks", weight: "", ..names(MXFP4, &Kind::UInt8, &[(Role::Scales, "_scales")]) },
+        assemble: |parts, _| float4_blocks(parts),
+    },
+    Rule {
+        names: PartNames {
+            codes: ".weight_packed",
+            optional: &[(Role::Zeros, ".weight_zero_point"), (Role::Groups, ".weight_g_idx")],
+            ..names(PACK_QUANTIZED, &Kind::Int32, &[(Role::Scales, ".weight_scale"), (Role::Shape, ".weight_shape")])
+        },
+        assemble: packed,
+    },
+    Rule {
+        names: PartNames {
+            optional: &[(Role::Zeros, ".weight_zero_point")],
+            ..names(INT_QUANTIZED, &Kind::Int8, &[(Role::Scales, ".weight_scale")])
+        },
+        assemble: scaled,
+    },
+    Rule { names: names(FLOAT_QUANTIZED, FLOAT8, &[(Role::Scales, ".weight_scale")]), assemble: scaled },
+    Rule { names: fused_names(FLOAT_QUANTIZED, FLOAT8, &[(Role::Scales, "_weight_scale")]), assemble: fused_scaled },
+    Rule {
+        names: PartNames {
+            optional: &[(Role::Biases, ".biases")],
+            ..names(MLX, &Kind::UInt32, &[(Role::Scales, ".scales")])
+        },
+        assemble: mlx,
+    },
+    Rule { names: gptq_names(GPTQ), assemble: |parts, numbers| gptq(parts, numbers, 1.0) },
+    Rule { names: gptq_names(GPTQ_V2), assemble: |parts, numbers| gptq(parts, numbers, 0.0) },
+    Rule { names: PartNames { codes: ".qweight", ..names(AWQ, &Kind::Int32, GPTQ_PARTS) }, assemble: awq },
+    Rule {
+        names: names(DEEPSEEK_FP4, &Kind::Int8, &[(Role::Scales, ".scale")]),
+        assemble: |parts, _| float4(parts, 32, Narrow::Float8E8M0FNU, WholeScale::Times),
+    },
+    Rule { names: names(DEEPSEEK_FP4, FLOAT8, &[(Role::Scales, ".scale")]), assemble: scaled },
+];
+
+impl Rule {
+    /// Makes a weight by the first of the numbers that fit its shapes.
+    ///
+    /// # Errors
+    /// Parts are missing or do not fit one another, or a number is missing.
+    pub(crate) fn weight(&self, parts: &Parts<'_>, numbers: &[Numbers]) -> Result<Weight> {
+        let mut failed = None;
+        let has = |role| self.names.endings().any(|(of, _)| of == role);
+        for numbers in numbers {
+            let missing = numbers.demanded.iter().find(|role| has(**role) && (parts.open)(**role).is_none());
+            let weight = match missing {
+                Some(role) => Err(malformed!("{}, and {} demands it", parts.missing(*role), parts.config)),
+                None => (self.assemble)(parts, numbers),
+            };
+            match weight {
+                Ok(weight) => return Ok(weight),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        Err(failed.unwrap_or_else(|| malformed!("{} states no numbers of the layout", parts.config)))
+    }
+}

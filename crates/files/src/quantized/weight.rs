@@ -1,0 +1,227 @@
+//! A quantised weight as float32s by position: codes, less their zero points, times scales, plus biases.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::matrix::{LoadedBytes, Matrix};
+use crate::narrow::units::UnitBytes;
+use crate::storage::read_at::{Identity, READ_AHEAD, ReadAt, Stamp};
+use tensorop_kernels::error::Result;
+
+const ITEMSIZE: usize = size_of::<f32>();
+
+/// The items that a thread decodes at once, except from servers.
+const PIECE: usize = 1 << 16;
+
+/// Numbers that several items share: scales, zero points, biases.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub matrix: Matrix,
+    pub groups: Arc<Groups>,
+}
+
+/// Which items share a number.
+#[derive(Debug)]
+pub(crate) struct Groups {
+    /// The rows of the last two axes of the weight, and the rows of numbers for them.
+    pub plane: usize,
+    pub rows_in_plane: usize,
+    /// Consecutive rows and columns that share a number.
+    pub rows: usize,
+    pub cols: usize,
+    /// The row of numbers of each row, or the column of each column, if the checkpoint lists them.
+    pub listed_rows: Option<Vec<usize>>,
+    pub listed_cols: Option<Vec<usize>>,
+}
+
+impl Groups {
+    fn row(&self, row: usize) -> usize {
+        match &self.listed_rows {
+            Some(rows) => rows[row],
+            None => row / self.plane * self.rows_in_plane + row % self.plane / self.rows,
+        }
+    }
+
+    fn columns(&self, cols: &Range<usize>) -> Range<usize> {
+        match &self.listed_cols {
+            Some(listed) => {
+                let listed = &listed[cols.clone()];
+                let (first, last) = (listed.iter().min(), listed.iter().max());
+                first.copied().unwrap_or_default()..last.map_or(0, |last| last + 1)
+            }
+            None => cols.start / self.cols..cols.end.div_ceil(self.cols),
+        }
+    }
+}
+
+/// How a scale becomes the factor of an item.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum WholeScale {
+    None,
+    Times(f32),
+    DividedBy(f32),
+}
+
+/// A matrix of float32s, `(code - zero) * scale + bias`, each operation rounded once.
+#[derive(Debug)]
+pub(crate) struct QuantizedItems {
+    /// Of the file that holds the codes.
+    pub identity: Identity,
+    pub rows: usize,
+    pub cols: usize,
+    pub codes: Matrix,
+    /// The zero point of all items; zero points that are stored are added to it.
+    pub zero: f32,
+    pub zeros: Option<Shared>,
+    pub scales: Shared,
+    pub whole_scale: WholeScale,
+    pub biases: Option<Shared>,
+}
+
+/// The numbers of a row that are shared, and the bytes that they are decoded from.
+#[derive(Debug)]
+struct SharedRow<'a> {
+    shared: &'a Shared,
+    loaded: LoadedBytes,
+    /// The row of numbers, and its columns.
+    at: Option<(usize, Range<usize>)>,
+    numbers: Vec<f32>,
+}
+
+impl<'a> SharedRow<'a> {
+    fn load(shared: &'a Shared, rows: &Range<usize>, cols: &Range<usize>) -> Result<Self> {
+        let mut loaded = LoadedBytes::default();
+        // listed rows may lie far apart
+        if shared.groups.listed_rows.is_none() && !rows.is_empty() {
+            let wanted = shared.groups.row(rows.start)..shared.groups.row(rows.end - 1) + 1;
+            shared.matrix.load(&wanted, &shared.groups.columns(cols), &mut loaded)?;
+        }
+        Ok(Self { shared, loaded, at: None, numbers: Vec::new() })
+    }
+
+    /// Whether the numbers are others than before.
+    fn seek(&mut self, row: usize, cols: &Range<usize>) -> Result<bool> {
+        let Shared { matrix, groups } = self.shared;
+        let wanted = (groups.row(row), groups.columns(cols));
+        if self.at.as_ref() == Some(&wanted) {
+            return Ok(false);
+        }
+        let (row, cols) = wanted.clone();
+        if !matrix.is_loaded(row, &cols, &self.loaded) {
+            matrix.load(&(row..row + 1), &cols, &mut self.loaded)?;
+        }
+        self.numbers.resize(cols.len(), 0.0);
+        matrix.decode(row, cols, &self.loaded, &mut self.numbers);
+        self.at = Some(wanted);
+        Ok(true)
+    }
+
+    /// Combines the items of a row with the numbers of their groups.
+    fn combine(&self, cols: &Range<usize>, items: &mut [f32], combine: impl Fn(f32, f32) -> f32) {
+        let groups = &self.shared.groups;
+        let first = self.at.as_ref().map_or(0, |(_, cols)| cols.start);
+        if let Some(listed) = &groups.listed_cols {
+            let items = items.iter_mut().zip(&listed[cols.clone()]);
+            items.for_each(|(item, group)| *item = combine(*item, self.numbers[group - first]));
+            return;
+        }
+        if groups.cols == 1 {
+            items.iter_mut().zip(&self.numbers).for_each(|(item, number)| *item = combine(*item, *number));
+            return;
+        }
+        let head = (groups.cols - cols.start % groups.cols).min(items.len());
+        let (head, rest) = items.split_at_mut(head);
+        let all = [head].into_iter().chain(rest.chunks_mut(groups.cols));
+        for (items, number) in all.zip(&self.numbers) {
+            items.iter_mut().for_each(|item| *item = combine(*item, *number));
+        }
+    }
+}
+
+impl QuantizedItems {
+    /// Decodes some rows, or a part of one.
+    fn decode(&self, rows: Range<usize>, cols: Range<usize>, out: &mut [u8]) -> Result<()> {
+        let load = |shared| SharedRow::load(shared, &rows, &cols);
+        let mut codes = LoadedBytes::default();
+        self.codes.load(&rows, &cols, &mut codes)?;
+        let mut scales = load(&self.scales)?;
+        let (mut zeros, mut biases) =
+            (self.zeros.as_ref().map(load).transpose()?, self.biases.as_ref().map(load).transpose()?);
+        let mut items = vec![0.0; cols.len()];
+        for (row, out) in rows.zip(out.chunks_exact_mut(cols.len() * ITEMSIZE)) {
+            self.codes.decode(row, cols.clone(), &codes, &mut items);
+            if let Some(zeros) = &mut zeros {
+                zeros.seek(row, &cols)?;
+                let whole = self.zero;
+                zeros.combine(&cols, &mut items, |item, zero| item - (zero + whole));
+            } else if self.zero != 0.0 {
+                items.iter_mut().for_each(|item| *item -= self.zero);
+            }
+            if scales.seek(row, &cols)? {
+                match self.whole_scale {
+                    WholeScale::None => {}
+                    WholeScale::Times(whole) => scales.numbers.iter_mut().for_each(|scale| *scale *= whole),
+                    WholeScale::DividedBy(whole) => scales.numbers.iter_mut().for_each(|scale| *scale /= whole),
+                }
+            }
+            scales.combine(&cols, &mut items, |item, scale| item * scale);
+            if let Some(biases) = &mut biases {
+                biases.seek(row, &cols)?;
+                biases.combine(&cols, &mut items, |item, bias| item + bias);
+            }
+            let (out, _) = out.as_chunks_mut::<ITEMSIZE>();
+            out.iter_mut().zip(&items).for_each(|(out, item)| *out = item.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    /// Decodes whole items from item `first` on.
+    fn read_items(&self, out: &mut [u8], first: usize) -> Result<()> {
+        let most = if self.costs_requests() { READ_AHEAD / ITEMSIZE } else { PIECE };
+        let (mut rest, mut item) = (out, first);
+        while !rest.is_empty() {
+            let (row, col) = (item / self.cols, item % self.cols);
+            let left = rest.len() / ITEMSIZE;
+            let (rows, cols) = if col > 0 || left < self.cols || self.cols > most {
+                (row..row + 1, col..self.cols.min(col + left.min(most)))
+            } else {
+                (row..row + (left / self.cols).min(most / self.cols), 0..self.cols)
+            };
+            let items = rows.len() * cols.len();
+            let (piece, after) = rest.split_at_mut(items * ITEMSIZE);
+            self.decode(rows, cols, piece)?;
+            (rest, item) = (after, item + items);
+        }
+        Ok(())
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Matrix> {
+        let shared = [Some(&self.scales), self.zeros.as_ref(), self.biases.as_ref()];
+        [&self.codes].into_iter().chain(shared.into_iter().flatten().map(|shared| &shared.matrix))
+    }
+}
+
+impl ReadAt for QuantizedItems {
+    fn size(&self) -> io::Result<u64> {
+        Ok((self.rows * self.cols * ITEMSIZE) as u64)
+    }
+
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        let bytes = UnitBytes { unit: ITEMSIZE, all: self.size()?, costs_requests: self.costs_requests() };
+        bytes.read(out, at, |out, first| self.read_items(out, first))
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        self.parts().try_for_each(|part| part.source().finish())?;
+        Ok(Stamp::Revision(0))
+    }
+
+    fn identity(&self) -> io::Result<Identity> {
+        Ok(self.identity)
+    }
+
+    fn costs_requests(&self) -> bool {
+        self.parts().any(|part| part.source().costs_requests())
+    }
+}

@@ -1,0 +1,340 @@
+//! Outputs that any number of processes make in parts. Until the output is complete, a [record](Ledger) beside it lists
+//! its arguments and finished parts.
+//!
+//! Files are never half written, and the record never claims too much. So any part may be killed, repeated, or run
+//! twice at once, on any machine.
+
+pub mod local;
+
+use std::fmt::Debug;
+use std::fs::File;
+use std::io;
+
+use super::draft::StoreDraft;
+use super::record::Record;
+use super::stage;
+use crate::storage::key_store::{KeyStore, Lock, WritableStore};
+use tensorop_kernels::error::{Context, Result, bail};
+
+const RECORD: &str = "command";
+
+/// Locked by the finishing process.
+const LOCK: &str = "lock";
+
+const DONE: &str = "done";
+
+/// In bytes, far above any command.
+const MAX_RECORD: u64 = 1 << 26;
+
+/// In bytes, for some 40 million units.
+const MAX_LIST: u64 = 1 << 30;
+
+/// An output that is made in parts.
+#[derive(Debug)]
+pub struct Parts<'a> {
+    pub(crate) label: &'a str,
+    pub(crate) beside: String,
+    pub place: Box<dyn PartsPlace + 'a>,
+    pub ledger: Ledger,
+}
+
+/// The place of an output in parts: a disk or a bucket.
+pub trait PartsPlace: Debug {
+    fn is_marked(&self, mark: u64) -> Result<bool>;
+
+    /// Returns whether the values still match the sum in the mark; true without a sum.
+    fn is_as_finished(&self) -> Result<bool>;
+
+    /// Makes an existing output no longer count as finished.
+    fn begin_anew(&self, mark: u64) -> Result<()>;
+
+    /// Begins a part and returns the writer of the record.
+    fn begin(&mut self, part: usize) -> Result<Box<dyn WritableStore>>;
+
+    /// Fails if existing data would be mixed with the output, which is not yet begun.
+    fn check_unbegun(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn store(&self) -> &dyn StoreDraft;
+
+    /// Opens the file of all parts and extends it to `bytes` bytes. Calls `lost` with the length of a shorter file,
+    /// under a lock if possible.
+    fn file(&self, _bytes: u64, _lost: &dyn Fn(u64) -> io::Result<()>) -> io::Result<File> {
+        unreachable!("an output that is one file is on a disk")
+    }
+
+    fn file_length(&self) -> Option<u64> {
+        None
+    }
+
+    /// Gives the output its name and a mark. A process that finds the mark may remove the record.
+    fn publish(&self, mark: u64) -> Result<()>;
+
+    fn forget(&self) -> Result<()>;
+}
+
+/// The arguments and finished parts, in a store that all processes share.
+#[derive(Debug)]
+pub struct Ledger {
+    reader: Box<dyn KeyStore>,
+    writer: Box<dyn WritableStore>,
+    record: Record,
+    done: String,
+}
+
+impl Ledger {
+    pub(crate) fn new(reader: Box<dyn KeyStore>, writer: Box<dyn WritableStore>, record: Record) -> Self {
+        Self { reader, writer, record, done: DONE.to_owned() }
+    }
+
+    /// Puts the hash of the record into the keys: slow processes of a removed record may still write their own keys.
+    pub fn noting_by_record(self) -> Self {
+        let done = format!("{DONE}/{:016x}", self.hash());
+        Self { done, ..self }
+    }
+
+    fn is_begun(&self) -> Result<bool> {
+        Ok(self.reader.size(RECORD)?.is_some())
+    }
+
+    /// Returns false if another process has written a record, which must be equal.
+    fn begin(&self) -> io::Result<bool> {
+        self.writer.put_if_absent(RECORD, self.record.to_string().as_bytes())
+    }
+
+    fn difference(&self) -> Result<Option<String>> {
+        let Some(found) = self.reader.get(RECORD, MAX_RECORD)? else { return Ok(None) };
+        Ok(self.record.difference(&Record::parse(&String::from_utf8_lossy(&found))))
+    }
+
+    fn key(&self, part: usize, what: &str) -> String {
+        format!("{}/{part}{what}", self.done)
+    }
+
+    fn text(&self, part: usize, what: &str, most: u64) -> Option<String> {
+        let text = self.reader.get(&self.key(part, what), most).ok()??;
+        Some(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// A part whose key cannot be read is made again.
+    pub fn is_done(&self, part: usize) -> bool {
+        self.reader.size(&self.key(part, "")).is_ok_and(|size| size.is_some())
+    }
+
+    /// Records a part as done, with the list of its units.
+    pub fn set_done(&self, part: usize, made: &str) -> io::Result<()> {
+        self.writer.put(&self.key(part, ""), made.as_bytes())
+    }
+
+    /// Incomplete if the part is not done, and empty if unreadable, so that units are made again.
+    pub fn made(&self, part: usize) -> String {
+        let text = |what| self.text(part, what, MAX_LIST);
+        text("").or_else(|| text(".made")).unwrap_or_default()
+    }
+
+    /// Records units of an unfinished part.
+    pub fn set_made(&self, part: usize, made: &str) -> io::Result<()> {
+        self.writer.put(&self.key(part, ".made"), made.as_bytes())
+    }
+
+    fn forget(&self, part: usize) -> io::Result<()> {
+        self.writer.remove(&self.key(part, ""))?;
+        self.writer.remove(&self.key(part, ".units"))
+    }
+
+    /// 0 if unreadable, so that all units are made again.
+    pub fn units_done(&self, part: usize) -> usize {
+        self.text(part, ".units", MAX_RECORD).and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+    }
+
+    pub fn set_units_done(&self, part: usize, units: usize) -> io::Result<()> {
+        self.writer.put(&self.key(part, ".units"), units.to_string().as_bytes())
+    }
+
+    /// Locks the output for the finishing process: two processes that exchange names would restore the old output.
+    /// `None` before the first part, or without locks.
+    pub fn lock(&self) -> Option<Lock> {
+        self.reader.lock(LOCK, false).ok()
+    }
+
+    /// The hash is never 0.
+    fn hash(&self) -> u64 {
+        stage::fnv1a(self.record.to_string().as_bytes()).max(1)
+    }
+}
+
+impl<'a> Parts<'a> {
+    /// Returns whether these parts have made the output. Then [`forget`](PartsPlace::forget) may remove the rest.
+    pub fn is_finished(&self) -> Result<bool> {
+        self.compare()?;
+        self.place.is_marked(self.ledger.hash())
+    }
+
+    /// Discards the parts.
+    pub fn restart(&self) -> Result<()> {
+        self.place.begin_anew(self.ledger.hash())?;
+        self.place.forget()
+    }
+
+    /// Begins or joins the output, and removes the remains of a killed process of the same part.
+    pub fn begin(&mut self, part: usize) -> Result<()> {
+        let failed = format!("{}: cannot be written", self.beside);
+        self.ledger.writer = self.place.begin(part).with_context(|| failed.clone())?;
+        if !self.ledger.is_begun()? {
+            // Another process may have begun since the first check.
+            let stands = self.place.check_unbegun();
+            if stands.is_err() && !self.ledger.is_begun()? {
+                return stands;
+            }
+            self.ledger.begin().with_context(|| failed)?;
+        }
+        self.compare()
+    }
+
+    /// Fails if the output in progress has another record.
+    fn compare(&self) -> Result<()> {
+        let differing = self.ledger.difference();
+        let differing = differing.with_context(|| format!("{}/{RECORD}", self.beside))?;
+        let Some(differing) = differing else { return Ok(()) };
+        bail!("{}: {differing}: --restart begins anew", self.label)
+    }
+
+    /// Opens the file of all parts. If it is shorter than `bytes`, the parts that `beyond` returns for its length are
+    /// first recorded as not done: in the grown file, lost data look like zeros.
+    pub fn file(&self, bytes: u64, beyond: impl Fn(u64) -> Vec<usize>) -> io::Result<File> {
+        self.place.file(bytes, &|length| beyond(length).into_iter().try_for_each(|part| self.ledger.forget(part)))
+    }
+
+    /// Gives the output its name and removes the rest.
+    pub fn finish(&self, lock: Option<Lock>) -> Result<()> {
+        self.place.publish(self.ledger.hash())?;
+        // Windows does not remove a folder with an open file.
+        drop(lock);
+        self.place.forget().with_context(|| format!("{}: cannot be removed", self.beside))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::storage::memory_store::MemoryStore;
+    use crate::storage::targets::target::Target;
+
+    fn parts(folder: &Path, is_folder: bool, check: impl Fn(&Parts<'_>, &dyn Fn() -> Vec<String>)) {
+        let name = folder.join("out");
+        let target = match is_folder {
+            true => Target::resolve_folder(&name, "out".to_owned(), false, &["c/0"]),
+            false => Target::resolve(&name, "out".to_owned(), false),
+        };
+        let target = target.expect("a target");
+        let mut parts = target.parts(Record::parse("one\ntwo\n")).expect("parts");
+        parts.begin(1).expect("begun");
+        match is_folder {
+            true => parts.place.store().put("c/0", b"new").expect("put"),
+            false => {
+                parts.file(3, |_| vec![]).and_then(|mut file| io::Write::write_all(&mut file, b"new")).expect("written")
+            }
+        }
+        parts.ledger.set_done(1, "").expect("done");
+        check(&parts, &|| {
+            let names = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+            names.map(|name| name.to_string_lossy().into_owned()).filter(|name| name.starts_with('.')).collect()
+        });
+    }
+
+    fn each(each: impl Fn(&Path, bool)) {
+        for (is_folder, is_old) in [(false, false), (false, true), (true, false), (true, true)] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let old = folder.path().join("out");
+            match (is_folder, is_old) {
+                (_, false) => {}
+                (false, true) => fs::write(old, "old").expect("written"),
+                (true, true) => {
+                    fs::create_dir_all(old.join("c"))
+                        .and_then(|()| fs::write(old.join("c/0"), "old"))
+                        .expect("written");
+                }
+            }
+            each(folder.path(), is_folder);
+        }
+    }
+
+    fn content(folder: &Path, is_folder: bool) -> String {
+        let out = folder.join("out");
+        fs::read_to_string(if is_folder { out.join("c/0") } else { out }).expect("a file")
+    }
+
+    #[test]
+    fn records_in_memory() {
+        let store = MemoryStore::default();
+        let ledger =
+            |record: &str| Ledger::new(Box::new(store.clone()), Box::new(store.clone()), Record::parse(record));
+        let (first, same, other) = (ledger("one\ntwo\n"), ledger("one\ntwo\n"), ledger("one\nthree\n"));
+        assert_eq!(first.difference().expect("nothing is there"), None);
+        assert!(first.lock().is_none());
+        store.put(LOCK, b"").expect("written");
+        for ledger in [&first, &same, &other] {
+            ledger.begin().expect("begun");
+        }
+        assert_eq!(same.difference().expect("read"), None);
+        assert!(same.lock().is_some());
+        let differing = |ledger: &Ledger| ledger.difference().expect("read").expect("a difference");
+        assert_eq!(differing(&other), "begun with two, now without");
+        assert_eq!(differing(&ledger("one\n")), "begun with two, now without");
+        assert!(first.hash() == same.hash() && first.hash() != other.hash());
+        first.set_done(3, "").and_then(|()| first.set_units_done(4, 17)).expect("written");
+        assert_eq!([2, 3].map(|part| same.is_done(part)), [false, true]);
+        assert_eq!([3, 4].map(|part| same.units_done(part)), [0, 17]);
+        assert_eq!(store.keys(), ["command", "done/3", "done/4.units", "lock"]);
+        store.put("done/4.units", b"nonsense").expect("written");
+        assert_eq!(same.units_done(4), 0);
+    }
+
+    #[test]
+    fn who_is_late_leaves_nothing() {
+        each(|folder, is_folder| {
+            parts(folder, is_folder, |parts, hidden| {
+                assert!(!parts.is_finished().expect("the same"));
+                parts.finish(parts.ledger.lock()).expect("finished");
+                assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));
+                let ledger = &parts.ledger;
+                assert!(ledger.set_units_done(2, 1).is_err() && ledger.set_done(2, "").is_err());
+                assert!(parts.file(3, |_| vec![]).is_err());
+                assert!(parts.place.store().put("c/1", b"late").is_err() && ledger.lock().is_none());
+                assert!(parts.finish(None).is_err());
+                assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));
+                assert!(parts.is_finished().expect("the same"));
+            });
+        });
+    }
+
+    #[test]
+    fn who_finishes_may_be_killed() {
+        each(|folder, is_folder| {
+            parts(folder, is_folder, |parts, hidden| {
+                parts.place.publish(parts.ledger.hash()).expect("in its place");
+                fs::create_dir_all(folder.join(".out.tensorop.gone/done")).expect("a folder");
+                assert!(parts.is_finished().expect("the same") && !hidden().is_empty());
+                parts.place.forget().expect("removed");
+                assert_eq!((content(folder, is_folder), hidden()), ("new".to_owned(), vec![]));
+            });
+        });
+    }
+
+    #[test]
+    fn what_others_made_has_no_mark() {
+        each(|folder, is_folder| {
+            parts(folder, is_folder, |parts, hidden| {
+                let changed = || fs::metadata(folder.join("out")).and_then(|found| found.modified()).ok();
+                let before = changed();
+                parts.restart().expect("forgotten");
+                assert_eq!((hidden(), changed()), (vec![], before));
+                assert!(!parts.is_finished().expect("the same"));
+            });
+        });
+    }
+}

@@ -1,0 +1,315 @@
+//! Splits CSV and TSV into cells.
+
+use std::fmt;
+use std::io::Read;
+
+use csv::{Position, ReaderBuilder, StringRecord};
+
+use super::delimiter::{Delimiter, TableOptions, single_blanks};
+use super::leaf::{Leaf, Nested, short};
+use super::lists;
+use tensorop_kernels::error::{Advice, Error, Result, Subject};
+use tensorop_kernels::item::dtype::{DType, Kind};
+use tensorop_kernels::item::parse::{self, Misfit};
+use tensorop_kernels::memory::{self, OutOfMemory};
+
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    pub(crate) delimiter: u8,
+    pub(crate) name: &'static str,
+}
+
+impl Dialect {
+    pub(crate) const CSV: Self = Self { delimiter: b',', name: "CSV" };
+    pub(crate) const TSV: Self = Self { delimiter: b'\t', name: "TSV" };
+}
+
+pub(crate) fn holds(dtype: &DType) -> bool {
+    lists::holds(dtype) && !matches!(dtype.kind(), Kind::Complex64 | Kind::Complex128)
+}
+
+/// Precedes the text, because the parser drops a byte order mark at the very beginning.
+const BEGIN: &[u8] = b"\n";
+
+/// If this line after the text is not a row, a quote is open.
+const END: &[u8] = b"\n\x1e\n";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    Values,
+    /// Even if they look like numbers.
+    Strings,
+    /// Like `Values`, but four digits are a year.
+    Dates,
+}
+
+/// At least one cell, in rows of equal length.
+#[derive(Clone, Debug)]
+pub(crate) struct Cells {
+    subject: Subject,
+    pub(crate) dialect: Dialect,
+    delimiter: Delimiter,
+    text: String,
+    /// Offsets in `text`.
+    ends: Vec<usize>,
+    columns: usize,
+    /// Row and line of the first row, and of each row after skipped or multi-line text.
+    lines: Vec<(usize, usize)>,
+}
+
+impl Cells {
+    /// Errors name the line.
+    pub(crate) fn read(text: &[u8], dialect: Dialect, table: &TableOptions, subject: Subject) -> Result<Self> {
+        let (skip_rows, missing) = (table.skip_rows, table.missing.as_deref());
+        let delimiter = table.delimiter.unwrap_or(Delimiter::One(dialect.delimiter));
+        let error = |message: String| Error::new(subject, message);
+        let bytes = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        let refuse = |at: usize, what: &str| error(format!("{what} in line {}", 1 + line_ends(&bytes[..at])));
+        let text = str::from_utf8(bytes).map_err(|error| refuse(error.valid_up_to(), "invalid UTF-8"))?;
+        if let Some(at) = text.find('\0') {
+            return Err(refuse(at, "a NUL byte"));
+        }
+        // A text of fewer lines leaves nothing.
+        let rest = (0..skip_rows).try_fold(bytes, |rest, _| after_line(rest)).unwrap_or_default();
+        let skipped = line_ends(&bytes[..bytes.len() - rest.len()]);
+        let single;
+        let rest = match delimiter {
+            Delimiter::One(_) => rest,
+            Delimiter::Blanks => {
+                single = single_blanks(rest).map_err(|refused| error(refused.into()))?;
+                &single
+            }
+        };
+        let (text, ends, lines) = (String::new(), Vec::new(), Vec::new());
+        let mut cells = Self { subject, dialect, delimiter, text, ends, columns: 0, lines };
+        let mut reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(delimiter.byte())
+            .from_reader(BEGIN.chain(rest).chain(END));
+        // `BEGIN` is part of the first row.
+        let place = |position: &Position| (position.byte() as usize).saturating_sub(BEGIN.len());
+        let mut record = StringRecord::new();
+        let (mut line, mut counted) = (1 + skipped, 0);
+        while reader.read_record(&mut record).map_err(|why| error(why.to_string()))? {
+            let begin = place(record.position().expect("a record that was read has a position")).min(rest.len());
+            // The parser counts preceding blank lines as part of a row.
+            let begin = begin + rest[begin..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+            line += line_ends(&rest[counted..begin]);
+            counted = begin;
+            if begin == rest.len() {
+                break;
+            }
+            if place(reader.position()) > rest.len() + 1 {
+                return Err(error(format!("line {line}: a quote is not closed")));
+            }
+            if cells.columns == 0 {
+                cells.columns = record.len();
+            } else if cells.columns != record.len() {
+                return Err(cells.ragged(record.len(), line));
+            }
+            cells.push(&record, missing, line).map_err(|refused| error(refused.into()))?;
+        }
+        match cells.columns {
+            0 => Err(error(format!("holds no cells{}", if skip_rows > 0 { " after the lines left out" } else { "" }))),
+            _ => Ok(cells),
+        }
+    }
+
+    fn push(&mut self, record: &StringRecord, missing: Option<&str>, line: usize) -> Result<(), OutOfMemory> {
+        let row = self.rows();
+        if row == 0 || self.line(row) != line {
+            memory::push(&mut self.lines, (row, line))?;
+        }
+        for cell in record {
+            let cell = missing.filter(|_| is_missing(cell)).unwrap_or(cell);
+            if self.text.try_reserve(cell.len()).is_err() {
+                return Err(OutOfMemory(self.text.len() + cell.len()));
+            }
+            self.text.push_str(cell);
+            memory::push(&mut self.ends, self.text.len())?;
+        }
+        Ok(())
+    }
+
+    fn ragged(&self, found: usize, line: usize) -> Error {
+        let (columns, first) = (self.columns, self.line(0));
+        let cells = if found == 1 { "1 cell".to_owned() } else { format!("{found} cells") };
+        let at = columns.min(found) + 1;
+        let message = format!("line {line} column {at}: a row of {cells}, line {first} has {columns}");
+        // A title looks like a row of one cell.
+        let is_title = self.rows() == 1 && self.iter().all(is_word);
+        self.refused(message, is_title.then(|| line - 1))
+    }
+
+    fn refused(&self, message: String, heading: Option<usize>) -> Error {
+        let error = Error::new(self.subject, message);
+        match heading {
+            None => error,
+            Some(rows) => error.advising(Advice::SkipRows(rows)),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len() + self.ends.len()
+    }
+
+    fn rows(&self) -> usize {
+        self.ends.len() / self.columns
+    }
+
+    fn line(&self, row: usize) -> usize {
+        let after = self.lines.partition_point(|(first, _)| *first <= row);
+        // The list begins with row 0.
+        let (first, line) = self.lines[after - 1];
+        line + (row - first)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let mut begin = 0;
+        self.ends.iter().map(move |&end| &self.text[std::mem::replace(&mut begin, end)..end])
+    }
+
+    pub(crate) fn positioned(&self, item: usize, message: impl fmt::Display) -> String {
+        format!("line {} column {}: {message}", self.line(item / self.columns), item % self.columns + 1)
+    }
+
+    /// A single column is one axis. For words among numbers, the error is about the first word.
+    pub(crate) fn walk<'s>(
+        &'s self,
+        reading: Reading,
+        mut leaf: impl FnMut(Leaf<'s>) -> Result<(), String>,
+    ) -> Result<Nested> {
+        for (n, cell) in self.iter().enumerate() {
+            if let Err(message) = leaf(scalar(cell, reading)) {
+                let explained = match reading {
+                    Reading::Values => self.word_among_numbers().or_else(|| self.undivided()),
+                    Reading::Strings | Reading::Dates => None,
+                };
+                return Err(explained.unwrap_or_else(|| self.refused(self.positioned(n, message), None)));
+            }
+        }
+        let dims = if self.columns == 1 { vec![self.rows()] } else { vec![self.rows(), self.columns] };
+        Ok(Nested { dims, has_leaves: true })
+    }
+
+    /// The error for strings that another delimiter splits into equally many numbers, possibly below headings.
+    pub(crate) fn undivided(&self) -> Option<Error> {
+        if !self.iter().all(is_word) {
+            return None;
+        }
+        let usual = Delimiter::USUAL.into_iter().filter(|other| *other != self.delimiter);
+        let (delimiter, has_headings) = usual.filter_map(|other| Some((other, self.has_headings_by(other)?))).next()?;
+        let delimiter = delimiter.character();
+        let first = self.iter().next().expect("a table has cells");
+        let cells = format!("all cells are strings such as {}", short(first));
+        let message = self.positioned(0, format!("{cells}, which {delimiter:?} would divide into numbers"));
+        let skip = if has_headings { self.line(1) - 1 } else { 0 };
+        Some(Error::new(self.subject, message).advising(Advice::DelimitBy { delimiter, skip }))
+    }
+
+    /// `None` unless the delimiter splits all rows, except headings, into equally many numbers.
+    fn has_headings_by(&self, delimiter: Delimiter) -> Option<bool> {
+        let (mut count, mut has_headings) = (0, false);
+        for row in 0..self.rows() {
+            let begin = (row * self.columns).checked_sub(1).map_or(0, |last| self.ends[last]);
+            let cells = (0..self.columns).scan(begin, |begin, column| {
+                let end = self.ends[row * self.columns + column];
+                Some(&self.text[std::mem::replace(begin, end)..end])
+            });
+            let text = cells.collect::<Vec<_>>().join(self.delimiter.character().encode_utf8(&mut [0; 4]));
+            let (mut parts, mut words) = (0, 0);
+            for part in delimiter.split(&text) {
+                parts += 1;
+                words += usize::from(is_word(part) && !is_missing(part));
+            }
+            has_headings |= row == 0 && words > 0;
+            if row == 0 {
+                count = parts;
+            }
+            if parts < 2 || parts != count || words > 0 && (row > 0 || self.rows() == 1) {
+                return None;
+            }
+        }
+        Some(has_headings)
+    }
+
+    /// Strings in the first row may be headings.
+    fn word_among_numbers(&self) -> Option<Error> {
+        let is_number = |cell| matches!(scalar(cell, Reading::Values), Leaf::Number(_) | Leaf::Special(_));
+        let (word, cell) = self.iter().enumerate().find(|(_, cell)| is_word(cell))?;
+        self.iter().find(|cell| is_number(cell))?;
+        let mut second = self.iter().skip(self.columns).take(self.columns);
+        let mut first = self.iter().take(self.columns);
+        let is_void = is_missing(cell) && !first.any(|cell| is_word(cell) && !is_missing(cell));
+        let heading = !is_void && word < self.columns && self.rows() > 1 && !second.any(is_word);
+        let what = if cell.is_empty() { "an empty cell".to_owned() } else { format!("{} is a string", short(cell)) };
+        let message = self.positioned(word, format!("{what}, among numbers"));
+        let skip = if heading { self.line(1) - 1 } else { 0 };
+        let advice = if is_void { Advice::ReadMissing } else { Advice::ReadStrings { skip } };
+        Some(Error::new(self.subject, message).advising(advice))
+    }
+}
+
+/// Line feeds, and carriage returns without a line feed.
+fn line_ends(text: &[u8]) -> usize {
+    let feeds = text.iter().filter(|&&byte| byte == b'\n').count();
+    let returns = text.iter().enumerate().filter(|&(at, &byte)| byte == b'\r' && text.get(at + 1) != Some(&b'\n'));
+    feeds + returns.count()
+}
+
+fn after_line(text: &[u8]) -> Option<&[u8]> {
+    let end = text.iter().position(|byte| matches!(byte, b'\n' | b'\r'))?;
+    let len = if text[end..].starts_with(b"\r\n") { 2 } else { 1 };
+    Some(&text[end + len..])
+}
+
+fn scalar(cell: &str, reading: Reading) -> Leaf<'_> {
+    let trimmed = cell.trim_matches([' ', '\t']);
+    match reading {
+        Reading::Strings => Leaf::Text(cell),
+        Reading::Dates if trimmed.len() == 4 && trimmed.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Leaf::Text(trimmed)
+        }
+        Reading::Dates | Reading::Values if is_number(trimmed) => Leaf::Number(trimmed),
+        Reading::Dates => Leaf::Text(trimmed),
+        Reading::Values => special(trimmed).unwrap_or(Leaf::Text(cell)),
+    }
+}
+
+/// Like the float parser, which also accepts a leading `+` or `.`.
+fn is_number(text: &str) -> bool {
+    match text.bytes().position(|byte| !byte.is_ascii_digit()) {
+        // Rejects most words without parsing.
+        Some(0) if !text.starts_with(['+', '-', '.']) => false,
+        Some(_) => parse::parse_f64(text) != Err(Misfit::Malformed),
+        // Most numbers are digits alone.
+        None => !text.is_empty(),
+    }
+}
+
+/// Empty, or a usual name in any case.
+fn is_missing(cell: &str) -> bool {
+    let cell = cell.trim_matches([' ', '\t']);
+    let names = ["", "na", "n/a", "null", "nan", "+nan", "-nan"];
+    cell.len() <= 4 && names.iter().any(|name| cell.eq_ignore_ascii_case(name))
+}
+
+fn is_word(cell: &str) -> bool {
+    matches!(scalar(cell, Reading::Values), Leaf::Text(_))
+}
+
+fn special(text: &str) -> Option<Leaf<'static>> {
+    let is = |names: &[&str]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
+    // Most cells are longer.
+    match text.len() {
+        3..=9 if is(&["nan", "+nan", "-nan"]) => Some(Leaf::Special("NaN")),
+        3..=9 if is(&["inf", "+inf", "infinity", "+infinity"]) => Some(Leaf::Special("Infinity")),
+        3..=9 if is(&["-inf", "-infinity"]) => Some(Leaf::Special("-Infinity")),
+        4 if is(&["true"]) => Some(Leaf::Bool(true)),
+        5 if is(&["false"]) => Some(Leaf::Bool(false)),
+        _ => None,
+    }
+}

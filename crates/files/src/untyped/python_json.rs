@@ -1,0 +1,223 @@
+//! JSON as Python writes it: non-finite floats are the bare words `NaN`, `Infinity` and `-Infinity`, and a byte order
+//! mark may come first. Values are slices of the text, so that copies keep the words. The parser sees a number of the
+//! same length for each word, so that positions stay equal.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+const WORDS: [(&str, &str); 3] = [("NaN", "0.0"), ("Infinity", "0.000000"), ("-Infinity", "-0.000000")];
+
+const MARK: &str = "\u{feff}";
+
+/// Returns a text without its byte order mark.
+pub fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(MARK.as_bytes()).unwrap_or(text)
+}
+
+fn with_words<'a>(text: &'a str, replaced: impl Fn(&'static str, &'static str) -> Cow<'static, str>) -> Cow<'a, str> {
+    // a search is faster than the loop
+    if !text.contains(WORDS[0].0) && !text.contains(WORDS[1].0) {
+        return Cow::Borrowed(text);
+    }
+    let bytes = text.as_bytes();
+    let is_of_word = |at: Option<usize>| {
+        let byte = at.and_then(|at| bytes.get(at)).copied().unwrap_or_default();
+        byte.is_ascii_alphanumeric() || b"_.+-".contains(&byte) || !byte.is_ascii()
+    };
+    let (mut out, mut copied, mut at, mut in_string) = (String::with_capacity(text.len()), 0, 0, false);
+    while at < bytes.len() {
+        match bytes[at] {
+            // an escaped quote does not end the string
+            b'\\' if in_string => at += 1,
+            b'"' => in_string = !in_string,
+            b'N' | b'I' | b'-' if !in_string => {
+                let found = WORDS.iter().find(|(word, _)| bytes[at..].starts_with(word.as_bytes()));
+                let whole =
+                    |(word, _): &&(&str, &str)| !is_of_word(at.checked_sub(1)) && !is_of_word(Some(at + word.len()));
+                if let Some((word, number)) = found.filter(whole) {
+                    out.push_str(&text[copied..at]);
+                    out.push_str(&replaced(word, number));
+                    at += word.len();
+                    copied = at;
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    out.push_str(&text[copied..]);
+    Cow::Owned(out)
+}
+
+/// Returns JSON with the words as strings.
+pub fn quoted(text: &str) -> Cow<'_, str> {
+    with_words(text, |word, _| format!("\"{word}\"").into())
+}
+
+/// Returns JSON for comparisons: a word equals no number or string.
+pub fn comparable(text: &str) -> Cow<'_, str> {
+    with_words(text, |word, _| format!("{{\"number\": \"{word}\"}}").into())
+}
+
+fn masked(text: &str) -> Cow<'_, str> {
+    with_words(text, |_, number| number.into())
+}
+
+/// `raw` is a slice of the `masked` text.
+fn slice<'a>(text: &'a str, masked: &str, raw: &RawValue) -> &'a str {
+    let at = raw.get().as_ptr().addr() - masked.as_ptr().addr();
+    &text[at..at + raw.get().len()]
+}
+
+/// Returns an object's values by key; the last of equal keys wins.
+///
+/// # Errors
+/// The text is not an object.
+pub fn object(text: &str) -> serde_json::Result<BTreeMap<String, &str>> {
+    let masked = masked(text);
+    let values = serde_json::from_str::<BTreeMap<String, &RawValue>>(&masked)?;
+    Ok(values.into_iter().map(|(key, raw)| (key, slice(text, &masked, raw))).collect())
+}
+
+/// Returns a list's values.
+///
+/// # Errors
+/// The text is not a list.
+pub fn list(text: &str) -> serde_json::Result<Vec<&str>> {
+    let masked = masked(text);
+    let values = serde_json::from_str::<Vec<&RawValue>>(&masked)?;
+    Ok(values.into_iter().map(|raw| slice(text, &masked, raw)).collect())
+}
+
+/// Returns a single value without blanks around it.
+///
+/// # Errors
+/// The text is not a single value.
+pub fn value(text: &str) -> serde_json::Result<&str> {
+    let masked = masked(text);
+    let raw = serde_json::from_str::<&RawValue>(&masked)?;
+    Ok(slice(text, &masked, raw))
+}
+
+/// Returns the text of an object with these values.
+pub fn object_text<'a>(values: impl IntoIterator<Item = (&'a String, &'a &'a str)>) -> String {
+    let entry = |(key, value): (&String, &&str)| format!("{}:{value}", serde_json::Value::from(key.as_str()));
+    format!("{{{}}}", values.into_iter().map(entry).collect::<Vec<_>>().join(","))
+}
+
+/// Removes white space between values.
+pub fn compact(text: &str) -> String {
+    let (mut out, mut in_string, mut escaped) = (String::with_capacity(text.len()), false, false);
+    for c in text.chars() {
+        in_string ^= c == '"' && !escaped;
+        escaped = in_string && c == '\\' && !escaped;
+        if in_string || !c.is_ascii_whitespace() {
+            out.push(c);
+        }
+    }
+    out
+}
+
+pub(crate) trait FromObject<'de>: Sized {
+    const EXPECTED: &'static str;
+
+    fn read<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
+}
+
+/// An object that is read key by key, to detect duplicate keys and keep their order.
+///
+/// A derived `Deserialize` would also accept a list of fields, and maps keep the last of two equal keys.
+pub(crate) struct JsonObject<T>(pub T);
+
+impl<'de, T: FromObject<'de>> Deserialize<'de> for JsonObject<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor(PhantomData)).map(Self)
+    }
+}
+
+/// The error may quote several lines of the file.
+pub(crate) fn one_line(error: &impl fmt::Display) -> String {
+    error.to_string().replace(char::is_control, " ")
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: FromObject<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::read(map)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_become_values_of_json() {
+        let rows = [
+            ("NaN", Some(r#""NaN""#)),
+            (" [NaN,-Infinity , Infinity]", Some(r#" ["NaN","-Infinity" , "Infinity"]"#)),
+            (r#"{"NaN": "NaN", "a\"Infinity": -1}"#, Some(r#"{"NaN": "NaN", "a\"Infinity": -1}"#)),
+            (r#"{"a": "\\", "b": NaN}"#, Some(r#"{"a": "\\", "b": "NaN"}"#)),
+            (r#"["\\\"", NaN]"#, Some(r#"["\\\"", "NaN"]"#)),
+            ("1NaN", None),
+            ("[NaN1]", None),
+            ("NaNNaN", None),
+            ("--Infinity", None),
+            ("+Infinity", None),
+            ("1.NaN", None),
+            ("nan", None),
+            ("-NaN", None),
+            ("éNaN", None),
+            ("[\"NaN", None),
+            ("\"\\", None),
+            ("", None),
+        ];
+        assert!(value("{NaN: 1}").is_err(), "a key is a string");
+        for (text, expected) in rows {
+            let parsed = value(text).ok();
+            assert_eq!(parsed, expected.map(|_| text.trim()), "{text}");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&quoted(text)).is_ok(), expected.is_some(), "{text}");
+            if let Some(expected) = expected {
+                assert_eq!(quoted(text), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn texts_of_values_are_kept() {
+        let text = r#"{"a": NaN, "b": [1e3, -Infinity], "é": {"x": "NaN"}, "a": 1.50}"#;
+        let found = object(text).expect("an object");
+        let values = [("a", "1.50"), ("b", "[1e3, -Infinity]"), ("é", r#"{"x": "NaN"}"#)];
+        assert_eq!(found.iter().map(|(key, value)| (key.as_str(), *value)).collect::<Vec<_>>(), values);
+        assert_eq!(list(found["b"]).expect("a list"), ["1e3", "-Infinity"]);
+        assert_eq!(object_text(&found), r#"{"a":1.50,"b":[1e3, -Infinity],"é":{"x": "NaN"}}"#);
+        assert_eq!(compact("{ \"a b\" :\n [ NaN , 1 ] }"), r#"{"a b":[NaN,1]}"#);
+        let error = object("{\"a\": -Infinity,\n \"b\": Infinity Infinity}").expect_err("no object");
+        assert_eq!((error.line(), error.column()), (2, 16));
+    }
+
+    #[test]
+    fn words_differ_from_strings_and_numbers() {
+        let texts = ["NaN", "Infinity", "-Infinity", r#""NaN""#, "0.0", "null"];
+        for (n, one) in texts.iter().enumerate() {
+            for (m, other) in texts.iter().enumerate() {
+                let [one, other] =
+                    [one, other].map(|text| serde_json::from_str::<serde_json::Value>(&comparable(text)));
+                assert_eq!(one.expect("JSON") == other.expect("JSON"), n == m);
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Divides tensors among several safetensors files and writes their index, as `huggingface_hub`'s
+//! `split_torch_state_dict_into_shards` does.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::OutputTensor;
+use crate::formats::index;
+use crate::formats::safetensors::bytes_of_shape;
+use crate::opening::table::Format;
+use crate::storage::read_at::Identity;
+use tensorop_kernels::error::Result;
+
+/// The default bytes of items in a shard.
+pub const MAX_BYTES: u64 = 5_000_000_000;
+
+/// A file of a sharded output.
+#[derive(Debug)]
+pub struct Shard {
+    /// Relative to the index.
+    pub name: String,
+    /// In input order.
+    pub tensors: Vec<OutputTensor>,
+}
+
+/// A sharded output.
+#[derive(Debug)]
+pub struct Divided {
+    pub shards: Vec<Shard>,
+    pub index: String,
+}
+
+/// Divides named tensors into shards of at most `most` bytes of items; a larger tensor has its own.
+///
+/// # Errors
+/// The items of a tensor do not fill their bytes.
+pub fn divide(tensors: Vec<OutputTensor>, stem: &str, most: u64) -> Result<Divided> {
+    let (mut shards, mut current, mut filled, mut total) = (Vec::new(), Vec::new(), 0, 0);
+    for tensor in tensors {
+        let meta = tensor.meta(Format::SAFETENSORS);
+        let bytes = bytes_of_shape(&meta.dtype, &meta.shape)?;
+        total += u128::from(bytes);
+        if bytes > most {
+            shards.push(vec![tensor]);
+            continue;
+        }
+        if filled + u128::from(bytes) > u128::from(most) {
+            shards.push(std::mem::take(&mut current));
+            filled = 0;
+        }
+        current.push(tensor);
+        filled += u128::from(bytes);
+    }
+    if !current.is_empty() || shards.is_empty() {
+        shards.push(current);
+    }
+    let of = shards.len();
+    let name = |n: usize| match of {
+        1 => format!("{stem}.safetensors"),
+        of => format!("{stem}-{:05}-of-{of:05}.safetensors", n + 1),
+    };
+    let shards: Vec<_> = shards.into_iter().enumerate().map(|(n, tensors)| Shard { name: name(n), tensors }).collect();
+    let rows = shards.iter().flat_map(|shard| shard.tensors.iter().map(|tensor| (tensor, &shard.name)));
+    let rows = rows.map(|(tensor, file)| {
+        let tensor = tensor.name.as_deref().unwrap_or_default();
+        format!("\n    {}: {}", ascii_json(tensor), ascii_json(file))
+    });
+    let rows = rows.collect::<Vec<_>>().join(",");
+    let map = if rows.is_empty() { "{}".to_owned() } else { format!("{{{rows}\n  }}") };
+    let index = format!("{{\n  \"metadata\": {{\n    \"total_size\": {total}\n  }},\n  \"weight_map\": {map}\n}}");
+    Ok(Divided { shards, index })
+}
+
+fn ascii_json(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    let mut out = String::with_capacity(quoted.len());
+    for c in quoted.chars() {
+        match c {
+            c if c.is_ascii() => out.push(c),
+            c => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}"))),
+        }
+    }
+    out
+}
+
+/// An index to be replaced.
+#[derive(Debug, Default)]
+pub struct OldIndex {
+    pub tensors: Vec<String>,
+    files: Vec<String>,
+}
+
+impl OldIndex {
+    /// Reads an index; `None` if it is missing or invalid.
+    pub fn read(path: &Path) -> Option<Self> {
+        let (tensors, files) = index::listed(&fs::read(path).ok()?)?;
+        Some(Self { tensors, files })
+    }
+
+    /// Returns existing shards that `divided` does not replace.
+    pub fn left(&self, path: &Path, divided: &Divided) -> Vec<String> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let is_new = |name: &String| divided.shards.iter().any(|shard| shard.name == *name);
+        self.files.iter().filter(|name| folder.join(name).is_file() && !is_new(name)).cloned().collect()
+    }
+
+    /// Returns whether the index names a file.
+    pub fn has_file(&self, name: &str) -> bool {
+        self.files.iter().any(|own| own == name)
+    }
+
+    /// Returns the tensors in a shard that the index does not list.
+    pub fn unlisted_in(&self, path: &Path, file: &str) -> Vec<String> {
+        let listed: HashSet<&String> = self.tensors.iter().collect();
+        let names = index::names_in(&path.with_file_name(file)).unwrap_or_default();
+        names.into_iter().filter(|name| !listed.contains(name)).collect()
+    }
+
+    /// Removes from `files`, and returns, the shards that no other index names.
+    pub fn removable(&self, path: &Path, files: &mut Vec<String>) -> Vec<String> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let is_other = |other: &PathBuf| index::stem(other).is_some() && other.file_name() != path.file_name();
+        let others = entries.map(|entry| entry.path()).filter(is_other);
+        let named: HashSet<_> = others.filter_map(|other| Self::read(&other)).flat_map(|other| other.files).collect();
+        let is_shard = |name: &String| !named.contains(name) && index::names_in(&folder.join(name)).is_some();
+        files.extract_if(.., |name| is_shard(name)).collect()
+    }
+
+    /// Returns the tensors in all readable shards.
+    pub fn tensors_of_files(&self, path: &Path) -> Vec<String> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        self.files.iter().filter_map(|name| index::names_in(&folder.join(name))).flatten().collect()
+    }
+
+    /// Returns whether `file` is a shard.
+    pub fn names_file(&self, path: &Path, file: Identity) -> bool {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut found = self.files.iter().filter_map(|name| fs::metadata(folder.join(name)).ok());
+        found.any(|metadata| Identity::from_metadata(&metadata) == file)
+    }
+
+    /// Returns the item bytes of the largest of several shards.
+    pub fn largest(&self, path: &Path) -> Option<u64> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let sizes = self.files.iter().map(|name| index::bytes_of_items(&folder.join(name)));
+        sizes.flatten().max().filter(|_| self.files.len() > 1)
+    }
+}
+
+/// Returns the path of a shard.
+pub fn path_of(index: &Path, shard: &Shard) -> PathBuf {
+    index.with_file_name(&shard.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operators::fill::Limits;
+    use crate::storage::source::Source;
+    use tensorop_kernels::item::tensor::Tensor;
+
+    #[test]
+    fn as_hugging_face_divides() {
+        type Row<'a> = (&'a [usize], u64, &'a [&'a [usize]]);
+        let rows: [Row<'_>; 6] = [
+            (&[6, 6, 2, 6, 2, 2], 10, &[&[0], &[1, 2], &[3, 4, 5]]),
+            (&[3, 20, 3], 10, &[&[1], &[0, 2]]),
+            (&[5, 5, 1], 10, &[&[0, 1], &[2]]),
+            (&[20], 10, &[&[0]]),
+            (&[0, 0], 1, &[&[0, 1]]),
+            (&[], 10, &[&[]]),
+        ];
+        for (sizes, most, expected) in rows {
+            let tensor = |(n, &size): (usize, &usize)| {
+                let tensor =
+                    Tensor::new(tensorop_kernels::DType::parse("int8").expect("a dtype"), vec![size], vec![0; size])
+                        .expect("a tensor");
+                let tensor = OutputTensor::copy(Source::memory(tensor, "data".to_owned()), Limits::default());
+                OutputTensor { name: Some(n.to_string()), ..tensor }
+            };
+            let divided = divide(sizes.iter().enumerate().map(tensor).collect(), "m", most).expect("shards");
+            let names = |shard: &Shard| shard.tensors.iter().filter_map(|w| w.name.as_ref()?.parse().ok()).collect();
+            let found: Vec<Vec<usize>> = divided.shards.iter().map(names).collect();
+            assert_eq!(found, expected, "{sizes:?}");
+        }
+    }
+}
