@@ -13,8 +13,8 @@ use clap::{Arg, Args, Command, ValueHint};
 use clap_complete::Shell;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, complete};
 
-use super::io::{Io, Outcome};
 use super::options::SHELTER;
+use super::process::io::{Io, Outcome};
 use crate::container::name_filter::NameFilter;
 use crate::opening::collection;
 use crate::opening::input::{Input, OpenOptions};

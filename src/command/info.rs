@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex};
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
 
-use super::asked::{AskedDTypes, Reinterpret};
-use super::dry_run::Report;
-use super::failures::Failures;
-use super::io::{Io, Outcome, Run, complain, note};
-use super::member::Member;
 use super::messages::{counted, made_up, reason};
-use super::meter::Meter;
+use super::operands::dtype_option::{AskedDTypes, Reinterpret};
+use super::operands::member::Member;
+use super::operands::operand_reader::{OpenMode, OperandReader};
+use super::operands::unreadable::Failures;
 use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{
     FILE, InputOptions, Operand, OptionWord, ThreadOptions, check_stdin, data_help, parse_words, word,
 };
-use super::sources::{OpenMode, OperandReader};
+use super::outputs::dry_run::Report;
+use super::process::io::{Io, Outcome, Run, complain, note};
+use super::process::meter::Meter;
 use crate::container::content::{Description, KnownTensor, MemberFile};
 use crate::container::interface::SMALL_CONSTANT;
 use crate::container::name_order::by_numbers;

@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 use clap::{Args, Command, ValueHint};
 
 use super::help::Group;
-use super::io::{Io, Outcome};
 use super::options::parse_path;
+use super::process::io::{Io, Outcome};
 
 /// Write the man pages
 ///

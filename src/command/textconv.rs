@@ -7,13 +7,13 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 
-use super::asked::Reinterpret;
-use super::io::{Io, Outcome};
-use super::member::Member;
 use super::messages::reason;
+use super::operands::dtype_option::Reinterpret;
+use super::operands::member::Member;
+use super::operands::operand_reader::{OpenMode, OperandReader};
 use super::options::{FILE, InputOptions, Operand, ThreadOptions, data_help};
+use super::process::io::{Io, Outcome};
 use super::show::ShownItems;
-use super::sources::{OpenMode, OperandReader};
 use crate::container::name_order::by_numbers;
 use crate::formats::text::{self, TextOptions};
 use crate::info;

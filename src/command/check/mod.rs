@@ -20,12 +20,12 @@ use self::find::{BrokenTest, LoadedTest, Task, Tests, check_id};
 use self::judge::{Outputs, TestVerdict, VerdictKind, judge};
 use self::report::{CheckReport, Judged, KnownFailures};
 use self::results::unclaimed;
-use super::io::{Io, Outcome, complain};
 use super::messages::counted;
 use super::options::{
     ByName, JunitOptions, OptionWord, parse_glob, parse_number, parse_path, parse_steps, parse_tolerances, parse_words,
     word, write_junit,
 };
+use super::process::io::{Io, Outcome, complain};
 use crate::container::glob::Glob;
 use crate::diff::Options;
 use crate::error::malformed;

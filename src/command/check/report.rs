@@ -9,9 +9,9 @@ use tempfile::{SpooledTempFile, spooled_tempfile};
 use tensorop_conformance::case::KnownTest;
 
 use super::judge::{CaseFailure, TestVerdict, VerdictKind};
-use crate::command::io::Io;
-use crate::command::lists::listed_names;
 use crate::command::messages::unless_closed;
+use crate::command::operands::list_options::listed_names;
+use crate::command::process::io::Io;
 use crate::diff::Difference;
 use crate::error::{Context, Result, malformed};
 use crate::report::json::{self, Escapes};

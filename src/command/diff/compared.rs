@@ -1,0 +1,104 @@
+//! An operand of a comparison, opened as far as it can be without the other one.
+
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+
+use super::acceptance::is_absent;
+use crate::command::operands::member::Member;
+use crate::command::operands::operand_reader::{OpenMode, OperandReader};
+use crate::command::options::Operand;
+use crate::container::name_filter::NameFilter;
+use crate::opening::folder::Folder;
+use crate::opening::input::Input;
+use crate::opening::located::{Located, Place};
+
+/// An operand of a comparison.
+pub(crate) enum ComparedOperand {
+    Opened(Arc<Input>),
+    /// A whole folder, whose files are opened once both operands are known.
+    Folder(Folder),
+    /// Does not exist, but may be made.
+    Absent,
+}
+
+pub(crate) fn find(
+    reader: &OperandReader<'_>,
+    operand: &Operand,
+    may_be_made: bool,
+    taken: NameFilter<'_>,
+) -> Result<ComparedOperand> {
+    match &operand.located {
+        located if may_be_made && is_absent(located) => return Ok(ComparedOperand::Absent),
+        // the parts of a weight may lie in several files of the folder, which are opened as one
+        Located { place: Place::Folder(folder), suffix: None, .. } if reader.options.dequantize.is_none() => {
+            if may_be_made && folder.is_pattern() {
+                bail!(
+                    "{}: --accept: EXPECTED is a pattern of files without a header, which are not written",
+                    operand.label
+                );
+            }
+            return Ok(ComparedOperand::Folder(folder.clone()));
+        }
+        _ => {}
+    }
+    // only the scales of activations depend on the filter here
+    let mode = if reader.options.dequantize.is_some() { OpenMode::Taking(taken) } else { OpenMode::Plain };
+    let input = reader.open(operand, mode)?;
+    input.select()?;
+    if let Some(glob) = input.glob().filter(|_| may_be_made) {
+        let pattern = glob.text();
+        bail!("{}: --accept: {pattern} is a pattern: name the whole, and give --only {pattern}", input.label());
+    }
+    Ok(ComparedOperand::Opened(input))
+}
+
+impl ComparedOperand {
+    /// Whether it names a tensor, or its format holds only one.
+    pub(crate) fn is_meant(&self) -> bool {
+        matches!(self, Self::Opened(input) if input.names().is_none() || input.member().is_some() && input.glob().is_none())
+    }
+
+    /// Also the only tensor of a container or of a pattern, which counts as one only if the other side is one, too.
+    pub(crate) fn is_one(&self) -> bool {
+        match self {
+            Self::Opened(input) => {
+                let may_be_one = input.glob().is_some() || !input.format().names_files();
+                self.is_meant() || may_be_one && input.select().is_ok_and(|selected| selected.len() == 1)
+            }
+            Self::Folder(_) => false,
+            Self::Absent => true,
+        }
+    }
+
+    /// Returns the only tensor, or the one that the other side names.
+    pub(crate) fn one(&self, reader: &OperandReader<'_>, operand: &Operand, other: (&str, &Self)) -> Result<Member> {
+        let (label, (other, named)) = (&operand.label, other);
+        let name = match named {
+            Self::Opened(input) if named.is_meant() => input.member(),
+            _ => None,
+        };
+        let advice = "name a member after a colon, or a file";
+        let input = match (self, name) {
+            (Self::Opened(input), _) => Arc::clone(input),
+            (Self::Folder(_), Some(_)) => reader.open(operand, OpenMode::Plain)?,
+            (Self::Folder(_), None) => bail!("{label}: is a folder, and {other} is one tensor: {advice}"),
+            (Self::Absent, _) => bail!("{label}: does not exist"),
+        };
+        let n = match (input.glob(), name) {
+            (Some(glob), _) => match input.select()?[..] {
+                [n] => n,
+                ref all => {
+                    bail!("{label}: {} matches {} tensors, and {other} is one: {advice}", glob.text(), all.len())
+                }
+            },
+            (None, Some(_)) if !self.is_one() => input.pick(name)?,
+            // fails for zero or several tensors
+            (None, _) => match input.chosen()? {
+                n if self.is_one() => n,
+                _ => bail!("{label}: an index names all of its tensors, and {other} is one: {advice}"),
+            },
+        };
+        Ok(Member::from_input(input, n))
+    }
+}

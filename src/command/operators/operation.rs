@@ -1,0 +1,298 @@
+//! The run of an operator: it opens the operands, resolves a [`Call`], links it to the operands and writes the output.
+//!
+//! [`Operation::begin`] and [`Operation::begin_change`] resolve the destination before an operand is opened. An
+//! [`OpenOperation`] has open operands and runs a call.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+use anyhow::{Result, anyhow, bail};
+
+use crate::command::messages::message;
+use crate::command::operands::member::Member;
+use crate::command::operands::operand_reader::{OpenMode, OperandReader, explained};
+use crate::command::options::{ChangeOptions, Operand, OperatorOptions, UpdatesOptions, check_stdin};
+use crate::command::outputs::destination::Destination;
+use crate::command::outputs::dry_run::Report;
+use crate::command::process::io::{Io, Outcome};
+use crate::error::{Error, Subject};
+use crate::item::dtype::{DType, Kind};
+use crate::item::meta::Meta;
+use crate::narrow::stored_dtype::hold_to_rule;
+use crate::opening::located::Located;
+use crate::operators::call::{Operands, widened};
+use crate::operators::fill::Limits;
+use crate::ops::call::{Call, Resolved, ResolvedCall};
+use crate::ops::condition::Condition;
+use crate::ops::matcher::Matcher;
+use crate::ops::tally::Application;
+use crate::storage::source::Source;
+use crate::untyped;
+use crate::writing::OutputTensor;
+
+/// The maximum number of bytes of data that empty index tuples may reduce. Such tuples take no room in a file, but each
+/// one reduces all of the data.
+const MAX_BYTES_PASSED: usize = 1 << 34;
+
+/// One of several tensors that are changed in place.
+pub(crate) struct Edited<'a> {
+    /// The tensor, in a locked file.
+    pub member: Member,
+    pub name: &'a str,
+    pub is_check: bool,
+    /// The reports of a dry run.
+    pub reports: &'a RefCell<Report>,
+}
+
+pub(crate) struct Operation<'a> {
+    pub reader: OperandReader<'a>,
+    pub destination: Destination<'a>,
+    shared: bool,
+    edited: Option<Edited<'a>>,
+    pub data: Cow<'a, Operand>,
+    indices: Option<&'a Operand>,
+    updates: Option<&'a Operand>,
+    /// The value of `--fill`, which replaces UPDATES or fills places without data.
+    fill: Option<&'a str>,
+}
+
+impl<'a> Operation<'a> {
+    pub(crate) fn begin(
+        io: &'a Io,
+        data: &'a Operand,
+        indices: Option<&'a Operand>,
+        options: &'a OperatorOptions,
+    ) -> Result<Self> {
+        check_stdin([data].into_iter().chain(indices))?;
+        let (destination, reader) = settle(io, options, false)?;
+        let data = Cow::Borrowed(data);
+        Ok(Self { reader, destination, shared: false, edited: None, data, indices, updates: None, fill: None })
+    }
+
+    pub(crate) fn filled_with(self, fill: Option<&'a str>) -> Self {
+        Self { fill, ..self }
+    }
+
+    pub(crate) fn begin_change(
+        io: &'a Io,
+        data: &'a Operand,
+        indices: Option<&'a Operand>,
+        updates: &'a UpdatesOptions,
+        options: &'a ChangeOptions,
+        edited: Option<Edited<'a>>,
+    ) -> Result<Self> {
+        let ChangeOptions { input, output, edit, run } = options;
+        let (updates, fill) = (updates.updates.as_ref(), updates.fill.as_deref());
+        check_stdin([data].into_iter().chain(indices).chain(updates))?;
+        let reader = OperandReader::new(io, input, run)?;
+        let mut destination = Destination::of(reader.run, output, edit.in_place)?.of_an_edit();
+        let mut data = Cow::Borrowed(data);
+        if let Some(Edited { member, name, is_check, reports }) = &edited {
+            data.to_mut().label.clone_from(&member.label);
+            destination = destination.of_one_of_several(name, reports);
+            destination = if *is_check { destination.for_checks() } else { destination };
+        }
+        let together = output.parts.part.is_some();
+        Ok(Self { reader, destination, shared: together, edited, data, indices, updates, fill })
+    }
+
+    /// Opens DATA and UPDATES, which are typed together.
+    pub(crate) fn open(self) -> Result<OpenOperation<'a>> {
+        let in_place = self.destination.is_in_place();
+        let find = |operand: &Operand, opening| Member::chosen(self.reader.open(operand, opening)?);
+        let data = match (&self.edited, in_place) {
+            (Some(edited), _) => edited.member.clone(),
+            (None, true) => find(&self.data, OpenMode::Locked { is_shared: self.shared })?,
+            (None, false) => find(&self.data, OpenMode::Plain)?,
+        };
+        let updates = self
+            .updates
+            .map(|operand| find(operand, OpenMode::Plain).map_err(|error| or_fill(&operand.located, error)));
+        let updates = updates.transpose()?;
+        let members: Vec<_> = [data].into_iter().chain(updates).collect();
+        let mut sources = self.reader.read(&members)?.into_iter();
+        let data = sources.next().expect("a source for DATA");
+        if in_place && !data.is_changeable() {
+            let label = &self.data.label;
+            bail!("{label}: --in-place cannot change items that share bytes in a file in Fortran order: use -o");
+        }
+        let operands = Operands { updates: sources.next(), in_place, ..Operands::from(data) };
+        Ok(OpenOperation { operation: self, operands })
+    }
+
+    pub(crate) fn of_data(self, data: Source) -> OpenOperation<'a> {
+        OpenOperation { operation: self, operands: data.into() }
+    }
+}
+
+/// An operator with open DATA and UPDATES.
+pub(crate) struct OpenOperation<'a> {
+    operation: Operation<'a>,
+    operands: Operands,
+}
+
+impl<'a> OpenOperation<'a> {
+    pub(crate) fn data(&self) -> &Source {
+        &self.operands.data[0]
+    }
+
+    pub(crate) fn is_one_of_several(&self) -> bool {
+        self.operation.edited.is_some()
+    }
+
+    /// Names the arguments of a refusal as the user typed them.
+    pub(crate) fn explain(&self, error: Error) -> anyhow::Error {
+        let Operation { data, indices, updates, .. } = &self.operation;
+        explained([&**data].into_iter().chain(*indices).chain(*updates), error)
+    }
+
+    pub(crate) fn resolve(&self, call: &Call) -> Result<ResolvedCall> {
+        let [indices, updates] =
+            [&self.operands.indices, &self.operands.updates].map(|operand| operand.as_ref().map(Source::shape));
+        call.resolve(&[self.data().meta()], indices, updates).map_err(|error| self.explain(error))
+    }
+
+    pub(crate) fn matcher(&mut self, condition: &Condition<String>) -> Result<Matcher> {
+        if self.operands.in_place {
+            // A condition compares values, so every byte must hold only its item.
+            hold_to_rule(&mut self.operands.data[0])?;
+        }
+        let dtype = self.data().dtype();
+        let has_nan = Matcher::new(dtype, &Condition::Nan).is_ok();
+        let refuse = |error: Error| match condition.value().filter(|value| has_nan && is_word_for_nan(value)) {
+            Some(_) => anyhow!("--where {condition}: {}: {}", error.message(), instead_of_nan(condition)),
+            None => anyhow!("--where: {}", error.message()),
+        };
+        let on_items = condition.try_map(|value| item(value, dtype)).map_err(refuse)?;
+        let matcher = Matcher::new(dtype, &on_items).map_err(refuse)?;
+        let is_nan = |item: &Vec<u8>| {
+            Matcher::new(dtype, &Condition::Nan).is_ok_and(|nan| nan.replace(&mut item.clone(), item) > 0)
+        };
+        if on_items.value().is_some_and(is_nan) {
+            bail!("--where {condition}: no number compares with a NaN: {}", instead_of_nan(condition));
+        }
+        Ok(matcher)
+    }
+
+    /// Returns the item of `--fill` and its label. If the strings of DATA have a free width, DATA becomes as wide as
+    /// the item.
+    pub(crate) fn filling(&mut self) -> Result<Option<(Vec<u8>, String)>> {
+        let Some(value) = self.operation.fill else { return Ok(None) };
+        let refuse = |this: &Self, error| this.explain(error);
+        if self.data().has_free_width() {
+            let wide = untyped::dtype_of_string(value, self.data().dtype()).map_err(|error| refuse(self, error))?;
+            let data = self.operands.data.remove(0);
+            self.operands.data.insert(0, widened(data, &wide)?);
+        }
+        let item = item(value, self.data().dtype()).map_err(|error| refuse(self, error))?;
+        Ok(Some((item, format!("--fill {value}"))))
+    }
+
+    pub(crate) fn into_parts(self) -> (Destination<'a>, Limits, Source) {
+        let Self { operation: Operation { destination, reader, .. }, mut operands } = self;
+        (destination, reader.run.limits, operands.data.remove(0))
+    }
+
+    pub(crate) fn run(mut self, title: &str, call: &Call) -> Result<Outcome> {
+        let limits = self.operation.reader.run.limits;
+        if let Some(operand) = self.operation.indices {
+            let member = Member::chosen(self.operation.reader.open(operand, OpenMode::Plain)?)?;
+            self.operands.indices = Some(member.integers(&operand.label)?);
+        }
+        let call = self.resolve(call)?;
+        if let (Some((item, label)), Some(shape)) = (self.filling()?, &call.updates) {
+            let meta = Meta::new(self.data().dtype().clone(), shape.clone());
+            self.operands.updates = Some(Source::item(meta, item, label));
+            check_passes(&call, &self.operands)?;
+        }
+        let operands = std::mem::take(&mut self.operands);
+        let report = self.operation.destination.report(title).with(&call, operands.sources());
+        let cure = operands.updates.as_ref().and_then(|updates| cure_of(updates.dtype(), operands.data[0].dtype()));
+        let fill = operands.link_resolved(call, limits).map_err(|error| match (error.subject(), cure) {
+            // The message names both operands.
+            (Subject::Dtype, Some(cure)) => anyhow!("{error}{cure}"),
+            (Subject::Dtype, None) => error.into(),
+            _ => self.explain(error),
+        })?;
+        self.operation.destination.put(OutputTensor::new(fill, limits), report)
+    }
+}
+
+pub(crate) fn settle<'a>(
+    io: &'a Io,
+    options: &'a OperatorOptions,
+    in_place: bool,
+) -> Result<(Destination<'a>, OperandReader<'a>)> {
+    let reader = OperandReader::new(io, &options.input, &options.run)?;
+    Ok((Destination::of(reader.run, &options.output, in_place)?, reader))
+}
+
+/// Void updates whose items have the size of DATA's items can be read as that dtype.
+fn cure_of(updates: &DType, data: &DType) -> Option<String> {
+    let same_bits = matches!(updates.kind(), Kind::Void(size) if *size == data.itemsize());
+    same_bits.then(|| format!("; --dtype {} reads it so", data.name()))
+}
+
+/// Refuses `--fill` for empty index tuples that would reduce the data for too long.
+fn check_passes(call: &ResolvedCall, operands: &Operands) -> Result<()> {
+    let (Resolved::Scattered(spec, rule), Some(indices)) = (&call.resolved, &operands.indices) else { return Ok(()) };
+    let count = spec.count();
+    let passed = count.saturating_mul(operands.data[0].bytes().max(1));
+    let reduces = !matches!(rule.application, Application::Replace);
+    if indices.bytes() == 0 && reduces && count > 1 && passed > MAX_BYTES_PASSED {
+        let label = indices.label();
+        bail!("{label}: {count} empty tuples, each reducing all of DATA, are too many with --fill");
+    }
+    Ok(())
+}
+
+/// Suggests `--fill` for UPDATES such as `nan`. JSON has no word for a NaN or an infinity, so the word is taken for the
+/// name of a file.
+fn or_fill(located: &Located, error: anyhow::Error) -> anyhow::Error {
+    let word = located.typed().to_str().filter(|_| located.is_absent());
+    let number = word.and_then(|text| text.parse::<f64>().ok());
+    match number.filter(|value| !value.is_finite()) {
+        None => error,
+        Some(value) => {
+            let value = if value.is_nan() { "nan".to_owned() } else { value.to_string() };
+            anyhow!("{}; --fill {value} puts it in every place", message(&error))
+        }
+    }
+}
+
+fn item(value: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
+    let item = untyped::parse_item(special(value, dtype), dtype)?;
+    match item.len() == dtype.itemsize() {
+        true => Ok(item),
+        false => Err(Error::new(Subject::Fill, format!("{value:?} is longer than {}", dtype.name()))),
+    }
+}
+
+pub(crate) fn is_word_for_nan(text: &str) -> bool {
+    ["none", "null", "nil", "na", "n/a", "-nan", "+nan"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
+}
+
+fn instead_of_nan(condition: &Condition<String>) -> &'static str {
+    match condition {
+        Condition::NotEqual(_) => "use --where finite, inf or nan",
+        Condition::Nan
+        | Condition::Inf
+        | Condition::Finite
+        | Condition::Equal(_)
+        | Condition::Less(_)
+        | Condition::AtMost(_)
+        | Condition::Greater(_)
+        | Condition::AtLeast(_) => "use --where nan",
+    }
+}
+
+/// Returns `nan` and `inf` of NumPy as JSON spells them. A dtype of strings keeps them as text.
+fn special<'v>(value: &'v str, dtype: &DType) -> &'v str {
+    match (dtype.kind(), value.trim()) {
+        (Kind::Str(_) | Kind::Bytes(_), _) => value,
+        (_, "nan") => "NaN",
+        (_, "inf") => "Infinity",
+        (_, "-inf") => "-Infinity",
+        _ => value,
+    }
+}

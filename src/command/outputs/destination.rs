@@ -1,0 +1,423 @@
+//! The destination of the output of a command: a new file or folder, standard output, DATA in place, or a part of
+//! these.
+//!
+//! [`Destination::of`] resolves the options before any operand is read, so that a name that cannot be written is
+//! refused before a long computation.
+
+use std::cell::RefCell;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use anyhow::{Result, anyhow, bail, ensure};
+
+use super::dry_run::Report;
+use super::output_files::{NUMBER, NumberedFiles, ShardIndex, new_target};
+use super::output_set::{OutputSet, ReadBack};
+use crate::command::messages::{counted, unless_closed};
+use crate::command::operands::container_advice::OutputMembers;
+use crate::command::options::OutputOptions;
+use crate::command::process::io::{Io, Outcome, Run, complain};
+use crate::command::process::meter::Meter;
+use crate::container::interface::TextOptions;
+use crate::error::Context;
+use crate::formats::index;
+use crate::item::meta::Meta;
+use crate::opening::table::Format;
+use crate::plans::job::Progress;
+use crate::storage::source::merged;
+use crate::storage::targets::parts::Parts;
+use crate::storage::targets::record::Record;
+use crate::storage::targets::signals;
+use crate::storage::targets::target::{OpenOutput, Target};
+use crate::writing::{self, LaidOut, Output, OutputKind, OutputTensor, Replaced, Share, ShareReport, Shares};
+
+pub(crate) struct Destination<'a> {
+    run: Run<'a>,
+    options: &'a OutputOptions,
+    place: OutputPlace<'a>,
+    is_edit: bool,
+    /// If several tensors are changed in place: the name of this tensor, and the collected reports of their dry runs.
+    one_of_several: Option<(&'a str, &'a RefCell<Report>)>,
+}
+
+enum OutputPlace<'a> {
+    InPlace,
+    /// DATA is checked for a change in place, and not changed.
+    Check,
+    /// A file or folder, a device, or standard output.
+    New {
+        format: Format,
+        target: Target,
+    },
+    Index(ShardIndex<'a>),
+    Files(NumberedFiles<'a>),
+}
+
+impl<'a> Destination<'a> {
+    pub(crate) fn of(run: Run<'a>, options: &'a OutputOptions, in_place: bool) -> Result<Self> {
+        let place = if in_place { OutputPlace::InPlace } else { OutputPlace::new(run, options)? };
+        Ok(Self { run, options, place, is_edit: false, one_of_several: None })
+    }
+
+    /// The tensors go into one container, or each into its own file if the name has a [`NUMBER`].
+    pub(crate) fn of_several(run: Run<'a>, options: &'a OutputOptions) -> Result<Self> {
+        let in_name =
+            |path: &str| Path::new(path).file_name().is_some_and(|name| name.to_string_lossy().contains(NUMBER));
+        let is_pattern = |path: &&str| path.matches(NUMBER).count() == 1 && in_name(path);
+        if let Some(pattern) = options.path().and_then(Path::to_str).filter(is_pattern) {
+            if options.to.is_none() && index::stem(Path::new(pattern)).is_some() {
+                bail!("{}: an index of shards is for all tensors: name it without {NUMBER}", options.label());
+            }
+            let place = OutputPlace::Files(NumberedFiles { format: options.format()?, pattern });
+            return Ok(Self { run, options, place, is_edit: false, one_of_several: None });
+        }
+        let it = Self::of(run, options, false)?;
+        if !it.format().is_some_and(Format::is_container) {
+            let label = options.label();
+            bail!("{label}: holds one tensor: -o 'OUT-*.npy' makes a file for each, -o OUT.npz holds all");
+        }
+        Ok(it)
+    }
+
+    pub(crate) fn is_of_files(&self) -> bool {
+        matches!(self.place, OutputPlace::Files(_))
+    }
+
+    pub(crate) fn with_shards_of(mut self, most: Option<u64>, removes_old: bool) -> Result<Self> {
+        let option = if most.is_some() { "--max-shard-size" } else { "--remove-old-shards" };
+        match &mut self.place {
+            OutputPlace::Index(index) => (index.most, index.removes_old) = (most, removes_old),
+            OutputPlace::InPlace | OutputPlace::Check | OutputPlace::New { .. } | OutputPlace::Files(_) => {
+                ensure!(most.is_none() && !removes_old, "{option}: expected -o NAME.safetensors.index.json");
+            }
+        }
+        Ok(self)
+    }
+
+    /// Names the tensor among several that are changed in place, and collects the reports of dry runs in place of printing them.
+    pub(crate) fn of_one_of_several(self, name: &'a str, reports: &'a RefCell<Report>) -> Self {
+        Self { one_of_several: Some((name, reports)), ..self }
+    }
+
+    pub(crate) fn of_an_edit(self) -> Self {
+        Self { is_edit: true, ..self }
+    }
+
+    pub(crate) fn for_checks(self) -> Self {
+        Self { place: OutputPlace::Check, ..self }
+    }
+
+    pub(crate) fn is_in_place(&self) -> bool {
+        matches!(self.place, OutputPlace::InPlace | OutputPlace::Check)
+    }
+
+    pub(crate) fn is_check(&self) -> bool {
+        matches!(self.place, OutputPlace::Check)
+    }
+
+    pub(crate) fn is_stdout(&self) -> bool {
+        matches!(self.place, OutputPlace::New { target: Target::Stdout(_), .. })
+    }
+
+    pub(crate) fn format(&self) -> Option<Format> {
+        match &self.place {
+            OutputPlace::InPlace | OutputPlace::Check => None,
+            OutputPlace::New { format, .. } => Some(*format),
+            OutputPlace::Index(_) => Some(Format::SAFETENSORS),
+            OutputPlace::Files(files) => Some(files.format),
+        }
+    }
+
+    pub(crate) fn report(&self, title: &str) -> Report {
+        Report::new(title, self.options.is_dry_run())
+    }
+
+    pub(crate) fn output_set<'s>(&self, report: Report) -> OutputSet<'s> {
+        OutputSet::new(self.format(), report)
+    }
+
+    /// Writes the one tensor of an operator. In a container it keeps the name of DATA, and the file inherits the
+    /// metadata of all operands.
+    pub(crate) fn put(self, mut tensor: OutputTensor, report: Report) -> Result<Outcome> {
+        let has_names = self.format().is_some_and(Format::is_container);
+        let mut set = self.output_set(report);
+        let data = tensor.fill.data();
+        tensor.name = data.member().or(data.name_in_group()).filter(|_| has_names).map(str::to_owned);
+        set.inherited.metadata =
+            merged(tensor.fill.operands().filter_map(|source| Some(&source.container()?.metadata.as_ref()?.kept)));
+        set.push(tensor);
+        self.write(set)
+    }
+
+    pub(crate) fn write(self, set: OutputSet<'_>) -> Result<Outcome> {
+        let Self { run, options, is_edit, one_of_several, .. } = self;
+        let (format, target) = match self.place {
+            OutputPlace::New { format, target } => (format, target),
+            OutputPlace::Index(index) => return index.write(run, options, set),
+            OutputPlace::Files(files) => return files.write(run, options, set),
+            OutputPlace::Check => {
+                set.tensors.into_iter().try_for_each(writing::check_edit)?;
+                return Ok(Outcome::Done);
+            }
+            OutputPlace::InPlace => {
+                let tensor = set.tensors.into_iter().next().expect("the one tensor of an operator");
+                return edit(tensor, run, options, set.report, one_of_several);
+            }
+        };
+        let OutputSet { tensors, inherited, left_out, mut report, .. } = set;
+        let label = target.label();
+        // A record of parts comes before the other checks, because it refuses an operand that parts would change.
+        let record = match options.parts.count() {
+            Some(of) => Some(run.io.arguments.record(of, &target, run.requests)?),
+            None => None,
+        };
+        let (write_options, containers) = (options.write_options(), run.io.containers.all());
+        let replaced = Some(Replaced { target: &target, containers: &containers, left_out: &*left_out });
+        let members = OutputMembers::of(&tensors, format, &target);
+        let output = Output { replaced, ..write_options.output(format, label) };
+        let plan = output.prepare(tensors, inherited);
+        let mut plan = plan.map_err(|error| members.explain(error, label, options, is_edit))?;
+        let read_back = ReadBack::of(&plan);
+        if let Some(record) = record {
+            let meter = Meter::new(run, None);
+            return write_parts(&mut plan, &target, record, options, run, report, &|more| meter.add(more));
+        }
+        if options.is_dry_run() {
+            report.outputs(&plan, format, label);
+            report.moves(&plan, label);
+            if options.explain {
+                let to = match target {
+                    Target::Stdout(_) | Target::Device { .. } => OutputKind::Stream,
+                    _ => OutputKind::File,
+                };
+                let text = options.page.above(options.threshold);
+                report.plans(&plan.explain(to, &text), options.json);
+            }
+            plan.finish()?;
+            if let Some(sink) = target.probe()? {
+                check_binary(&sink, format)?;
+            }
+            return report.print(run.io);
+        }
+        let mut sink = target.create()?;
+        check_binary(&sink, format)?;
+        let elided = sink.is_terminal().then_some(TextOptions::NUMPY_THRESHOLD);
+        let text = options.page.above(options.threshold.or(elided));
+        let bytes = plan.bytes();
+        let (meter, done) = (Meter::new(run, Some(bytes)), AtomicUsize::new(0));
+        let progress = |more| {
+            meter.add(more);
+            // A line after the last item must not be mixed with a progress bar.
+            if done.fetch_add(more, Ordering::Relaxed) + more >= bytes {
+                meter.finish();
+            }
+        };
+        plan.write(&mut sink, &text, &progress)?;
+        sink.finish()?;
+        // The reader of standard output gets the format from its own options.
+        if let Some(path) = options.path() {
+            read_back.tell(run, label, path)?;
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+impl<'a> OutputPlace<'a> {
+    fn new(run: Run<'_>, options: &'a OutputOptions) -> Result<Self> {
+        let path = options.path();
+        let in_parts = options.parts.is_given();
+        if in_parts && path.is_none() {
+            bail!("--part: needs -o to a .zarr or .npy");
+        }
+        let index = path.filter(|path| options.to.is_none() && index::stem(path).is_some());
+        // The shards limit which tensors an index can hold.
+        let format = if index.is_some() { Format::SAFETENSORS } else { options.format()? };
+        if index.is_some() && in_parts {
+            bail!("--part: not with an index of shards: needs -o to a .zarr or .npy");
+        }
+        if format.is_folder() && path.is_none() {
+            bail!("standard output: {} is a folder: name it with -o", format.argument());
+        }
+        if in_parts {
+            run.io.arguments.refuse_stdin()?;
+        }
+        let target = match path {
+            None => Target::Stdout(run.io.stdout.clone()),
+            // With --part the output may exist, because earlier parts have made it.
+            Some(path) => new_target(run, path, options.label(), format, options.no_clobber && !in_parts)?,
+        };
+        Ok(match index {
+            Some(path) => Self::Index(ShardIndex { target, path, most: None, removes_old: false }),
+            None => Self::New { format, target },
+        })
+    }
+}
+
+fn edit(
+    mut tensor: OutputTensor,
+    run: Run<'_>,
+    options: &OutputOptions,
+    mut report: Report,
+    one_of_several: Option<(&str, &RefCell<Report>)>,
+) -> Result<Outcome> {
+    tensor.stores_empty = options.store_empty;
+    if options.store_empty && tensor.fill.data().as_chunks().is_none() {
+        bail!("{}: --store-empty: is not stored in chunks", tensor.label());
+    }
+    if options.is_dry_run() {
+        let Meta { dtype, shape, .. } = tensor.fill.data().meta();
+        report.line(format_args!("output: {} changed in place, {dtype} {shape:?}", tensor.label()));
+        tensor.fill.finish()?;
+        if options.explain {
+            let name = one_of_several.map_or("", |(name, _)| name);
+            report.plans(&[(name, writing::explain_edit(tensor)?)], options.json);
+        }
+        let Some((_, reports)) = one_of_several else { return report.print(run.io) };
+        reports.borrow_mut().append(report);
+        return Ok(Outcome::Done);
+    }
+    change(tensor, run, options.parts.part, "--in-place")?;
+    Ok(Outcome::Done)
+}
+
+/// Changes a tensor or a share of it in place. A signal in the middle of the change is reported as one of `option`.
+pub(crate) fn change(tensor: OutputTensor, run: Run<'_>, share: Option<Share>, option: &'static str) -> Result<()> {
+    let meter = Meter::new(run, None);
+    let changing = Arc::new(AtomicBool::new(false));
+    let (begun, label, stderr) = (Arc::clone(&changing), tensor.label(), run.io.stderr.clone());
+    signals::call_when_ended(move || {
+        if begun.load(Ordering::SeqCst) {
+            complain(&stderr, &anyhow!("{label}: is partly changed: ended by a signal in the middle of {option}"));
+        }
+    });
+    let expect = |bytes| {
+        meter.expect(bytes);
+        changing.store(true, Ordering::SeqCst);
+    };
+    let edited = writing::edit(tensor, share, &expect, &|bytes| meter.add(bytes));
+    changing.store(false, Ordering::SeqCst);
+    Ok(edited?)
+}
+
+fn check_binary(sink: &OpenOutput<'_>, format: Format) -> Result<()> {
+    if format.is_binary() && sink.is_terminal() {
+        let label = if matches!(sink, OpenOutput::Stdout(_)) { "standard output" } else { "output" };
+        bail!("{label}: is a terminal, and the output is binary: use -o FILE");
+    }
+    Ok(())
+}
+
+/// Makes the part that the options name, or moves all parts into place. `--no-clobber` is checked here, because an
+/// output that these same parts have made does not count as existing.
+fn write_parts(
+    plan: &mut LaidOut,
+    target: &Target,
+    record: Record,
+    output: &OutputOptions,
+    run: Run<'_>,
+    mut report: Report,
+    progress: Progress<'_>,
+) -> Result<Outcome> {
+    let (options, dry_run) = (&output.parts, output.is_dry_run());
+    let of = options.count().expect("--part or --finish");
+    // An output that cannot be made in parts is refused before the parts begin.
+    if options.part.is_some() && !dry_run {
+        plan.begin(OutputKind::Part, &TextOptions::default())?;
+    }
+    let plan = &*plan;
+    let shares = plan.shares()?;
+    let ShareReport { own, units, writes, reads } = shares.describe(options.part.unwrap_or(Share { number: 1, of }));
+    let mut parts = target.parts(record)?;
+    let forget = |parts: &Parts<'_>| parts.place.forget().with_context(|| target.label());
+    let finished = !options.restart && parts.is_finished()?;
+    // A late part has nothing to do, but `--finish` must report an output that has lost chunks since it was finished.
+    if finished && options.finish.is_some() && !parts.place.is_as_finished().with_context(|| target.label())? {
+        bail!(
+            "{}: was finished, and has lost, gained or resized files since then: --restart begins anew",
+            target.label()
+        );
+    }
+    if finished && !dry_run {
+        forget(&parts)?;
+        return Ok(Outcome::Done);
+    }
+    let kept = output.no_clobber && !finished && target.identity().is_some();
+    ensure!(!kept, "{}: exists, and --no-clobber keeps it", target.label());
+    if let Some(share) = options.part.filter(|_| dry_run) {
+        let number = share.number;
+        match (own.start + 1, own.end) {
+            (first, last) if first > last => {
+                report.line(format_args!("part {number} of {of}: none of {}", counted(units, "unit", "units")));
+            }
+            (first, last) => report.line(format_args!(
+                "part {number} of {of}: units {first} to {last} of {units}, reads {} of data, writes {writes}",
+                counted(reads, "byte", "bytes")
+            )),
+        }
+        report.moves(plan, target.label());
+        return report.print(run.io);
+    }
+    let Some(share) = options.part else { return finish_parts(&shares, &parts, of, run.io, dry_run) };
+    if options.restart {
+        parts.restart().with_context(|| target.label())?;
+    }
+    match make_part(&shares, &mut parts, share, progress) {
+        // Another process may have made this part and moved all parts into place.
+        _ if parts.is_finished().is_ok_and(|finished| finished) => forget(&parts)?,
+        made => made?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn make_part(
+    shares: &Shares<'_>,
+    parts: &mut Parts<'_>,
+    share: Share,
+    progress: Progress<'_>,
+) -> crate::error::Result<()> {
+    parts.begin(share.number)?;
+    if parts.is_finished()? { Ok(()) } else { shares.write(parts, share, progress) }
+}
+
+/// Moves the output into place, or prints the missing parts.
+fn finish_parts(shares: &Shares<'_>, parts: &Parts<'_>, of: usize, io: &Io, dry_run: bool) -> Result<Outcome> {
+    let lock = parts.ledger.lock();
+    let missing = shares.missing(parts, of)?;
+    // Another process may have moved the output into place meanwhile.
+    let finished = parts.is_finished()?;
+    if !finished && !missing.is_empty() {
+        unless_closed(writeln!(io.stdout.clone(), "{}", as_ranges(&missing))).context("standard output")?;
+        return Ok(Outcome::Different);
+    }
+    if !finished && !dry_run {
+        parts.finish(lock)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn as_ranges(numbers: &[usize]) -> String {
+    let mut out = Vec::new();
+    for run in numbers.chunk_by(|a, b| a + 1 == *b) {
+        match run {
+            [first, _, .., last] => out.push(format!("{first}-{last}")),
+            few => out.extend(few.iter().map(usize::to_string)),
+        }
+    }
+    out.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_parts() {
+        for (numbers, expected) in
+            [(&[3, 7, 12, 13, 14][..], "3,7,12-14"), (&[1, 2], "1,2"), (&[1, 2, 3, 4], "1-4"), (&[5], "5"), (&[], "")]
+        {
+            assert_eq!(as_ranges(numbers), expected);
+        }
+    }
+}
