@@ -51,7 +51,7 @@ pub(super) struct Convert {
     #[arg(value_name = "[NAME=]IN", value_parser = IN.named_parser(), required = true, allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensors, each as IN or NAME=IN (an IN that exists as a file is taken as it is)."))]
     pub inputs: Vec<Operand>,
     /// Convert the values to this dtype; with GLOB=DTYPE only in tensors with matching names
-    #[arg(long, value_name = "[GLOB=]DTYPE", value_parser = DTypeParser::of_values(parse_cast), hide_possible_values = true, long_help = dtype_help(CAST_HELP), help_heading = HEADING)]
+    #[arg(long, value_name = "[GLOB=]DTYPE", value_parser = DTypeParser::from_values(parse_cast), hide_possible_values = true, long_help = dtype_help(CAST_HELP), help_heading = HEADING)]
     pub cast: Vec<CastArg>,
     /// With --cast: truncate fractions, take the nearest integer of the dtype (0 for NaN), drop imaginary parts
     ///
@@ -195,7 +195,7 @@ impl Convert {
         // `--dtype` reinterprets any bits if there is one tensor and its operand is no whole container. Otherwise it
         // reinterprets only void items and unsigned integers.
         let reading = if alone && !chosen[0].whole { Reinterpret::Bits } else { Reinterpret::Unsigned };
-        let asked = reader.asked(reading).of_convert();
+        let asked = reader.asked(reading).for_convert();
         for Chosen { member, old_name, .. } in chosen.iter().filter(|_| asked.depends_on_others()) {
             if let Ok(described) = member.input.describe(member.n) {
                 asked.look_at(Some(old_name), &described.meta.dtype);

@@ -228,7 +228,7 @@ pub(crate) fn broken(error: ureq::Error, timeout: Duration) -> RequestFailure {
             RequestFailure::passing(Kind::TimedOut, format!("{lacking} in {} seconds", timeout.as_secs_f64()))
         }
         ureq::Error::HostNotFound => unknown_host(),
-        ureq::Error::Io(error) => of_connection(error),
+        ureq::Error::Io(error) => from_connection(error),
         ureq::Error::Rustls(error) => insecure(Kind::Other, &error.to_string()),
         ureq::Error::Tls(error) => RequestFailure::lasting(Kind::Other, format!("no secure connection: {error}")),
         ureq::Error::BodyStalled => RequestFailure::passing(Kind::UnexpectedEof, "the answer broke off"),
@@ -264,7 +264,7 @@ fn insecure(kind: io::ErrorKind, told: &str) -> RequestFailure {
     RequestFailure::lasting(kind, message)
 }
 
-fn of_connection(error: io::Error) -> RequestFailure {
+fn from_connection(error: io::Error) -> RequestFailure {
     use io::ErrorKind as Kind;
     let kind = error.kind();
     // TLS reports alerts and bad certificates as errors of reading.
@@ -375,7 +375,7 @@ mod tests {
         ];
         let server = Url::parse("https://me:secret@host:8443/x?key=secret").expect("a URL");
         for (error, told, is_lasting) in rows {
-            let (error, lasting) = match of_connection(error).with_server(&server) {
+            let (error, lasting) = match from_connection(error).with_server(&server) {
                 RequestFailure::Lasting(error) => (error, true),
                 RequestFailure::Passing(error, _) => (error, false),
             };

@@ -372,7 +372,7 @@ impl Comparing<'_> {
         if let [Some(one), Some(other)] = sides.each_ref().map(|side| side.folder.as_ref()) {
             for (stem, own) in &one.without_tensors {
                 let Some(other) = other.without_tensors.get(stem) else { continue };
-                let differing = DifferingNames::of_files([&**own, &**other])?.behind(&format!("{stem}:"));
+                let differing = DifferingNames::from_files([&**own, &**other])?.behind(&format!("{stem}:"));
                 models.add_beside(differing, (self.options)(stem).metadata);
             }
         }

@@ -64,7 +64,7 @@ impl<'a> AskedDTypes<'a> {
         }
     }
 
-    pub(crate) fn of_convert(self) -> Self {
+    pub(crate) fn for_convert(self) -> Self {
         Self { casts: true, ..self }
     }
 

@@ -85,11 +85,11 @@ impl<'a> Operation<'a> {
         let (updates, fill) = (updates.updates.as_ref(), updates.fill.as_deref());
         check_stdin([data].into_iter().chain(indices).chain(updates))?;
         let reader = OperandReader::new(io, input, run)?;
-        let mut destination = Destination::of(reader.run, output, edit.in_place)?.of_an_edit();
+        let mut destination = Destination::of(reader.run, output, edit.in_place)?.for_edit();
         let mut data = Cow::Borrowed(data);
         if let Some(Edited { member, name, is_check, reports }) = &edited {
             data.to_mut().label.clone_from(&member.label);
-            destination = destination.of_one_of_several(name, reports);
+            destination = destination.for_one_of_several(name, reports);
             destination = if *is_check { destination.for_checks() } else { destination };
         }
         let together = output.parts.part.is_some();
@@ -120,7 +120,7 @@ impl<'a> Operation<'a> {
         Ok(OpenOperation { operation: self, operands })
     }
 
-    pub(crate) fn of_data(self, data: Source) -> OpenOperation<'a> {
+    pub(crate) fn with_data(self, data: Source) -> OpenOperation<'a> {
         OpenOperation { operation: self, operands: data.into() }
     }
 }

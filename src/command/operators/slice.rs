@@ -70,7 +70,7 @@ impl Slice {
         ensure!(self.taken.is_empty(), "{}: {is_one}", operation.data.label);
         let data = reader.read(&[Member::chosen(found)?])?.remove(0);
         let call = Call::Slice(slices_of(&slices, &data)?);
-        operation.of_data(data).run(TITLE, &call)
+        operation.with_data(data).run(TITLE, &call)
     }
 
     /// Writes all tensors of a container. Those with the named dimensions are sliced.

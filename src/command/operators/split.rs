@@ -63,7 +63,7 @@ impl Split {
         let OperatorOptions { input, output, run } = &self.options;
         ensure!(!output.parts.is_given(), "--part: not with split, whose outputs appear together");
         let reader = OperandReader::new(io, input, run)?;
-        let destination = Destination::of_several(reader.run, output)?;
+        let destination = Destination::for_several(reader.run, output)?;
         let into = match (self.parts, &self.lengths) {
             (Some(parts), _) => SplitInto::Parts(parts),
             (None, Some(lengths)) => SplitInto::Lengths(index_list(&reader, lengths, "--lengths")?),

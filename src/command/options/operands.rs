@@ -144,7 +144,7 @@ last match decides. A pattern that matches nothing is an error.";
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputOptions {
     /// The dtype of operands without their own: JSON, CSV, void items
-    #[arg(long, value_name = "DTYPE", action = ArgAction::Set, value_parser = DTypeParser::of_bytes(), hide_possible_values = true, long_help = dtype_help(DTYPE_HELP))]
+    #[arg(long, value_name = "DTYPE", action = ArgAction::Set, value_parser = DTypeParser::from_bytes(), hide_possible_values = true, long_help = dtype_help(DTYPE_HELP))]
     pub dtype: Vec<DTypeArg>,
     /// The format of standard input or, if no operand is -, of every file [default: by content, or .csv, .tsv]
     #[arg(long, value_name = "FORMAT", value_parser = parse_format(Format::reading_help))]
@@ -216,7 +216,7 @@ impl InputOptions {
     pub(crate) fn dtype_by_name(dtype: Arg) -> Arg {
         let help = dtype_help(&[DTYPE_HELP, DTYPE_BY_NAME_HELP].concat());
         let dtype = dtype.action(ArgAction::Append).value_name("[GLOB=]DTYPE");
-        dtype.value_parser(DTypeParser::of_bytes_by_name()).long_help(help)
+        dtype.value_parser(DTypeParser::from_bytes_by_name()).long_help(help)
     }
 }
 

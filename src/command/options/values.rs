@@ -89,7 +89,7 @@ pub(crate) struct DTypeParser<T> {
 }
 
 impl<T> DTypeParser<T> {
-    pub(crate) fn of_values(parse: fn(&str) -> Result<T, String>) -> Self {
+    pub(crate) fn from_values(parse: fn(&str) -> Result<T, String>) -> Self {
         Self { parse, more: Vec::new }
     }
 }
@@ -97,15 +97,15 @@ impl<T> DTypeParser<T> {
 pub(crate) type DTypeArg = ByName<StoredDType>;
 
 impl DTypeParser<DTypeArg> {
-    pub(crate) fn of_bytes() -> Self {
-        Self::of_stored(|text| Ok(ByName { glob: None, value: stored_dtype(text)? }))
+    pub(crate) fn from_bytes() -> Self {
+        Self::from_stored(|text| Ok(ByName { glob: None, value: stored_dtype(text)? }))
     }
 
-    pub(crate) fn of_bytes_by_name() -> Self {
-        Self::of_stored(|text| ByName::parse(text, stored_dtype))
+    pub(crate) fn from_bytes_by_name() -> Self {
+        Self::from_stored(|text| ByName::parse(text, stored_dtype))
     }
 
-    fn of_stored(parse: fn(&str) -> Result<DTypeArg, String>) -> Self {
+    fn from_stored(parse: fn(&str) -> Result<DTypeArg, String>) -> Self {
         Self { parse, more: || StoredDType::packed_names().collect() }
     }
 }

@@ -62,7 +62,7 @@ impl<'a> Destination<'a> {
     }
 
     /// The tensors go into one container, or each into its own file if the name has a [`NUMBER`].
-    pub(crate) fn of_several(run: Run<'a>, options: &'a OutputOptions) -> Result<Self> {
+    pub(crate) fn for_several(run: Run<'a>, options: &'a OutputOptions) -> Result<Self> {
         let in_name =
             |path: &str| Path::new(path).file_name().is_some_and(|name| name.to_string_lossy().contains(NUMBER));
         let is_pattern = |path: &&str| path.matches(NUMBER).count() == 1 && in_name(path);
@@ -97,11 +97,11 @@ impl<'a> Destination<'a> {
     }
 
     /// Names the tensor among several that are changed in place, and collects the reports of dry runs in place of printing them.
-    pub(crate) fn of_one_of_several(self, name: &'a str, reports: &'a RefCell<Report>) -> Self {
+    pub(crate) fn for_one_of_several(self, name: &'a str, reports: &'a RefCell<Report>) -> Self {
         Self { one_of_several: Some((name, reports)), ..self }
     }
 
-    pub(crate) fn of_an_edit(self) -> Self {
+    pub(crate) fn for_edit(self) -> Self {
         Self { is_edit: true, ..self }
     }
 

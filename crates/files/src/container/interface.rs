@@ -158,7 +158,7 @@ impl ReadableFile {
         Self { members, reader: Box::new(reader) }
     }
 
-    pub(crate) fn of_text(text: impl TextReader + 'static) -> Self {
+    pub(crate) fn from_text(text: impl TextReader + 'static) -> Self {
         let text: Arc<dyn TextReader> = Arc::new(text);
         Self::new(Members { text: Some(Arc::clone(&text)), ..Members::default() }, text)
     }

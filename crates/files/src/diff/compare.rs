@@ -298,8 +298,8 @@ impl Comparison<'_> {
             later.into_iter().for_each(|seen| all.metrics.merge(seen.metrics));
         }
         let metrics = match are_same {
-            true => Metrics::of_equal(class, &all.metrics.sums),
-            false => Metrics::of_sums(class, &all.metrics.sums),
+            true => Metrics::for_equal_items(class, &all.metrics.sums),
+            false => Metrics::from_sums(class, &all.metrics.sums),
         };
         let quantiles = match search {
             Some(_) if are_same => Some([all.tally.max_abs.map(|most| most.value.as_displayed(reading.integers)); 4]),

@@ -62,7 +62,7 @@ impl Comparison<'_> {
         count: u64,
         zeros: u64,
     ) -> Result<[Option<Number>; 4]> {
-        let of_key = |key: u64| Some(reading.kernel().of_key(key).as_displayed(reading.integers));
+        let of_key = |key: u64| Some(reading.kernel().number_of_key(key).as_displayed(reading.integers));
         if count == 0 {
             return Ok([None; 4]);
         }

@@ -68,7 +68,7 @@ pub(crate) fn open(content: Content) -> Result<ReadableFile> {
 }
 
 /// An unreadable shard is listed as one tensor with the name of the file.
-pub(crate) fn of_shards(folder: PathBuf, locations: &[String], requests: RequestOptions) -> Result<ReadableFile> {
+pub(crate) fn from_shards(folder: PathBuf, locations: &[String], requests: RequestOptions) -> Result<ReadableFile> {
     let shard = |location: &String| IndexShard { location: location.clone(), opened: OnceLock::new() };
     let shards = locations.iter().map(shard).collect();
     let (names, places) = (Arc::default(), Vec::new());

@@ -95,7 +95,7 @@ impl ByteCounts {
         Ok(all)
     }
 
-    pub(super) fn of_rank(&self, items: &ByteItems, rank: u64) -> u8 {
+    pub(super) fn at_rank(&self, items: &ByteItems, rank: u64) -> u8 {
         let mut finite: Vec<u8> = (0..=255).filter(|&item| items.value(item).is_finite()).collect();
         finite.sort_by_key(|&a| items.value(a).to_key());
         let mut before = 0;

@@ -97,7 +97,7 @@ impl<T: CountedItem> ItemCodec<T> {
         Self {
             keys: KeyCodec { size: size_of::<S>(), bits: S::BITS, load: load_keys::<T, S>, store: store_key },
             load: |bytes, out| load::<S, T>(bytes, out, |item| S::from_little(item).counted()),
-            store: |item| S::of_counted(item).to_little().as_ref().into(),
+            store: |item| S::from_counted(item).to_little().as_ref().into(),
         }
     }
 }
@@ -110,7 +110,7 @@ fn load_keys<T, S: StoredItem<T>>(bytes: &[u8], out: &mut Vec<u64>) {
 trait StoredItem<T>: Element + Key {
     fn counted(self) -> T;
     fn is_finite(self) -> bool;
-    fn of_counted(item: T) -> Self;
+    fn from_counted(item: T) -> Self;
 }
 
 macro_rules! stored {
@@ -119,7 +119,7 @@ macro_rules! stored {
             inlined! {
                 fn counted(self) -> $counted { $to(self) }
                 fn is_finite(self) -> bool { $is_finite(self) }
-                fn of_counted(item: $counted) -> Self { $from(item) }
+                fn from_counted(item: $counted) -> Self { $from(item) }
             }
         }
     )*};

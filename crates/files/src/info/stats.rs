@@ -440,7 +440,7 @@ impl ItemPasses<'_> {
         Ok(Stats {
             min: seen.min.map(value),
             max: seen.max.map(value),
-            quantiles: ranks.map(|rank| shown(seen.of_rank(items, rank))).collect(),
+            quantiles: ranks.map(|rank| shown(seen.at_rank(items, rank))).collect(),
             ..self.stats(&counts, &[sums])
         })
     }

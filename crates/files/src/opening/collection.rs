@@ -90,12 +90,12 @@ pub(crate) struct TensorPlace {
 }
 
 impl TensorPlace {
-    pub(crate) fn of_file(file: usize, bytes: u64) -> Self {
+    pub(crate) fn in_file(file: usize, bytes: u64) -> Self {
         Self { file, number: None, bytes }
     }
 
     /// Describing a tensor may read the file, so an unwanted one gets size 0.
-    pub(crate) fn of_member(file: usize, input: &Input, n: usize, is_wanted: bool) -> Self {
+    pub(crate) fn in_container(file: usize, input: &Input, n: usize, is_wanted: bool) -> Self {
         let described = if is_wanted { input.describe(n).ok() } else { None };
         Self { file, number: Some(n), bytes: described.map_or(0, |described| described.bytes) }
     }
@@ -253,7 +253,7 @@ impl Collection {
             None => {
                 // An unopened container is filtered by its prefix.
                 let name = if is_opened || !format.is_container() { stem.clone() } else { format!("{stem}:") };
-                self.tensors.push((name, TensorPlace::of_file(file, bytes)));
+                self.tensors.push((name, TensorPlace::in_file(file, bytes)));
             }
             Some(input) => {
                 let metadata = input.members().container.as_ref().filter(|container| container.names.is_empty());
@@ -261,7 +261,7 @@ impl Collection {
                 self.without_tensors.extend(metadata.map(|metadata| (stem.clone(), metadata)));
                 for (n, name) in input.names().into_iter().flatten().enumerate() {
                     let name = format!("{stem}:{name}");
-                    let place = TensorPlace::of_member(file, input, n, filter.takes(&name));
+                    let place = TensorPlace::in_container(file, input, n, filter.takes(&name));
                     self.tensors.push((name, place));
                 }
             }

@@ -47,7 +47,7 @@ impl FolderFile {
     }
 
     pub(crate) fn not_read(self) -> NotRead {
-        NotRead::of_file(self.name(), self.path, foreign::POINTS)
+        NotRead::in_file(self.name(), self.path, foreign::POINTS)
     }
 
     pub(crate) fn name(&self) -> String {
@@ -83,7 +83,7 @@ pub(crate) struct NotRead {
 }
 
 impl NotRead {
-    pub(crate) fn of_file(name: String, path: PathBuf, what: &str) -> Self {
+    pub(crate) fn in_file(name: String, path: PathBuf, what: &str) -> Self {
         Self { path, name, error: Error::from_kind(ErrorKind::Unsupported, what).into() }
     }
 
@@ -102,7 +102,7 @@ impl Folder {
     }
 
     /// An invalid pattern becomes an error when the tensors are listed.
-    pub(crate) fn of_dumps(path: PathBuf, pattern: Result<DumpPattern>) -> Self {
+    pub(crate) fn from_dumps(path: PathBuf, pattern: Result<DumpPattern>) -> Self {
         Self { pattern: Some(Arc::new(pattern)), ..Self::new(path) }
     }
 
@@ -200,7 +200,7 @@ impl FolderFiles {
     fn leave(&mut self, path: PathBuf, prefix: &str, name: &str) {
         match foreign::holder(name, &path) {
             None => self.left_alone.push(path),
-            Some(what) => self.not_read.push(NotRead::of_file(format!("{prefix}{name}"), path, what)),
+            Some(what) => self.not_read.push(NotRead::in_file(format!("{prefix}{name}"), path, what)),
         }
     }
 }

@@ -113,7 +113,7 @@ impl Collection {
         let NotRead { path, name, .. } = file;
         // A tensor may already have the name of the file.
         let name = if self.number(&name).is_some() { path.display().to_string() } else { name };
-        self.tensors.push((name.clone(), TensorPlace::of_file(self.files.len(), 0)));
+        self.tensors.push((name.clone(), TensorPlace::in_file(self.files.len(), 0)));
         self.files.push(Listed { path, stem: Some(name), refused, ..Listed::default() });
     }
 
@@ -125,7 +125,7 @@ impl Collection {
             let of_models = self.files_of_models();
             dumps.retain(|path| !of_models.contains(path));
         }
-        let unknown = |path: PathBuf| NotRead::of_file(dumps::path_from(folder, &path), path, dumps::UNKNOWN);
+        let unknown = |path: PathBuf| NotRead::in_file(dumps::path_from(folder, &path), path, dumps::UNKNOWN);
         dumps.into_iter().map(|path| unknown(path).advising(Advice::GiveShapes)).collect()
     }
 
@@ -146,7 +146,7 @@ impl Collection {
     pub(crate) fn refuse(&mut self, path: PathBuf, stem: String, error: Error) {
         let file = self.files.len();
         self.stems.insert(stem.clone(), file);
-        self.tensors.push((stem.clone(), TensorPlace::of_file(file, 0)));
+        self.tensors.push((stem.clone(), TensorPlace::in_file(file, 0)));
         let (stem, refused) = (Some(stem), Some(error));
         self.files.push(Listed { path, stem, refused, is_broken: true, ..Listed::default() });
     }
@@ -159,10 +159,10 @@ impl Collection {
         let input = listed.input.take().or_else(|| listed.reopen(&self.options).ok().map(Arc::new));
         let stem = input.is_none().then(|| model.stem.clone());
         let tensors = match &input {
-            None => vec![(model.stem.clone(), TensorPlace::of_file(0, 0))],
+            None => vec![(model.stem.clone(), TensorPlace::in_file(0, 0))],
             Some(input) => {
                 let names = input.names().into_iter().flatten().enumerate();
-                let place = |n, name| TensorPlace::of_member(0, input, n, filter.takes_of(&model, name));
+                let place = |n, name| TensorPlace::in_container(0, input, n, filter.takes_of(&model, name));
                 names.map(|(n, name)| (name.to_owned(), place(n, name))).collect()
             }
         };

@@ -200,7 +200,7 @@ fn dumps_of(path: &Path) -> Option<Folder> {
     // In an existing folder, a misspelt dtype is reported; `NAME={"data": [1]}` and `NAME=["12:30"]` have no folder.
     let is_folder = || folder != "." && fs::metadata(folder).is_ok_and(|found| found.is_dir());
     (RawView::parse(&view).is_ok() || is_folder())
-        .then(|| Folder::of_dumps(folder.into(), DumpPattern::new(glob, &view)))
+        .then(|| Folder::from_dumps(folder.into(), DumpPattern::new(glob, &view)))
 }
 
 /// Whether a suffix can name a tensor.

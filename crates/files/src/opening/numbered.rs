@@ -106,7 +106,7 @@ pub(crate) fn joined(files: Vec<FolderFile>, with_index: &HashSet<PathBuf>) -> V
 
 pub(crate) fn open(options: &OpenOptions, path: &Path, parts: &[String]) -> Result<Input> {
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    let shards = index::of_shards(folder, parts, options.requests).with_context(|| options.label.clone())?;
+    let shards = index::from_shards(folder, parts, options.requests).with_context(|| options.label.clone())?;
     Ok(options.input(Format::FOLDER, shards))
 }
 

@@ -65,7 +65,7 @@ pub struct Cost {
 
 impl Cost {
     /// `read` is the cost of a read, in copied bytes.
-    pub(crate) fn of_reads(operands: &[OperandReads], read: usize) -> Self {
+    pub(crate) fn from_reads(operands: &[OperandReads], read: usize) -> Self {
         let mut calls = Calls::default();
         for operand in operands.iter().filter(|operand| operand.is_counted()) {
             let (bytes_read, piece) = (operand.bytes_read(), operand.piece.unwrap_or(0).max(1));
@@ -274,7 +274,7 @@ impl Planner<'_> {
         };
         let operands = self.operands(plan);
         let read = if self.is_remote { machine.request } else { machine.read };
-        let mut cost = Cost::of_reads(&operands, read);
+        let mut cost = Cost::from_reads(&operands, read);
         let (mut more, mut again, mut written) = (0_u64, 0, 0);
         if let (Route::Scan { passes, .. }, Some(windows)) = (&plan.route, plan.steps.windows()) {
             again = cost.total.saturating_mul(*passes as u64 - 1);

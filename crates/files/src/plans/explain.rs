@@ -85,7 +85,7 @@ impl Planner<'_> {
     /// Returns the calls of a plan with the reads of its regions in place of estimates, and with the calls that are the
     /// same for all plans.
     fn calls(&self, plan: &Plan, estimated: Calls) -> Calls {
-        let (estimate, pass) = (Cost::of_reads(&self.operands(plan), 0).calls, self.calls_of_pass(plan));
+        let (estimate, pass) = (Cost::from_reads(&self.operands(plan), 0).calls, self.calls_of_pass(plan));
         let (reads, bytes_read) = (estimated.reads - estimate.reads, estimated.bytes_read - estimate.bytes_read);
         let mut calls = Calls { reads, bytes_read, ..estimated };
         calls += pass;
@@ -119,7 +119,7 @@ impl Planner<'_> {
                     let requests = if self.reads[n].costs_requests() { reads } else { 0 };
                     Calls { reads, bytes_read, requests, ..Calls::default() }
                 }
-                None => Cost::of_reads(std::slice::from_ref(operand), 0).calls,
+                None => Cost::from_reads(std::slice::from_ref(operand), 0).calls,
             };
         }
         calls

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::matrix::{Encoding, Matrix, Packing};
-use super::parts::{Numbers, Parts, Role};
-use super::weight::{Groups, QuantizedItems, Shared, WholeScale};
+use super::matrix::{CodePacking, Encoding, Matrix};
+use super::parts::{PartNumbers, Role, WeightParts};
+use super::weight::{Groups, QuantizedItems, SharedNumbers, WholeScale};
 use crate::storage::source::Source;
 use tensorop_kernels::error::{Context, Result, bail, ensure};
 use tensorop_kernels::item::dtype::{Kind, Narrow};
@@ -33,10 +33,10 @@ fn shape_of(before: &[usize], rows: usize, cols: usize) -> Vec<usize> {
 /// The groups of scales for the last two axes: one scale, one a row, or one for each block or group that is stated. The
 /// blocks of float8 follow from the shapes where none are stated.
 fn groups_of_scales(
-    parts: &Parts<'_>,
+    parts: &WeightParts<'_>,
     scales: &[usize],
     (before, rows, cols): (&[usize], usize, usize),
-    numbers: &Numbers,
+    numbers: &PartNumbers,
 ) -> Result<Groups> {
     if matches!(scales, [] | [1]) {
         let all = before.iter().product::<usize>() * rows;
@@ -73,7 +73,7 @@ fn side_of(len: usize, count: usize) -> Option<usize> {
 }
 
 /// A matrix of codes and their scales, without more.
-fn plain(shape: Vec<usize>, order: Order, codes: Matrix, scales: Shared) -> Result<Weight> {
+fn plain(shape: Vec<usize>, order: Order, codes: Matrix, scales: SharedNumbers) -> Result<Weight> {
     let fits = bytes_of(&shape, size_of::<f32>()).is_some();
     ensure!(fits, "shape {shape:?} is larger than memory can be");
     let identity = codes.source().identity()?.context("codes are not read by position")?;
@@ -89,14 +89,14 @@ fn plain(shape: Vec<usize>, order: Order, codes: Matrix, scales: Shared) -> Resu
 }
 
 /// Codes that are numbers themselves.
-pub(crate) fn scaled(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
+pub(crate) fn scaled(parts: &WeightParts<'_>, numbers: &PartNumbers) -> Result<Weight> {
     let (codes, before, rows, cols) = parts.codes()?;
     let shape = parts.required(Role::Scales)?.shape().to_vec();
     let groups = groups_of_scales(parts, &shape, (&before, rows, cols), numbers)?;
     scaled_by(parts, codes, &shape_of(&before, rows, cols), groups)
 }
 
-fn scaled_by(parts: &Parts<'_>, codes: Source, shape: &[usize], groups: Groups) -> Result<Weight> {
+fn scaled_by(parts: &WeightParts<'_>, codes: Source, shape: &[usize], groups: Groups) -> Result<Weight> {
     let (groups, cols) = (Arc::new(groups), shape.last().copied().unwrap_or(1));
     let (scales, per_row) = (parts.required(Role::Scales)?, cols.div_ceil(groups.cols));
     let zeros = parts.optional(Role::Zeros)?.map(|zeros| {
@@ -104,7 +104,7 @@ fn scaled_by(parts: &Parts<'_>, codes: Source, shape: &[usize], groups: Groups) 
         parts.expect_shape(Role::Zeros, zeros.shape(), scales.shape())?;
         parts.numbers(Role::Zeros, zeros, per_row)
     });
-    let shared = |matrix| Shared { matrix, groups: Arc::clone(&groups) };
+    let shared = |matrix| SharedNumbers { matrix, groups: Arc::clone(&groups) };
     let codes = parts.numbers(Role::Codes, codes, cols)?;
     let scales = shared(parts.numbers(Role::Scales, scales, per_row)?);
     let mut weight = plain(shape.to_vec(), Order::C, codes, scales)?;
@@ -113,7 +113,7 @@ fn scaled_by(parts: &Parts<'_>, codes: Source, shape: &[usize], groups: Groups) 
 }
 
 /// Experts in one tensor of three axes. Their scales are one for each expert, or for each of its rows, columns or blocks.
-pub(crate) fn fused_scaled(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
+pub(crate) fn fused_scaled(parts: &WeightParts<'_>, numbers: &PartNumbers) -> Result<Weight> {
     let (codes, before, rows, cols) = parts.codes()?;
     let (shape, scales) = (shape_of(&before, rows, cols), parts.required(Role::Scales)?.shape().to_vec());
     ensure!(before.len() == 1, "{} has shape {shape:?}, expected three axes", parts.name(Role::Codes));
@@ -138,7 +138,7 @@ pub(crate) fn fused_scaled(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weigh
 }
 
 /// Experts of modelopt in one tensor of three axes, whose codes are packed along the rows or the columns.
-pub(crate) fn fused_float4(parts: &Parts<'_>) -> Result<Weight> {
+pub(crate) fn fused_float4(parts: &WeightParts<'_>) -> Result<Weight> {
     const GROUP: usize = 16;
     let (codes, before, rows, bytes) = parts.codes()?;
     let scales = parts.required(Role::Scales)?;
@@ -148,7 +148,8 @@ pub(crate) fn fused_float4(parts: &Parts<'_>) -> Result<Weight> {
     parts.expect_dtype(Role::Scales, scales.dtype(), &[Kind::Narrow(Narrow::Float8E4M3FN)])?;
     let (rows, cols) = (rows * 2, bytes);
     let codes = Matrix::new(codes, Encoding::Float4Columns, cols);
-    let scales = Shared { matrix: parts.numbers(Role::Scales, scales, cols)?, groups: groups(rows, GROUP, 1).into() };
+    let scales =
+        SharedNumbers { matrix: parts.numbers(Role::Scales, scales, cols)?, groups: groups(rows, GROUP, 1).into() };
     let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, scales)?;
     weight.items.whole_scale = WholeScale::Times(parts.whole(Role::Whole)?);
     Ok(weight)
@@ -156,7 +157,7 @@ pub(crate) fn fused_float4(parts: &Parts<'_>) -> Result<Weight> {
 
 /// Two codes of 4 bits a byte, and a scale for each `group` of a row.
 pub(crate) fn float4(
-    parts: &Parts<'_>,
+    parts: &WeightParts<'_>,
     group: usize,
     scale: Narrow,
     whole_scale: fn(f32) -> WholeScale,
@@ -172,7 +173,7 @@ pub(crate) fn float4(
     parts.expect_dtype(Role::Scales, scales.dtype(), &[Kind::Narrow(scale)])?;
     let codes = Matrix::new(codes, Encoding::Float4Pairs, cols);
     let scales = parts.numbers(Role::Scales, scales, cols.div_ceil(group))?;
-    let scales = Shared { matrix: scales, groups: groups(rows, 1, group).into() };
+    let scales = SharedNumbers { matrix: scales, groups: groups(rows, 1, group).into() };
     let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, scales)?;
     if parts.names.endings().any(|(role, _)| role == Role::Whole) {
         weight.items.whole_scale = whole_scale(parts.whole(Role::Whole)?);
@@ -181,7 +182,7 @@ pub(crate) fn float4(
 }
 
 /// Blocks of 16 bytes along an axis of their own.
-pub(crate) fn float4_blocks(parts: &Parts<'_>) -> Result<Weight> {
+pub(crate) fn float4_blocks(parts: &WeightParts<'_>) -> Result<Weight> {
     const BYTES: usize = 16;
     let (codes, before, blocks, bytes) = parts.codes()?;
     ensure!(bytes == BYTES, "{} has blocks of {bytes} bytes, expected {BYTES}", parts.name(Role::Codes));
@@ -192,18 +193,18 @@ pub(crate) fn float4_blocks(parts: &Parts<'_>) -> Result<Weight> {
     let codes = Matrix::new(codes, Encoding::Float4Pairs, cols);
     let scales = Matrix::new(scales, Encoding::Narrow(Narrow::Float8E8M0FNU), blocks);
     let groups = groups(before.iter().product(), 1, BYTES * 2);
-    plain([&*before, &[cols]].concat(), Order::C, codes, Shared { matrix: scales, groups: groups.into() })
+    plain([&*before, &[cols]].concat(), Order::C, codes, SharedNumbers { matrix: scales, groups: groups.into() })
 }
 
 /// Integers in words of 32 bits, with the shape as a part.
-pub(crate) fn packed(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
+pub(crate) fn packed(parts: &WeightParts<'_>, numbers: &PartNumbers) -> Result<Weight> {
     let (codes, before, rows, words) = parts.codes()?;
     let bits = parts.bits(numbers)?;
     let listed = parts.counts(Role::Shape)?.with_context(|| parts.missing(Role::Shape))?;
     let [.., listed_rows, cols] = listed[..] else { bail!("{} is {listed:?}", parts.name(Role::Shape)) };
     parts.expect_shape(Role::Shape, &listed, &shape_of(&before, rows, cols))?;
     ensure!(listed_rows == rows, "{} has {listed_rows} rows, expected {rows}", parts.name(Role::Shape));
-    let [dense, sparse] = [true, false].map(|is_dense| Packing { bits, is_dense });
+    let [dense, sparse] = [true, false].map(|is_dense| CodePacking { bits, is_dense });
     let is_dense = match (dense.words(cols) == words, sparse.words(cols) == words) {
         (true, true) if 32 % bits == 0 || words <= 1 => true,
         (true, true) => {
@@ -215,7 +216,7 @@ pub(crate) fn packed(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
             is_dense
         }
     };
-    let packing = Packing { bits, is_dense };
+    let packing = CodePacking { bits, is_dense };
     let scales = parts.required(Role::Scales)?;
     let listed = parts.counts(Role::Groups)?;
     let mut groups = match &listed {
@@ -246,7 +247,7 @@ pub(crate) fn packed(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
         }
         None => None,
     };
-    let shared = |matrix| Shared { matrix, groups: Arc::clone(&groups) };
+    let shared = |matrix| SharedNumbers { matrix, groups: Arc::clone(&groups) };
     let codes = Matrix::new(codes, Encoding::Words(packing), cols);
     let scales = shared(parts.numbers(Role::Scales, scales, per_row)?);
     let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, scales)?;
@@ -256,7 +257,7 @@ pub(crate) fn packed(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
     Ok(weight)
 }
 
-fn check_listed(parts: &Parts<'_>, listed: &[usize], items: usize, groups: usize) -> Result<()> {
+fn check_listed(parts: &WeightParts<'_>, listed: &[usize], items: usize, groups: usize) -> Result<()> {
     let name = parts.name(Role::Groups);
     ensure!(listed.len() == items, "{name} has {} items, expected {items}", listed.len());
     match listed.iter().find(|group| **group >= groups) {
@@ -266,7 +267,7 @@ fn check_listed(parts: &Parts<'_>, listed: &[usize], items: usize, groups: usize
 }
 
 /// The bits of MLX are a stream from the low bits on; its modes beside `affine` are those of OCP and NVIDIA.
-pub(crate) fn mlx(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
+pub(crate) fn mlx(parts: &WeightParts<'_>, numbers: &PartNumbers) -> Result<Weight> {
     let (codes, before, rows, words) = parts.codes()?;
     let bits = parts.bits(numbers)?;
     let group = numbers.group.ok_or_else(|| parts.untold("group_size"))?;
@@ -282,7 +283,7 @@ pub(crate) fn mlx(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
     parts.expect_shape(Role::Scales, scales.shape(), &shape_of(&before, rows, per_row))?;
     let floats = [Kind::Float32, Kind::Float16, Kind::BFloat16];
     let (encoding, scale) = match (numbers.mode.as_deref().unwrap_or("affine"), bits) {
-        ("affine", _) => (Encoding::Words(Packing { bits, is_dense: true }), None),
+        ("affine", _) => (Encoding::Words(CodePacking { bits, is_dense: true }), None),
         ("mxfp4", 4) => (Encoding::Float4Pairs, Some(Narrow::Float8E8M0FNU)),
         ("nvfp4", 4) => (Encoding::Float4Pairs, Some(Narrow::Float8E4M3FN)),
         ("mxfp8", 8) => (Encoding::Narrow(Narrow::Float8E4M3FN), Some(Narrow::Float8E8M0FNU)),
@@ -291,7 +292,7 @@ pub(crate) fn mlx(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
     let expected = if scale.is_some() { &[Kind::UInt8][..] } else { &floats };
     parts.expect_dtype(Role::Scales, scales.dtype(), expected)?;
     let groups = Arc::new(groups(rows, 1, group));
-    let shared = |matrix| Shared { matrix, groups: Arc::clone(&groups) };
+    let shared = |matrix| SharedNumbers { matrix, groups: Arc::clone(&groups) };
     let scales = match scale {
         Some(narrow) => Matrix::new(scales, Encoding::Narrow(narrow), per_row),
         None => parts.numbers(Role::Scales, scales, per_row)?,
@@ -312,11 +313,11 @@ pub(crate) fn mlx(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
 }
 
 /// `[in, out]` as it is stored, so `[out, in]` in Fortran order. Version 1 stores zero points less `zero`.
-pub(crate) fn gptq(parts: &Parts<'_>, numbers: &Numbers, zero: f32) -> Result<Weight> {
+pub(crate) fn gptq(parts: &WeightParts<'_>, numbers: &PartNumbers, zero: f32) -> Result<Weight> {
     let (codes, before, words, cols) = parts.codes()?;
     let bits = parts.bits(numbers)?;
     ensure!(words * 32 % bits == 0, "{words} words a column do not hold items of {bits} bits");
-    let (rows, packing) = (words * 32 / bits, Packing { bits, is_dense: true });
+    let (rows, packing) = (words * 32 / bits, CodePacking { bits, is_dense: true });
     let listed = parts.counts(Role::Groups)?;
     let codes = Matrix::new(codes, Encoding::ColumnWords(packing), cols);
     let mut weight = transposed(parts, (&before, rows, cols), codes, Encoding::Words(packing), listed, numbers)?;
@@ -324,7 +325,7 @@ pub(crate) fn gptq(parts: &Parts<'_>, numbers: &Numbers, zero: f32) -> Result<We
     Ok(weight)
 }
 
-pub(crate) fn awq(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
+pub(crate) fn awq(parts: &WeightParts<'_>, numbers: &PartNumbers) -> Result<Weight> {
     let (codes, before, rows, words) = parts.codes()?;
     let bits = numbers.bits.unwrap_or(4);
     ensure!(bits == 4, "{} states {bits} bits, expected 4", parts.config);
@@ -334,12 +335,12 @@ pub(crate) fn awq(parts: &Parts<'_>, numbers: &Numbers) -> Result<Weight> {
 
 /// A weight `[in, out]` with scales and zero points for groups of rows.
 fn transposed(
-    parts: &Parts<'_>,
+    parts: &WeightParts<'_>,
     (before, rows, cols): (&[usize], usize, usize),
     codes: Matrix,
     zeros_encoding: Encoding,
     listed: Option<Vec<usize>>,
-    numbers: &Numbers,
+    numbers: &PartNumbers,
 ) -> Result<Weight> {
     ensure!(before.is_empty(), "{} has more than two axes", parts.name(Role::Codes));
     let (scales, zeros) = (parts.required(Role::Scales)?, parts.required(Role::Zeros)?);
@@ -365,7 +366,7 @@ fn transposed(
     let words = zeros_encoding.row_bytes(cols) / 4;
     parts.expect_shape(Role::Zeros, zeros.shape(), &[in_groups, words])?;
     let groups = Arc::new(groups);
-    let shared = |matrix| Shared { matrix, groups: Arc::clone(&groups) };
+    let shared = |matrix| SharedNumbers { matrix, groups: Arc::clone(&groups) };
     let scales = shared(parts.numbers(Role::Scales, scales, cols)?);
     let mut weight = plain(vec![cols, rows], Order::Fortran, codes, scales)?;
     weight.items.zeros = Some(shared(Matrix::new(zeros, zeros_encoding, cols)));

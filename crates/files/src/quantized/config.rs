@@ -6,7 +6,7 @@ use std::path::Path;
 use regex_lite::{Regex, escape};
 use serde_json::{Map, Value};
 
-use super::parts::{Numbers, Role};
+use super::parts::{PartNumbers, Role};
 use super::rules::{
     AWQ, DEEPSEEK_FP4, FLOAT_QUANTIZED, FP8_BLOCK, GPTQ, GPTQ_V2, INT_QUANTIZED, MLX, MXFP4, NVFP4, NVFP4_CT,
     PACK_QUANTIZED,
@@ -87,7 +87,7 @@ pub(crate) struct Stated {
     pub file: String,
     pub layouts: Vec<&'static str>,
     /// Alternatives, of which the shapes of a weight fit one.
-    pub numbers: Vec<Numbers>,
+    pub numbers: Vec<PartNumbers>,
     /// The first that matches a module decides.
     pub modules: Vec<ModuleEntry>,
     /// A layout that is not known.
@@ -109,7 +109,7 @@ impl Stated {
         for (file, keys, method) in FILES {
             let Some(folder) = folder else { break };
             let config = read_json(&join(folder, file), requests).with_context(|| file.to_owned())?;
-            let stated = config.and_then(|config| Self::of_config(&config, keys, method).transpose());
+            let stated = config.and_then(|config| Self::from_config(&config, keys, method).transpose());
             if let Some(stated) = stated.transpose().with_context(|| file.to_owned())? {
                 return Ok(Some(Self { file: file.to_owned(), ..stated }));
             }
@@ -118,14 +118,14 @@ impl Stated {
             let Some(text) = metadata.and_then(|metadata| metadata.get(key)) else { continue };
             let value: Value =
                 serde_json::from_str(text).map_err(|error| malformed!("metadata {key}: {}", one_line(&error)))?;
-            if let Some(stated) = Self::of_config(&value, &[""], "")? {
+            if let Some(stated) = Self::from_config(&value, &[""], "")? {
                 return Ok(Some(Self { file: "the header".to_owned(), ..stated }));
             }
         }
         Ok(None)
     }
 
-    fn of_config(config: &Value, keys: &[&str], default_method: &str) -> Result<Option<Self>> {
+    fn from_config(config: &Value, keys: &[&str], default_method: &str) -> Result<Option<Self>> {
         let within = [config, &config["text_config"]];
         let of_key = |key: &str| {
             if key.is_empty() {
@@ -153,14 +153,14 @@ impl Stated {
         let of_experts = config["expert_dtype"].as_str().filter(|_| method == "fp8");
         let format = text(format_key).or(of_experts).unwrap_or_default();
         let mut stated = match method {
-            "compressed-tensors" => Self::of_compressed_tensors(quantized, format)?,
+            "compressed-tensors" => Self::from_compressed_tensors(quantized, format)?,
             "gptq" if quantized.get("is_marlin_format") == Some(&Value::Bool(true)) => {
-                Self::of_method(method, "marlin")
+                Self::from_method(method, "marlin")
             }
-            _ => Self::of_method(method, format),
+            _ => Self::from_method(method, format),
         };
         if stated.numbers.is_empty() {
-            stated.numbers.push(Numbers::of(quantized));
+            stated.numbers.push(PartNumbers::of(quantized));
         }
         if (method, format) == ("gptq", "") {
             stated.assumed = Some("no checkpoint_format is given, so zero points are those of version 1");
@@ -173,7 +173,7 @@ impl Stated {
         Ok(Some(Self { modules, ..stated }))
     }
 
-    fn of_method(method: &str, format: &str) -> Self {
+    fn from_method(method: &str, format: &str) -> Self {
         let is_it = |(of, _, name, _): &&Method| *of == method && name.eq_ignore_ascii_case(format);
         match METHODS.iter().find(is_it) {
             Some((.., layouts)) => Self { layouts: layouts.to_vec(), ..Self::default() },
@@ -187,7 +187,7 @@ impl Stated {
         // a module inherits the numbers of all
         let own = |value: &Value| {
             let own = value.as_object().cloned().unwrap_or_default();
-            Numbers::of(&quantized.clone().into_iter().chain(own).collect())
+            PartNumbers::of(&quantized.clone().into_iter().chain(own).collect())
         };
         let of_all = |key: &str, entry: &dyn Fn(&str, &Value) -> Result<ModuleEntry>| {
             of_key(key).map(|(text, value)| entry(text, value)).collect()
@@ -195,7 +195,7 @@ impl Stated {
         match method {
             "mlx" => {
                 let numbers = |value: &Value| match value {
-                    Value::Object(of) => Some(Some(Numbers::of(of))),
+                    Value::Object(of) => Some(Some(PartNumbers::of(of))),
                     Value::Bool(false) => Some(None),
                     _ => None,
                 };
@@ -218,7 +218,7 @@ impl Stated {
         }
     }
 
-    fn of_compressed_tensors(quantized: &Map<String, Value>, format: &str) -> Result<Self> {
+    fn from_compressed_tensors(quantized: &Map<String, Value>, format: &str) -> Result<Self> {
         const METHOD: &str = "compressed-tensors";
         let version = quantized.get("version").and_then(Value::as_str);
         let is_dense = version.and_then(|version| {
@@ -227,14 +227,14 @@ impl Stated {
         });
         let sparse = quantized.get("sparsity_config").and_then(|sparse| sparse["format"].as_str());
         if let Some(sparse) = sparse.filter(|sparse| *sparse != "dense") {
-            return Ok(Self::of_method(METHOD, sparse));
+            return Ok(Self::from_method(METHOD, sparse));
         }
         let mut stated = Self::default();
         let mut formats = vec![format];
         let groups = quantized.get("config_groups").and_then(Value::as_object);
         for group in groups.into_iter().flat_map(Map::values) {
             if let Some(weights) = group["weights"].as_object() {
-                let numbers = Numbers { is_dense, ..Numbers::of(weights) };
+                let numbers = PartNumbers { is_dense, ..PartNumbers::of(weights) };
                 // others are names of classes
                 let is_named = |target: &&str| target.starts_with("re:") || target.contains('.');
                 let targets = group["targets"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -248,7 +248,7 @@ impl Stated {
         // it says that the groups have formats of their own
         let is_own = |format: &&str| !matches!(*format, "" | "mixed-precision");
         for format in formats.iter().copied().filter(is_own) {
-            let Self { layouts, unknown, .. } = Self::of_method(METHOD, format);
+            let Self { layouts, unknown, .. } = Self::from_method(METHOD, format);
             stated.layouts.extend(layouts);
             stated.unknown = stated.unknown.or(unknown);
         }
@@ -256,7 +256,7 @@ impl Stated {
             stated.unknown = Some(format!("{METHOD} without a format"));
         }
         if stated.numbers.is_empty() {
-            stated.numbers.push(Numbers { is_dense, ..Numbers::default() });
+            stated.numbers.push(PartNumbers { is_dense, ..PartNumbers::default() });
         }
         Ok(stated)
     }
@@ -271,7 +271,7 @@ impl Stated {
     }
 }
 
-impl Numbers {
+impl PartNumbers {
     fn of(quantized: &Map<String, Value>) -> Self {
         let value =
             |names: &[&str]| names.iter().find_map(|name| quantized.get(*name)).filter(|value| !value.is_null());
@@ -347,7 +347,7 @@ pub(crate) struct ModuleEntry {
     /// `None` for the modules whose names have the text as consecutive parts.
     expression: Option<Regex>,
     /// `None` for modules that are not quantised.
-    pub numbers: Option<Numbers>,
+    pub numbers: Option<PartNumbers>,
 }
 
 impl ModuleEntry {
@@ -355,7 +355,7 @@ impl ModuleEntry {
     ///
     /// # Errors
     /// The expression is malformed, or of a kind that is not known.
-    pub(crate) fn parse(text: &str, numbers: Option<Numbers>) -> Result<Self> {
+    pub(crate) fn parse(text: &str, numbers: Option<PartNumbers>) -> Result<Self> {
         match text.strip_prefix("re:") {
             Some(expression) => Self::expression(text, expression, numbers),
             None if text.contains('*') => {
@@ -369,7 +369,7 @@ impl ModuleEntry {
     ///
     /// # Errors
     /// The expression is malformed, or of a kind that is not known.
-    fn expression(text: &str, expression: &str, numbers: Option<Numbers>) -> Result<Self> {
+    fn expression(text: &str, expression: &str, numbers: Option<PartNumbers>) -> Result<Self> {
         let compiled = Regex::new(&format!("^(?:{expression})"));
         let compiled = compiled.map_err(|_| malformed!("the expression {text:?} cannot be read"))?;
         Ok(Self { text: text.to_owned(), expression: Some(compiled), numbers })

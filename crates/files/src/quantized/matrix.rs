@@ -30,23 +30,23 @@ pub(crate) enum Encoding {
     /// The same along a column: a byte holds items of two rows.
     Float4Columns,
     /// Unsigned integers of some bits along a row.
-    Words(Packing),
+    Words(CodePacking),
     /// The same along a column: a word holds items of consecutive rows.
-    ColumnWords(Packing),
+    ColumnWords(CodePacking),
     /// Eight unsigned integers of 4 bits in a word, in AWQ's order.
     AwqWords,
 }
 
 /// How unsigned integers fill words of 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Packing {
+pub(crate) struct CodePacking {
     /// At most 8.
     pub bits: usize,
     /// Whether an item may cross from one word into the next.
     pub is_dense: bool,
 }
 
-impl Packing {
+impl CodePacking {
     pub(crate) fn words(self, items: usize) -> usize {
         match self.is_dense {
             true => (items * self.bits).div_ceil(WORD),
@@ -74,7 +74,7 @@ impl Packing {
 
 impl Encoding {
     /// The encoding of scales and biases in a dtype.
-    pub(crate) fn of_numbers(dtype: &DType) -> Option<Self> {
+    pub(crate) fn for_dtype(dtype: &DType) -> Option<Self> {
         Some(match dtype.kind() {
             Kind::Float32 => Self::Float32,
             Kind::Float16 => Self::Float16,
@@ -200,8 +200,8 @@ impl Matrix {
                 decode_each(low, out, |[byte]: [u8; 1]| FLOAT4_PAIRS[usize::from(byte)][row % 2]);
             }
             Encoding::Words(packing) => decode_words(packing, bytes(), cols, out),
-            Encoding::ColumnWords(Packing { bits, is_dense }) => {
-                let (word, shift) = Packing { bits, is_dense }.place(row);
+            Encoding::ColumnWords(CodePacking { bits, is_dense }) => {
+                let (word, shift) = CodePacking { bits, is_dense }.place(row);
                 let mask = (1_u32 << bits) - 1;
                 let low = from(word, cols.start * 4);
                 decode_each(low, out, |item| ((u32::from_le_bytes(item) >> shift) & mask) as f32);
@@ -250,8 +250,8 @@ fn decode_pairs(bytes: &[u8], skips_one: bool, out: &mut [f32]) {
 }
 
 /// `bytes` begin with the word of the first column.
-fn decode_words(packing: Packing, bytes: &[u8], cols: Range<usize>, out: &mut [f32]) {
-    let Packing { bits, .. } = packing;
+fn decode_words(packing: CodePacking, bytes: &[u8], cols: Range<usize>, out: &mut [f32]) {
+    let CodePacking { bits, .. } = packing;
     let mask = (1_u32 << bits) - 1;
     let first = packing.place(cols.start).0;
     let (words, _) = bytes.as_chunks::<4>();

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use self::assemble::Weight;
 use self::config::Stated;
-use self::parts::{Numbers, Parts, Role};
+use self::parts::{PartNumbers, Role, WeightParts};
 pub use self::rules::LAYOUTS;
 use self::rules::{RULES, Rule};
 use crate::container::content::{BlockDescription, Description, KnownTensor, MemberFile};
@@ -34,13 +34,13 @@ pub struct AskedLayout {
     /// One of [`LAYOUTS`]; `None` for the one that the checkpoint states.
     layout: Option<&'static str>,
     /// The numbers of a layout that the checkpoint does not state.
-    numbers: Numbers,
+    numbers: PartNumbers,
 }
 
 impl AskedLayout {
     /// The layout that the checkpoint states.
     pub fn stated() -> Self {
-        Self { layout: None, numbers: Numbers::default() }
+        Self { layout: None, numbers: PartNumbers::default() }
     }
 
     /// One of [`LAYOUTS`], with numbers as `KEY=VALUE,…`, whose keys are those of configs.
@@ -48,7 +48,7 @@ impl AskedLayout {
     /// # Errors
     /// A key is not known.
     pub fn named(layout: &'static str, numbers: &str) -> Result<Self> {
-        Ok(Self { layout: Some(layout), numbers: Numbers::parse(numbers)? })
+        Ok(Self { layout: Some(layout), numbers: PartNumbers::parse(numbers)? })
     }
 }
 
@@ -88,7 +88,7 @@ const WEIGHT: &str = ".weight";
 
 /// How a weight is recognised, the surest first. Those of the last two are errors.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Pass {
+enum AssemblyPass {
     /// By codes of the dtype, with all that they need.
     Whole,
     /// By codes of the dtype.
@@ -148,8 +148,8 @@ impl<'r> Checkpoint<'r> {
     }
 
     /// The weights of a rule that a pass recognises.
-    fn weights(&self, rule: &'static Rule, pass: Pass) -> impl Iterator<Item = FoundWeight> {
-        let ending = if pass == Pass::Parts { rule.names.scales() } else { rule.names.codes };
+    fn weights(&self, rule: &'static Rule, pass: AssemblyPass) -> impl Iterator<Item = FoundWeight> {
+        let ending = if pass == AssemblyPass::Parts { rule.names.scales() } else { rule.names.codes };
         self.names.iter().enumerate().filter_map(move |(n, name)| {
             let base = name.strip_suffix(ending).filter(|base| !base.is_empty())?;
             let part = |(role, ending)| Some((role, *self.numbers.get(&*format!("{base}{ending}"))?));
@@ -163,9 +163,9 @@ impl<'r> Checkpoint<'r> {
                 })
             };
             let is_meant = match pass {
-                Pass::Whole => found.is_whole() && has_dtype(),
-                Pass::Codes => !(is_fused && is_part(name)) && has_dtype(),
-                Pass::Parts => found.parts.len() > 1 || rule.names.is_sure(),
+                AssemblyPass::Whole => found.is_whole() && has_dtype(),
+                AssemblyPass::Codes => !(is_fused && is_part(name)) && has_dtype(),
+                AssemblyPass::Parts => found.parts.len() > 1 || rule.names.is_sure(),
             };
             is_meant.then_some(found)
         })
@@ -175,11 +175,11 @@ impl<'r> Checkpoint<'r> {
     fn find(&self, stated: &Stated) -> BTreeMap<usize, FoundWeight> {
         let rules = rules_of(&stated.layouts);
         let (mut found, mut taken) = (BTreeMap::new(), HashSet::new());
-        for pass in [Pass::Whole, Pass::Codes, Pass::Parts] {
+        for pass in [AssemblyPass::Whole, AssemblyPass::Codes, AssemblyPass::Parts] {
             for weight in rules.iter().flat_map(|rule| self.weights(rule, pass)) {
                 let numbers = || weight.parts.iter().map(|(_, n)| *n);
                 let Some(first) = numbers().min().filter(|_| !numbers().any(|n| taken.contains(&n))) else { continue };
-                if pass != Pass::Whole && stated.excludes(weight.module()) {
+                if pass != AssemblyPass::Whole && stated.excludes(weight.module()) {
                     continue;
                 }
                 taken.extend(numbers());
@@ -192,7 +192,7 @@ impl<'r> Checkpoint<'r> {
     /// The layouts that names and dtypes allow.
     fn candidates(&self) -> Vec<&'static str> {
         let may_be = |layout: &&str| {
-            rules_of(&[layout]).into_iter().any(|rule| self.weights(rule, Pass::Whole).next().is_some())
+            rules_of(&[layout]).into_iter().any(|rule| self.weights(rule, AssemblyPass::Whole).next().is_some())
         };
         LAYOUTS.into_iter().filter(may_be).collect()
     }
@@ -276,12 +276,12 @@ fn stated(file: &ReadableFile, folder: Option<&Path>, requests: RequestOptions) 
 pub(crate) struct QuantizedReader {
     inner: ReadableFile,
     stated: Stated,
-    found: Vec<Member>,
+    found: Vec<WeightMember>,
     names: Arc<Vec<String>>,
 }
 
 #[derive(Debug)]
-enum Member {
+enum WeightMember {
     Stored(usize),
     Weight(FoundWeight),
     /// A part of no weight, and the reason why it is not read.
@@ -336,7 +336,7 @@ pub(crate) fn open(
             match asked {
                 _ if candidates.is_empty() => Stated::default(),
                 Some(layout) => {
-                    Stated { layouts: vec![layout], numbers: vec![Numbers::default()], ..Stated::default() }
+                    Stated { layouts: vec![layout], numbers: vec![PartNumbers::default()], ..Stated::default() }
                 }
                 None => {
                     let named = joined_by(&candidates, "or");
@@ -347,8 +347,9 @@ pub(crate) fn open(
             }
         }
     };
-    if asked.numbers != Numbers::default() {
-        let is_free = stated.modules.is_empty() && stated.numbers.iter().all(|numbers| *numbers == Numbers::default());
+    if asked.numbers != PartNumbers::default() {
+        let is_free =
+            stated.modules.is_empty() && stated.numbers.iter().all(|numbers| *numbers == PartNumbers::default());
         ensure!(is_free, "--dequantize: {} states the numbers of the layout", stated.file);
         stated.numbers = vec![asked.numbers.clone()];
     }
@@ -361,17 +362,17 @@ pub(crate) fn open(
                 left_alone.push(name.clone());
                 continue;
             }
-            true => Member::Stored(n),
+            true => WeightMember::Stored(n),
             false => match checkpoint.unclaimed(n, &stated) {
-                Some(reason) => Member::Unclaimed(n, reason),
-                None => Member::Stored(n),
+                Some(reason) => WeightMember::Unclaimed(n, reason),
+                None => WeightMember::Stored(n),
             },
         };
         members.insert(n, (name.clone(), member));
     }
     members.extend(found.into_iter().map(|(first, weight)| {
         let name = format!("{}{}", weight.base, weight.rule.names.weight);
-        (first, (name, Member::Weight(weight)))
+        (first, (name, WeightMember::Weight(weight)))
     }));
     let mut notes: Vec<String> = stated.assumed.map(str::to_owned).into_iter().collect();
     if let [first, others @ ..] = &checkpoint.unmatched(&stated)[..] {
@@ -382,8 +383,8 @@ pub(crate) fn open(
         };
         notes.push(format!("{}: no tensor matches {first}{others}", stated.file));
     }
-    let (names, found): (Vec<_>, Vec<Member>) = members.into_values().unzip();
-    let weights = found.iter().filter(|member| !matches!(member, Member::Stored(_))).count();
+    let (names, found): (Vec<_>, Vec<WeightMember>) = members.into_values().unzip();
+    let weights = found.iter().filter(|member| !matches!(member, WeightMember::Stored(_))).count();
     if weights == 0 && left_alone.is_empty() {
         return Ok((inner, Dequantized { notes, ..Dequantized::default() }));
     }
@@ -395,7 +396,7 @@ pub(crate) fn open(
     Ok((file, Dequantized { weights, left_alone, notes }))
 }
 
-impl Member {
+impl WeightMember {
     /// The member of the checkpoint that is this one, or holds its codes.
     fn stored(&self) -> usize {
         match self {
@@ -412,7 +413,7 @@ impl QuantizedReader {
             let label = self.inner.members.names()?[*n].clone();
             Some(self.inner.source(*n, label))
         };
-        let parts = Parts { names: &found.rule.names, base: &found.base, config: &self.stated.file, open: &open };
+        let parts = WeightParts { names: &found.rule.names, base: &found.base, config: &self.stated.file, open: &open };
         match self.stated.entry(found.module()).map(|entry| entry.numbers.as_ref()) {
             None => found.rule.weight(&parts, &self.stated.numbers),
             Some(Some(numbers)) => found.rule.weight(&parts, std::slice::from_ref(numbers)),
@@ -424,9 +425,9 @@ impl QuantizedReader {
 impl Reader for QuantizedReader {
     fn describe(&self, n: usize) -> Result<Description> {
         let found = match &self.found[n] {
-            Member::Stored(n) => return self.inner.describe(*n),
-            Member::Unclaimed(_, reason) => bail!("{reason}"),
-            Member::Weight(found) => found,
+            WeightMember::Stored(n) => return self.inner.describe(*n),
+            WeightMember::Unclaimed(_, reason) => bail!("{reason}"),
+            WeightMember::Weight(found) => found,
         };
         let Weight { meta, .. } = self.weight(found)?;
         let bytes = found.parts.iter().map(|(_, n)| Ok(self.inner.describe(*n)?.bytes)).sum::<Result<u64>>()?;
@@ -436,9 +437,9 @@ impl Reader for QuantizedReader {
 
     fn source(&self, n: usize, label: String) -> Result<Source> {
         match &self.found[n] {
-            Member::Stored(n) => self.inner.source(*n, label),
-            Member::Unclaimed(_, reason) => bail!("{reason}"),
-            Member::Weight(found) => {
+            WeightMember::Stored(n) => self.inner.source(*n, label),
+            WeightMember::Unclaimed(_, reason) => bail!("{reason}"),
+            WeightMember::Weight(found) => {
                 let Weight { meta, items } = self.weight(found)?;
                 Source::stored(meta, Arc::new(items), 0, label)
             }
@@ -452,7 +453,7 @@ impl Reader for QuantizedReader {
     }
 
     fn stored(&self, n: usize) -> StoredMember {
-        let Member::Stored(n) = self.found[n] else { return StoredMember::default() };
+        let WeightMember::Stored(n) = self.found[n] else { return StoredMember::default() };
         StoredMember { known: KnownTensor::default(), entry: None, ..self.inner.stored(n) }
     }
 }

@@ -9,7 +9,7 @@ use tensorop_kernels::memory;
 
 /// Numbers of a layout that shapes do not tell.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Numbers {
+pub(crate) struct PartNumbers {
     pub bits: Option<usize>,
     /// The columns that share a scale; `usize::MAX` for all.
     pub group: Option<usize>,
@@ -76,7 +76,7 @@ impl PartNames {
 }
 
 /// The parts of a weight.
-pub(crate) struct Parts<'a> {
+pub(crate) struct WeightParts<'a> {
     pub names: &'static PartNames,
     /// The names of parts begin with it.
     pub base: &'a str,
@@ -86,7 +86,7 @@ pub(crate) struct Parts<'a> {
     pub open: &'a dyn Fn(Role) -> Option<Result<Source>>,
 }
 
-impl Parts<'_> {
+impl WeightParts<'_> {
     pub(crate) fn name(&self, role: Role) -> String {
         let ending = self.names.endings().find(|(of, _)| *of == role).map_or("", |(_, ending)| ending);
         format!("{}{ending}", self.base)
@@ -136,7 +136,7 @@ impl Parts<'_> {
 
     /// Scales, biases or codes that are numbers, in rows of `cols`.
     pub(crate) fn numbers(&self, role: Role, source: Source, cols: usize) -> Result<Matrix> {
-        let encoding = Encoding::of_numbers(source.dtype());
+        let encoding = Encoding::for_dtype(source.dtype());
         let what = || format!("{} is {}, expected numbers of 8 to 32 bits", self.name(role), source.dtype().name());
         let encoding = encoding.with_context(what)?;
         Ok(Matrix::new(source, encoding, cols))
@@ -178,7 +178,7 @@ impl Parts<'_> {
         }
     }
 
-    pub(crate) fn bits(&self, numbers: &Numbers) -> Result<usize> {
+    pub(crate) fn bits(&self, numbers: &PartNumbers) -> Result<usize> {
         let bits = numbers.bits.ok_or_else(|| self.untold("the number of bits"))?;
         ensure!((1..=8).contains(&bits), "{} states {bits} bits, expected 1 to 8", self.config);
         Ok(bits)

@@ -4,7 +4,7 @@
 use super::assemble::{
     FLOAT8, Weight, awq, float4, float4_blocks, fused_float4, fused_scaled, gptq, mlx, packed, scaled,
 };
-use super::parts::{Numbers, PartNames, Parts, Role};
+use super::parts::{PartNames, PartNumbers, Role, WeightParts};
 use super::weight::WholeScale;
 use tensorop_kernels::error::{Result, malformed};
 use tensorop_kernels::item::dtype::{Kind, Narrow};
@@ -39,7 +39,7 @@ pub const LAYOUTS: [&str; 12] = [
 ];
 
 /// How a weight is made of its parts.
-type Assemble = fn(&Parts<'_>, &Numbers) -> Result<Weight>;
+type Assemble = fn(&WeightParts<'_>, &PartNumbers) -> Result<Weight>;
 
 /// The weights of a layout.
 #[derive(Debug)]
@@ -130,7 +130,7 @@ impl Rule {
     ///
     /// # Errors
     /// Parts are missing or do not fit one another, or a number is missing.
-    pub(crate) fn weight(&self, parts: &Parts<'_>, numbers: &[Numbers]) -> Result<Weight> {
+    pub(crate) fn weight(&self, parts: &WeightParts<'_>, numbers: &[PartNumbers]) -> Result<Weight> {
         let mut failed = None;
         let has = |role| self.names.endings().any(|(of, _)| of == role);
         for numbers in numbers {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::matrix::{Encoding, LoadedBytes, Matrix, Packing};
-use super::weight::{Groups, QuantizedItems, Shared, WholeScale};
+use super::matrix::{CodePacking, Encoding, LoadedBytes, Matrix};
+use super::weight::{Groups, QuantizedItems, SharedNumbers, WholeScale};
 use crate::storage::read_at::{Identity, MemoryBytes, ReadAt};
 use crate::storage::source::Source;
 use tensorop_kernels::item::dtype::{Kind, Narrow};
@@ -47,7 +47,7 @@ fn items_of_words() {
     let both = u64::from(stored[0]) | u64::from(stored[1]) << 32;
     for bits in [2, 3, 4, 5, 8] {
         for (is_dense, count) in [(true, 64 / bits), (false, 32 / bits * 2)] {
-            let packing = Packing { bits, is_dense };
+            let packing = CodePacking { bits, is_dense };
             let row = Matrix::new(source(), Encoding::Words(packing), count);
             let column = Matrix::new(source(), Encoding::ColumnWords(packing), 1);
             for n in 0..count {
@@ -64,8 +64,8 @@ fn items_of_words() {
 
 #[test]
 fn windows_of_weights() {
-    let words = |bits, is_dense| Encoding::Words(Packing { bits, is_dense });
-    let columns = |bits| Encoding::ColumnWords(Packing { bits, is_dense: true });
+    let words = |bits, is_dense| Encoding::Words(CodePacking { bits, is_dense });
+    let columns = |bits| Encoding::ColumnWords(CodePacking { bits, is_dense: true });
     let narrow = Encoding::Narrow(Narrow::Float8E4M3FN);
     let listed = |count: usize, of: usize| (0..count).map(|n| n * 5 % of).collect::<Vec<_>>();
     // codes, scales, zeros, their groups, rows and columns of the weight
@@ -102,7 +102,7 @@ fn windows_of_weights() {
         let of_col = |col: usize| groups.listed_cols.as_ref().map_or(col / groups.cols, |listed| listed[col]);
         let shared_rows = (0..rows).map(of_row).max().map_or(0, |last| last + 1);
         let shared_cols = (0..cols).map(of_col).max().map_or(0, |last| last + 1);
-        let shared = |encoding, seed| Shared {
+        let shared = |encoding, seed| SharedNumbers {
             matrix: matrix(encoding, shared_rows, shared_cols, seed),
             groups: Arc::clone(&groups),
         };
@@ -120,7 +120,7 @@ fn windows_of_weights() {
         let expected: Vec<u8> = (0..rows * cols)
             .flat_map(|n| {
                 let (row, col) = (n / cols, n % cols);
-                let own = |shared: &Shared| item(&shared.matrix, of_row(row), of_col(col));
+                let own = |shared: &SharedNumbers| item(&shared.matrix, of_row(row), of_col(col));
                 let zero = weight.zeros.as_ref().map_or(0.0, own) + 1.0;
                 let scaled = (item(&weight.codes, row, col) - zero) * (own(&weight.scales) * 0.5);
                 (scaled + weight.biases.as_ref().map_or(0.0, own)).to_le_bytes()

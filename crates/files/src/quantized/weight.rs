@@ -16,7 +16,7 @@ const PIECE: usize = 1 << 16;
 
 /// Numbers that several items share: scales, zero points, biases.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedNumbers {
     pub matrix: Matrix,
     pub groups: Arc<Groups>,
 }
@@ -73,16 +73,16 @@ pub(crate) struct QuantizedItems {
     pub codes: Matrix,
     /// The zero point of all items; zero points that are stored are added to it.
     pub zero: f32,
-    pub zeros: Option<Shared>,
-    pub scales: Shared,
+    pub zeros: Option<SharedNumbers>,
+    pub scales: SharedNumbers,
     pub whole_scale: WholeScale,
-    pub biases: Option<Shared>,
+    pub biases: Option<SharedNumbers>,
 }
 
 /// The numbers of a row that are shared, and the bytes that they are decoded from.
 #[derive(Debug)]
 struct SharedRow<'a> {
-    shared: &'a Shared,
+    shared: &'a SharedNumbers,
     loaded: LoadedBytes,
     /// The row of numbers, and its columns.
     at: Option<(usize, Range<usize>)>,
@@ -90,7 +90,7 @@ struct SharedRow<'a> {
 }
 
 impl<'a> SharedRow<'a> {
-    fn load(shared: &'a Shared, rows: &Range<usize>, cols: &Range<usize>) -> Result<Self> {
+    fn load(shared: &'a SharedNumbers, rows: &Range<usize>, cols: &Range<usize>) -> Result<Self> {
         let mut loaded = LoadedBytes::default();
         // listed rows may lie far apart
         if shared.groups.listed_rows.is_none() && !rows.is_empty() {
@@ -102,7 +102,7 @@ impl<'a> SharedRow<'a> {
 
     /// Whether the numbers are others than before.
     fn seek(&mut self, row: usize, cols: &Range<usize>) -> Result<bool> {
-        let Shared { matrix, groups } = self.shared;
+        let SharedNumbers { matrix, groups } = self.shared;
         let wanted = (groups.row(row), groups.columns(cols));
         if self.at.as_ref() == Some(&wanted) {
             return Ok(false);

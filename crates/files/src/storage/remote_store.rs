@@ -34,7 +34,7 @@ impl RemoteStore {
     }
 
     /// An object that changes between requests is an error.
-    pub fn of_one_version(client: &Arc<Client>, root: Address) -> Self {
+    pub fn at_one_version(client: &Arc<Client>, root: Address) -> Self {
         Self { first: Some(Mutex::default()), ..Self::new(client, root) }
     }
 

@@ -28,10 +28,10 @@ const UNITS_AT_ONCE: usize = 16;
 /// An output that is cut into units and made in shares.
 pub struct Shares<'a> {
     laid_out: &'a LaidOut,
-    units: Units<'a>,
+    units: ShareUnits<'a>,
 }
 
-enum Units<'a> {
+enum ShareUnits<'a> {
     /// A unit is a file in a folder of chunks.
     Chunks { writer: &'a dyn WriteChunks, windows: Vec<Windows> },
     /// A unit is a MiB of the only file. The header belongs to the first units.
@@ -58,9 +58,9 @@ impl LaidOut {
     /// The output is neither a folder of chunks nor a file of one tensor after a header.
     pub fn shares(&self) -> Result<Shares<'_>> {
         let units = match (&self.layout, &self.outputs[..]) {
-            (Layout::Chunks(writer), _) => Units::Chunks { writer: &**writer, windows: self.boxes(&**writer) },
+            (Layout::Chunks(writer), _) => ShareUnits::Chunks { writer: &**writer, windows: self.boxes(&**writer) },
             (Layout::Places(places), [output]) if places.seal.is_none() && places.tensors[0].packed.is_none() => {
-                Units::Bytes { output, places }
+                ShareUnits::Bytes { output, places }
             }
             (Layout::Places(_) | Layout::Whole(_) | Layout::Sequence(_), _) => {
                 let message = format!("{}: a {} cannot be made in parts", self.label, self.format.argument());
@@ -74,8 +74,8 @@ impl LaidOut {
 impl Shares<'_> {
     fn count(&self) -> usize {
         match &self.units {
-            Units::Chunks { windows, .. } => windows.iter().map(Windows::count).sum(),
-            Units::Bytes { places, .. } => {
+            ShareUnits::Chunks { windows, .. } => windows.iter().map(Windows::count).sum(),
+            ShareUnits::Bytes { places, .. } => {
                 usize::try_from(places.bytes.div_ceil(UNIT)).expect("a tensor in memory has fewer MiB than usize")
             }
         }
@@ -87,7 +87,7 @@ impl Shares<'_> {
         let own = share.range(units);
         let (mut writes, mut reads) = (0, 0);
         match &self.units {
-            Units::Chunks { windows, .. } => {
+            ShareUnits::Chunks { windows, .. } => {
                 for (output, windows, numbers) in parts_of(&self.laid_out.outputs, windows, &own) {
                     let planner = output.job.planner();
                     for number in numbers {
@@ -97,7 +97,7 @@ impl Shares<'_> {
                     }
                 }
             }
-            Units::Bytes { places, .. } => {
+            ShareUnits::Bytes { places, .. } => {
                 writes = end_of(own.end, places) - end_of(own.start, places);
                 reads = writes;
             }
@@ -129,7 +129,7 @@ impl Shares<'_> {
         }
         let (own, failed) = (share.range(self.count()), || format!("{}: cannot be accessed", self.laid_out.label));
         match &self.units {
-            Units::Chunks { writer, windows } => {
+            ShareUnits::Chunks { writer, windows } => {
                 let (store, mut first) = (parts.place.store(), 0);
                 let made = MadeUnits::of(&parts.ledger, share.number, own.clone());
                 for (n, (_, windows, numbers)) in parts_of(&self.laid_out.outputs, windows, &own).enumerate() {
@@ -162,7 +162,7 @@ impl Shares<'_> {
                 }
                 Ok(true)
             }
-            Units::Bytes { places, .. } => {
+            ShareUnits::Bytes { places, .. } => {
                 let length = parts.place.file_length().unwrap_or_default();
                 // In a file that is too long, the last share is missing: making it cuts the file off.
                 let is_last = end_of(own.end, places) == places.bytes;
@@ -188,13 +188,13 @@ impl Shares<'_> {
         let failed = || laid_out.failed();
         let done = |made: &str| parts.ledger.set_done(share.number, made).with_context(failed);
         match &self.units {
-            Units::Chunks { writer, .. } => {
+            ShareUnits::Chunks { writer, .. } => {
                 let made = MadeUnits::of(&parts.ledger, share.number, own.clone());
                 let own = ChunkShare { own: &own, made: &made };
                 laid_out.put_chunks(*writer, parts.place.store(), Some(own), progress)?;
                 done(&made.text())
             }
-            Units::Bytes { output, places } => {
+            ShareUnits::Bytes { output, places } => {
                 let start = places.tensors[0].start;
                 // The shares with units that a file of this length has lost.
                 let beyond = |length| {

@@ -60,7 +60,7 @@ pub struct Exact {
 
 impl Binary {
     /// Keeps the highest 64 bits.
-    pub fn of_integer(integer: i128) -> Self {
+    pub fn from_integer(integer: i128) -> Self {
         let magnitude = integer.unsigned_abs();
         let power = u64::BITS.saturating_sub(magnitude.leading_zeros());
         Self { negative: integer < 0, mantissa: (magnitude >> power) as u64, power: power as i32 }

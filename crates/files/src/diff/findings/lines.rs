@@ -65,7 +65,7 @@ impl ReportLine {
             format!("{name}: {} {shape:?}{}", printable(dtype), renamed.unwrap_or_default())
         };
         match found {
-            NamedResult::Both(found) => Self::of_both(&name, found, style),
+            NamedResult::Both(found) => Self::for_both(&name, found, style),
             NamedResult::Missing(one) => Self::new(TensorVerdict::Missing, lone(one, "to")),
             NamedResult::Extra(one) => Self::new(TensorVerdict::Extra, lone(one, "from")),
             NamedResult::Unreadable(why) | NamedResult::Damaged(why) => {
@@ -75,7 +75,7 @@ impl ReportLine {
         }
     }
 
-    fn of_both(name: &str, found: &Difference, style: Style) -> Self {
+    fn for_both(name: &str, found: &Difference, style: Style) -> Self {
         let verdict = if found.equal() { TensorVerdict::Within } else { TensorVerdict::Different };
         let reason = match (found.reason, &found.found) {
             (Some(reason @ (Reason::Dtype | Reason::Shape)), _) => reason,

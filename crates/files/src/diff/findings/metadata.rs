@@ -155,7 +155,7 @@ impl DifferingNames {
     ///
     /// # Errors
     /// A file cannot be read.
-    pub fn of_files(files: [&FileMetadata; 2]) -> Result<Self> {
+    pub fn from_files(files: [&FileMetadata; 2]) -> Result<Self> {
         Ok(Self { metadata: differing_values(files)?.into_iter().collect(), ..Self::default() })
     }
 

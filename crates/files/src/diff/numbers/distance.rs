@@ -65,11 +65,11 @@ pub(crate) trait Distance: Copy + PartialOrd {
     fn up(self) -> f64;
     fn near(self) -> f64;
     fn number(self) -> Number;
-    fn of_number(number: Number) -> Self;
+    fn from_number(number: Number) -> Self;
 
     fn key(self) -> u64;
     /// Above 2^63, distances of integers of two dtypes have float64 precision.
-    fn of_key(key: u64) -> Number;
+    fn number_of_key(key: u64) -> Number;
 }
 
 /// Keys of 128-bit distances count float64s from here: integers of two dtypes are up to 2^65 apart.
@@ -84,8 +84,8 @@ impl Distance for f64 {
         // The bits of non-negative floats sort like the floats.
         fn key(self) -> u64 { self.to_bits() }
         fn number(self) -> Number { Number::Float(self) }
-        fn of_number(number: Number) -> Self { number.near() }
-        fn of_key(key: u64) -> Number { Number::Float(Self::from_bits(key)) }
+        fn from_number(number: Number) -> Self { number.near() }
+        fn number_of_key(key: u64) -> Number { Number::Float(Self::from_bits(key)) }
     }
 }
 
@@ -99,10 +99,10 @@ macro_rules! integers {
                 fn near(self) -> f64 { self as f64 }
                 fn key(self) -> u64 { $key(self) }
                 fn number(self) -> Number { Number::Integer(self.into()) }
-                fn of_key(key: u64) -> Number { Number::Integer($of_key(key)) }
+                fn number_of_key(key: u64) -> Number { Number::Integer($of_key(key)) }
             }
 
-            fn of_number(number: Number) -> Self {
+            fn from_number(number: Number) -> Self {
                 match number {
                     Number::Integer(number) => number.try_into().expect("a distance of this type"),
                     Number::Float(_) => unreachable!("a distance of integers"),

@@ -72,7 +72,7 @@ impl From<RealItem> for Binary {
     fn from(item: RealItem) -> Self {
         match item {
             RealItem::Float(item) => item.into(),
-            RealItem::Integer(item) => Self::of_integer(item),
+            RealItem::Integer(item) => Self::from_integer(item),
             RealItem::Split(item) => item.into(),
         }
     }
@@ -357,7 +357,7 @@ fn sum_of_three(a: f64, b: f64, c: f64) -> f64 {
 /// If the item is NaN or infinite.
 impl From<SplitItem> for Binary {
     fn from(item: SplitItem) -> Self {
-        if item.rest == 0.0 { item.near.into() } else { Self::of_integer(item.near as i128 + item.rest as i128) }
+        if item.rest == 0.0 { item.near.into() } else { Self::from_integer(item.near as i128 + item.rest as i128) }
     }
 }
 

@@ -120,7 +120,7 @@ pub(crate) trait PairKernel: Send + Sync {
 
     fn key_bits(&self) -> u32;
 
-    fn of_key(&self, key: u64) -> Number;
+    fn number_of_key(&self, key: u64) -> Number;
 
     /// The numbers that metrics sum, and the first pair. Not for complex items. `scratch` holds offsets that are not
     /// stored as float64.
@@ -275,7 +275,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
     }
 
     fn survey(&self, tally: &Thresholds, rows: Rows<'_>) -> BlockSurvey {
-        let max_abs = T::Distance::of_number(tally.max_abs);
+        let max_abs = T::Distance::from_number(tally.max_abs);
         let pairs = pairs_of::<T>(rows);
         // Only errors not below the rounded product have a larger quotient. Most blocks have none and compute no
         // quotients.
@@ -316,7 +316,7 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
     }
 
     fn any_above(&self, distance: Number, rows: Rows<'_>) -> bool {
-        let most = T::Distance::of_number(distance);
+        let most = T::Distance::from_number(distance);
         any(pairs_of::<T>(rows), |(expected, actual)| expected.distance(actual) > most)
     }
 
@@ -368,8 +368,8 @@ impl<T: ComparedItem> PairKernel for TypedKernel<T> {
         T::Distance::KEY_BITS
     }
 
-    fn of_key(&self, key: u64) -> Number {
-        T::Distance::of_key(key)
+    fn number_of_key(&self, key: u64) -> Number {
+        T::Distance::number_of_key(key)
     }
 
     fn summands<'a>(&self, rows: Rows<'a>, scratch: &'a mut Offsets) -> (Summands<'a>, [RealItem; 2]) {

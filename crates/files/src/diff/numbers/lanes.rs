@@ -95,20 +95,20 @@ impl Offsets {
 trait FloatWord: Copy {
     fn float(self) -> f64;
 
-    fn of_float(float: f64) -> Self;
+    fn from_float(float: f64) -> Self;
 }
 
 impl FloatWord for FloatBytes {
     inlined! {
         fn float(self) -> f64 { f64::from_le_bytes(self) }
-        fn of_float(float: f64) -> Self { float.to_le_bytes() }
+        fn from_float(float: f64) -> Self { float.to_le_bytes() }
     }
 }
 
 impl FloatWord for u64 {
     inlined! {
         fn float(self) -> f64 { f64::from_bits(self) }
-        fn of_float(float: f64) -> Self { float.to_bits() }
+        fn from_float(float: f64) -> Self { float.to_bits() }
     }
 }
 
@@ -120,7 +120,7 @@ fn scale(row: &mut [impl FloatWord]) -> i32 {
     }
     let half = i64::from(-power / 2);
     let (one, other) = (power_of_two(half), power_of_two(-i64::from(power) - half));
-    row.iter_mut().for_each(|item| *item = FloatWord::of_float(item.float() * one * other));
+    row.iter_mut().for_each(|item| *item = FloatWord::from_float(item.float() * one * other));
     power
 }
 

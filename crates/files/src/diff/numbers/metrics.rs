@@ -35,7 +35,7 @@ impl Metrics {
     }
 
     /// Metrics of equal tensors. `sums` may cover only the first items.
-    pub(crate) fn of_equal(class: ItemClass, sums: &MetricSums) -> Self {
+    pub(crate) fn for_equal_items(class: ItemClass, sums: &MetricSums) -> Self {
         if !sums.any_finite && sums.count == 0 {
             return Self::default();
         }
@@ -69,7 +69,7 @@ impl Metrics {
     }
 
     /// Subtracts exactly, before any rounding, so that cancellation costs no digits.
-    pub(crate) fn of_sums(class: ItemClass, sums: &MetricSums) -> Self {
+    pub(crate) fn from_sums(class: ItemClass, sums: &MetricSums) -> Self {
         if sums.count == 0 {
             return Self::default();
         }

@@ -36,11 +36,11 @@ impl Comparability {
     /// `None` if the dtypes are not comparable.
     pub(crate) fn new(expected: &DType, actual: &DType) -> Option<Self> {
         if expected == actual {
-            return Some(NumberReading::of_one(expected.kind()).map_or(Self::Bytes, Self::Numbers));
+            return Some(NumberReading::for_one(expected.kind()).map_or(Self::Bytes, Self::Numbers));
         }
         let kinds = [expected.kind(), actual.kind()];
         if let [Some((one, _)), Some((other, _))] = kinds.map(compared_as) {
-            return NumberReading::of_two(kinds, [one, other]).map(Self::Numbers);
+            return NumberReading::for_two(kinds, [one, other]).map(Self::Numbers);
         }
         let is_wide = |dtype: &DType| match dtype.kind() {
             Kind::Str(_) => Some(true),
@@ -74,7 +74,7 @@ fn text_of(bytes: &[u8], is_wide: bool) -> impl Iterator<Item = u32> {
 }
 
 impl NumberReading {
-    fn of_one(kind: &Kind) -> Option<Self> {
+    fn for_one(kind: &Kind) -> Option<Self> {
         let (class, compared) = compared_as(kind)?;
         let is_so_stored = DType::from(kind.clone()).itemsize() == compared.kernel().size();
         let convert = || ItemConversion::new(kind, compared, NanBits::Kept, f64::to_le_bytes);
@@ -84,7 +84,7 @@ impl NumberReading {
     }
 
     /// `None` without a common unit.
-    fn of_two(kinds: [&Kind; 2], classes: [ItemClass; 2]) -> Option<Self> {
+    fn for_two(kinds: [&Kind; 2], classes: [ItemClass; 2]) -> Option<Self> {
         use ItemClass::{Complex, Date, Float, Integer};
         let is_long = |kind: &Kind| matches!(kind, Kind::Int64 | Kind::UInt64);
         let compared = match classes {

@@ -30,7 +30,7 @@ pub(crate) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
 
 pub(crate) fn open(mut content: Content, dialect: Dialect) -> Result<ReadableFile> {
     let table = mem::take(&mut content.table);
-    Ok(ReadableFile::of_text(CsvReader { text: content.read()?, dialect, table }))
+    Ok(ReadableFile::from_text(CsvReader { text: content.read()?, dialect, table }))
 }
 
 #[derive(Debug)]

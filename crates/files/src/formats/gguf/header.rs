@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::types::{ItemType, Rule};
+use super::types::{BlockRule, ItemType};
 use crate::container::member_list::numbered;
 use crate::storage::read_at::ReadAt;
 use crate::storage::source::{ExactValues, Metadata};
@@ -51,7 +51,7 @@ const PIECE: u64 = 1 << 16;
 
 /// The header, and the tensors in its order.
 #[derive(Debug)]
-pub(crate) struct Header {
+pub(crate) struct GgufHeader {
     pub is_big_endian: bool,
     pub metadata: Metadata,
     /// The metadata without the values that are replaced by their lengths.
@@ -77,7 +77,7 @@ pub(crate) struct StoredTensor {
     pub fault: Option<Error>,
 }
 
-impl Header {
+impl GgufHeader {
     pub(crate) fn read(file: &dyn ReadAt) -> Result<Self> {
         let (mut bytes, tensors, keys) = HeaderBytes::begin(file)?;
         let (metadata, kept, numbers) = read_keys(&mut bytes, keys)?;
@@ -214,11 +214,11 @@ fn size(known: &ItemType, shape: &[usize]) -> Result<u64> {
 
 fn unreadable(known: &ItemType, is_big_endian: bool) -> Option<Error> {
     let why = match &known.rule {
-        Rule::Unspecified => "has intermediate results of ggml, for which it has no other type",
-        Rule::Blocks(blocks) if is_big_endian && blocks.halves.is_none() => {
+        BlockRule::Unspecified => "has intermediate results of ggml, for which it has no other type",
+        BlockRule::Blocks(blocks) if is_big_endian && blocks.halves.is_none() => {
             "has no order of bytes that is known in a big-endian file"
         }
-        Rule::Plain(_) | Rule::Blocks(_) => return None,
+        BlockRule::Plain(_) | BlockRule::Blocks(_) => return None,
     };
     Some(Error::from_kind(ErrorKind::Unsupported, format!("type {} {why}", known.name)))
 }
@@ -447,8 +447,8 @@ mod tests {
             self
         }
 
-        fn read(&self) -> Result<Header> {
-            Header::read(&MemoryBytes::new(self.0.clone()))
+        fn read(&self) -> Result<GgufHeader> {
+            GgufHeader::read(&MemoryBytes::new(self.0.clone()))
         }
     }
 

@@ -15,9 +15,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use self::header::{Header, StoredTensor, StoredValues};
+use self::header::{GgufHeader, StoredTensor, StoredValues};
 pub use self::header::{MAX_HEADER, MAX_KEYS, MAX_NAME, MAX_TENSORS};
-use self::types::{ItemType, Rule};
+use self::types::{BlockRule, ItemType};
 use crate::container::content::{BlockDescription, Content, Description, IndexFaults, KnownTensor, MemberFile};
 use crate::container::interface::{Confidence, Members, ReadableFile, Reader, StoredMember};
 use crate::container::member_list::numbered;
@@ -92,7 +92,7 @@ impl GgufFile {
     /// `model` is the metadata of the first file. Also returns the number of files of the model, and that of its tensors
     /// if the header has it.
     fn read(bytes: Arc<dyn ReadAt>, model: Option<Arc<FileMetadata>>) -> Result<(Self, u32, Option<u64>)> {
-        let Header { is_big_endian, metadata, kept, tensors, files, tensors_of_all } = Header::read(&*bytes)?;
+        let GgufHeader { is_big_endian, metadata, kept, tensors, files, tensors_of_all } = GgufHeader::read(&*bytes)?;
         let names: Vec<_> = tensors.iter().map(|tensor| tensor.name.clone()).collect();
         let scales = names.iter().filter(|name| name.ends_with(SCALE)).cloned().collect();
         let exact = Arc::new(StoredValues(Arc::clone(&bytes)));
@@ -121,8 +121,8 @@ impl GgufFile {
         }
         let known = ItemType::numbered(tensor.number_of_type)?;
         let dtype = match &known.rule {
-            Rule::Plain(kind) => DType::from(kind.clone()),
-            Rule::Blocks(_) | Rule::Unspecified => DType::from(Kind::Float32),
+            BlockRule::Plain(kind) => DType::from(kind.clone()),
+            BlockRule::Blocks(_) | BlockRule::Unspecified => DType::from(Kind::Float32),
         };
         let dtype = if self.is_big_endian && known.items == 1 { dtype.big_endian() } else { dtype };
         Ok((tensor, known, Meta::new(dtype, tensor.shape.clone())))
@@ -157,7 +157,7 @@ impl Reader for GgufReader {
     fn describe(&self, n: usize) -> Result<Description> {
         let (file, n) = self.find(n)?;
         let (tensor, known, meta) = file.tensor(n)?;
-        let blocks = matches!(known.rule, Rule::Blocks(_)).then_some(BlockDescription { name: known.name });
+        let blocks = matches!(known.rule, BlockRule::Blocks(_)).then_some(BlockDescription { name: known.name });
         let offset = Some(tensor.start).filter(|_| !file.is_swapped(&meta));
         let factor = file.factor(tensor, known);
         Ok(Description { blocks, factor, ..Description::new(meta, tensor.bytes, offset) })
@@ -180,16 +180,16 @@ impl Reader for GgufReader {
         let (tensor, known, meta) = file.tensor(n)?;
         let (bytes, start) = (Arc::clone(&file.bytes), tensor.start);
         let source = match &known.rule {
-            Rule::Blocks(blocks) => {
+            BlockRule::Blocks(blocks) => {
                 let swapped = if file.is_big_endian { blocks.halves.unwrap_or_default() } else { &[] };
                 let (count, decode) = (meta.items() / known.items, blocks.decode);
                 let items = BlockItems { bytes, start, blocks: count, item_type: known, decode, swapped };
                 Source::stored(meta, Arc::new(ByUnits(items)), 0, label)?
             }
-            Rule::Plain(_) if file.is_swapped(&meta) => {
+            BlockRule::Plain(_) if file.is_swapped(&meta) => {
                 Source::stored(meta, Arc::new(ByUnits(SwappedWords { bytes, start })), 0, label)?
             }
-            Rule::Plain(_) | Rule::Unspecified => Source::stored(meta, bytes, start, label)?,
+            BlockRule::Plain(_) | BlockRule::Unspecified => Source::stored(meta, bytes, start, label)?,
         };
         Ok(source.one_of(Arc::clone(&file.container), n))
     }
@@ -248,7 +248,7 @@ impl Units for BlockItems {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::gguf::types::Rule;
+    use crate::formats::gguf::types::BlockRule;
     use crate::narrow::units::ByUnits;
     use crate::storage::read_at::MemoryBytes;
 
@@ -278,7 +278,7 @@ mod tests {
         let item = |n: usize| f32::from(stored[1 + n / 32 * 34 + 2 + n % 32] as i8).to_le_bytes();
         let all: Vec<u8> = (0..blocks * 32).flat_map(item).collect();
         let item_type = ItemType::numbered(Q8_0).expect("a type");
-        let Rule::Blocks(rule) = &item_type.rule else { panic!("q8_0 has blocks") };
+        let BlockRule::Blocks(rule) = &item_type.rule else { panic!("q8_0 has blocks") };
         let bytes = Arc::new(MemoryBytes::new(stored));
         let view = ByUnits(BlockItems { bytes, start: 1, blocks, item_type, decode: rule.decode, swapped: &[] });
         let end = all.len();

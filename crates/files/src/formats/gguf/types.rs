@@ -17,11 +17,11 @@ pub(crate) struct ItemType {
     pub items: usize,
     /// Bytes of a block.
     pub bytes: usize,
-    pub rule: Rule,
+    pub rule: BlockRule,
 }
 
 #[derive(Debug)]
-pub(crate) enum Rule {
+pub(crate) enum BlockRule {
     /// A dtype, in the byte order of the file.
     Plain(Kind),
     Blocks(Blocks),
@@ -51,7 +51,7 @@ macro_rules! blocks {
             name: $name,
             items: $items,
             bytes: $bytes,
-            rule: Rule::Blocks(Blocks {
+            rule: BlockRule::Blocks(Blocks {
                 decode: |blocks, out| each::<$bytes, $items>(blocks, out, $decode),
                 halves: $halves,
             }),
@@ -60,7 +60,7 @@ macro_rules! blocks {
 }
 
 const fn plain(number: u32, name: &'static str, bytes: usize, kind: Kind) -> ItemType {
-    ItemType { number, name, items: 1, bytes, rule: Rule::Plain(kind) }
+    ItemType { number, name, items: 1, bytes, rule: BlockRule::Plain(kind) }
 }
 
 static TYPES: &[ItemType] = &[
@@ -71,7 +71,7 @@ static TYPES: &[ItemType] = &[
     blocks!(6 "q5_0" 32 22 q5_0),
     blocks!(7 "q5_1" 32 24 q5_1),
     blocks!(8 "q8_0" 32 34 q8_0 [0]),
-    ItemType { number: 9, name: "q8_1", items: 32, bytes: 36, rule: Rule::Unspecified },
+    ItemType { number: 9, name: "q8_1", items: 32, bytes: 36, rule: BlockRule::Unspecified },
     blocks!(10 "q2_K" 256 84 q2_k),
     blocks!(11 "q3_K" 256 110 q3_k),
     blocks!(12 "q4_K" 256 144 q4_k [0, 2]),

@@ -215,18 +215,18 @@ pub(crate) fn open_file(content: Content) -> Result<ReadableFile> {
         ContentSource::Bytes { bytes, .. } => Some(bytes.identity()?),
         ContentSource::Folder(_) | ContentSource::Stream(_) => None,
     };
-    of_text(content.read()?, file, threads)
+    from_text(content.read()?, file, threads)
 }
 
 pub(crate) fn open_text(text: Vec<u8>, threads: Threads) -> Result<ReadableFile> {
-    of_text(text, None, threads)
+    from_text(text, None, threads)
 }
 
-fn of_text(text: Vec<u8>, file: Option<Identity>, threads: Threads) -> Result<ReadableFile> {
+fn from_text(text: Vec<u8>, file: Option<Identity>, threads: Threads) -> Result<ReadableFile> {
     let in_memory = || MemoryBytes::new(Vec::new()).identity();
     let file = file.map_or_else(in_memory, Ok)?;
     match BodyReader::open(&text, file, threads)? {
         Some(body) => Ok(body),
-        None => Ok(ReadableFile::of_text(JsonReader { text, threads })),
+        None => Ok(ReadableFile::from_text(JsonReader { text, threads })),
     }
 }

@@ -36,7 +36,7 @@ impl ZipFiles {
     /// # Errors
     /// The archive is malformed, has too many files or cannot be read.
     pub(crate) fn read(file: Arc<dyn ReadAt>) -> Result<Self> {
-        let archive = Archive::of_files(file)?;
+        let archive = Archive::from_files(file)?;
         let numbers = archive.others.iter().map(|file| file.full_name.clone()).zip(0..).collect();
         Ok(Self { archive, numbers })
     }

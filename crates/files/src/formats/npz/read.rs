@@ -44,7 +44,7 @@ impl Archive {
     ///
     /// # Errors
     /// The archive is malformed, has more than [`MAX_MEMBERS`] members or cannot be read.
-    pub(crate) fn of_files(file: Arc<dyn ReadAt>) -> Result<Archive> {
+    pub(crate) fn from_files(file: Arc<dyn ReadAt>) -> Result<Archive> {
         let len = file.size()?;
         let mut buffer = vec![0; ITEMS_BUFFER];
         let mut zip = ZipLocator::new()
@@ -107,7 +107,7 @@ impl Archive {
     /// # Errors
     /// The archive is malformed, has more than [`MAX_MEMBERS`] members or cannot be read.
     pub fn read(file: Arc<dyn ReadAt>) -> Result<Archive> {
-        let mut archive = Self::of_files(file)?;
+        let mut archive = Self::from_files(file)?;
         let entries = mem::take(&mut archive.others);
         let found = entries.len();
         if !entries.iter().any(|entry| entry.full_name.ends_with(ENDING))

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use prost::encoding::{WireType, encode_key, encode_varint, uint64};
 
 use super::external::ExternalFiles;
-use super::members::{Member, MemberKind, ModelWalk};
+use super::members::{MemberKind, ModelMember, ModelWalk};
 use super::message::MAX_MESSAGE;
 use super::model::field::{attribute, model};
 use super::proto::Proto;
@@ -56,13 +56,13 @@ pub(crate) fn open(content: Content) -> Result<ReadableFile> {
 struct ModelReader {
     file: Arc<dyn ReadAt>,
     identity: Identity,
-    members: Vec<Member>,
+    members: Vec<ModelMember>,
     external: ExternalFiles,
 }
 
 impl ModelReader {
     fn tensor(&self, n: usize) -> Result<Proto> {
-        let Member { kind, message, .. } = &self.members[n];
+        let ModelMember { kind, message, .. } = &self.members[n];
         match kind {
             MemberKind::Tensor => Proto::read_at(&*self.file, message.clone()),
             MemberKind::Value => read_constant(&*self.file, message.clone()),
@@ -85,7 +85,7 @@ impl Reader for ModelReader {
     }
 
     fn stored(&self, n: usize) -> StoredMember {
-        let Member { message: Range { start, end }, is_whole, .. } = self.members[n];
+        let ModelMember { message: Range { start, end }, is_whole, .. } = self.members[n];
         StoredMember {
             bytes: Some(Box::new(Section::new(Arc::clone(&self.file), start, end - start))),
             entry: is_whole.then(String::new),

@@ -29,7 +29,7 @@ pub(crate) enum MemberKind {
 }
 
 #[derive(Debug)]
-pub(crate) struct Member {
+pub(crate) struct ModelMember {
     pub(crate) kind: MemberKind,
     pub(crate) message: Range<u64>,
     /// Whether the message has all items.
@@ -42,7 +42,7 @@ pub(crate) struct Member {
 #[derive(Debug)]
 pub(crate) struct ModelWalk<'a> {
     pub(crate) window: FileWindow<'a>,
-    pub(crate) members: MemberList<Member>,
+    pub(crate) members: MemberList<ModelMember>,
     /// Nodes by operator, with those of subgraphs and functions.
     pub(crate) operators: BTreeMap<String, usize>,
     /// The ValueInfoProtos of the main graph, by the field that has them.
@@ -127,7 +127,7 @@ impl<'a> ModelWalk<'a> {
         }
         let own = self.window.text(&own, MAX_TEXT)?;
         let name = if own.is_empty() { name } else { &own };
-        self.members.add(format!("{prefix}{name}"), Member { kind, message, is_whole, is_constant })?;
+        self.members.add(format!("{prefix}{name}"), ModelMember { kind, message, is_whole, is_constant })?;
         if prefix.is_empty() {
             self.initializers.insert(own);
         }

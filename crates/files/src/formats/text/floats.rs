@@ -286,7 +286,7 @@ fn power(digits: Decimal) -> i32 {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum ScalarPart {
     /// Keeps one digit after the point.
     Whole,
     Real,
@@ -294,8 +294,8 @@ pub(crate) enum Role {
     Signed,
 }
 
-pub(crate) fn real_scalar(float: &'static FloatType, value: f64, role: Role, text: &mut Vec<u8>) {
-    let mut column = FloatFormat { plus: role == Role::Signed, ..FloatFormat::new(float, None) };
+pub(crate) fn real_scalar(float: &'static FloatType, value: f64, role: ScalarPart, text: &mut Vec<u8>) {
+    let mut column = FloatFormat { plus: role == ScalarPart::Signed, ..FloatFormat::new(float, None) };
     if !value.is_finite() {
         return column.put(value, text);
     }
@@ -307,7 +307,7 @@ pub(crate) fn real_scalar(float: &'static FloatType, value: f64, role: Role, tex
     let start = text.len();
     column.put_digits(digits, text);
     match column.exponent {
-        None if column.right == 0 && role == Role::Whole => text.push(b'0'),
+        None if column.right == 0 && role == ScalarPart::Whole => text.push(b'0'),
         None if column.right == 0 => text.truncate(start + column.left),
         Some((_, 0)) => _ = text.remove(start + column.left),
         _ => {}
@@ -317,12 +317,12 @@ pub(crate) fn real_scalar(float: &'static FloatType, value: f64, role: Role, tex
 /// A real part of zero is omitted.
 pub(crate) fn complex_scalar(float: &'static FloatType, real: f64, imaginary: f64, text: &mut Vec<u8>) {
     if real == 0.0 && real.is_sign_positive() {
-        real_scalar(float, imaginary, Role::Real, text);
+        real_scalar(float, imaginary, ScalarPart::Real, text);
         text.push(b'j');
         return;
     }
     text.push(b'(');
-    real_scalar(float, real, Role::Real, text);
-    real_scalar(float, imaginary, Role::Signed, text);
+    real_scalar(float, real, ScalarPart::Real, text);
+    real_scalar(float, imaginary, ScalarPart::Signed, text);
     text.extend_from_slice(b"j)");
 }

@@ -12,7 +12,7 @@ mod tests;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use self::floats::{FLOAT16, FLOAT32, FLOAT64, FloatFormat, FloatType, Role, complex_scalar, real_scalar};
+use self::floats::{FLOAT16, FLOAT32, FLOAT64, FloatFormat, FloatType, ScalarPart, complex_scalar, real_scalar};
 pub use self::page::elided_ranges;
 use self::page::{BLOCK, Numbers, Page, pad};
 use crate::container::file_options::LayoutRequest;
@@ -106,13 +106,13 @@ fn scalar(tensor: &Tensor, text: &mut Vec<u8>) {
     match_kind!(tensor.dtype().kind(), {
         bool T => text.extend_from_slice(if numbers.item(0) { b"True" } else { b"False" }),
         integer T => text.extend_from_slice(itoa::Buffer::new().format(numbers.item::<T>(0)).as_bytes()),
-        float T => real_scalar(float, numbers.item::<T>(0).wide(), Role::Whole, text),
+        float T => real_scalar(float, numbers.item::<T>(0).wide(), ScalarPart::Whole, text),
         complex T => {
             let number: T = numbers.item(0);
             complex_scalar(float, number.re.wide(), number.im.wide(), text);
         },
         Kind::Narrow(narrow) if narrow.is_integer() => text.extend(narrow_integer(*narrow, numbers.item(0)).bytes()),
-        Kind::Narrow(narrow) => real_scalar(float, narrow.value(numbers.item(0)), Role::Whole, text),
+        Kind::Narrow(narrow) => real_scalar(float, narrow.value(numbers.item(0)), ScalarPart::Whole, text),
         Kind::Datetime(unit) => text.extend(datetime::format_as_numpy(numbers.item(0), *unit).bytes()),
         Kind::Timedelta(unit) => text.extend(timedelta(numbers.item(0), *unit).bytes()),
         Kind::Bytes(_) => {

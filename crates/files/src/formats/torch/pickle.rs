@@ -84,12 +84,12 @@ impl Pickle {
     /// It is malformed, or longer than `bytes`.
     pub(crate) fn read(mut bytes: Vec<u8>) -> Result<Self> {
         let (stack, texts) = (vec![Vec::new()], Vec::new());
-        let mut machine = Machine { bytes: &bytes, at: 0, texts, nodes: Vec::new(), stack, memo: HashMap::new() };
+        let mut machine = Unpickler { bytes: &bytes, at: 0, texts, nodes: Vec::new(), stack, memo: HashMap::new() };
         loop {
             let began = machine.at;
             let root = machine.step().map_err(|error| error.within(format!("pickle, byte {began}")))?;
             if let Some(root) = root {
-                let Machine { nodes, at: len, texts, .. } = machine;
+                let Unpickler { nodes, at: len, texts, .. } = machine;
                 memory::extend(&mut bytes, &texts)?;
                 return Ok(Self { bytes, nodes, root, len });
             }
@@ -105,7 +105,7 @@ impl Pickle {
     }
 }
 
-struct Machine<'a> {
+struct Unpickler<'a> {
     bytes: &'a [u8],
     at: usize,
     /// Texts without the escapes that they have in the pickle, whose ranges begin after it.
@@ -116,7 +116,7 @@ struct Machine<'a> {
     memo: HashMap<u64, Id>,
 }
 
-impl<'a> Machine<'a> {
+impl<'a> Unpickler<'a> {
     /// Returns the value of the pickle at its end.
     fn step(&mut self) -> Result<Option<Id>> {
         let opcode = self.number(1)? as u8;

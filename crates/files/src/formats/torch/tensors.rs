@@ -47,10 +47,10 @@ const CONSTRUCTORS: [(&str, &str, usize); 14] = [
 impl Found {
     /// Returns the tensor that a call makes; `None` if it makes another object.
     pub(crate) fn tensor(&mut self, pickle: &Pickle, id: Id) -> Option<Result<StridedTensor>> {
-        makes_tensor(&pickle.class_of(id)).then(|| self.of_call(pickle, id, MAX_WITHIN))
+        makes_tensor(&pickle.class_of(id)).then(|| self.call_tensor(pickle, id, MAX_WITHIN))
     }
 
-    fn of_call(&mut self, pickle: &Pickle, id: Id, left: usize) -> Result<StridedTensor> {
+    fn call_tensor(&mut self, pickle: &Pickle, id: Id, left: usize) -> Result<StridedTensor> {
         match pickle.node(id) {
             Node::Call(call) if call.items.is_empty() => self.made(pickle, (call.class, call.args, call.state), left),
             _ => Err(unsupported("it is made of an unknown object")),
@@ -72,7 +72,7 @@ impl Found {
         }
         let get = |name: &str| names.iter().position(|own| *own == name).and_then(|n| args.get(n)).copied();
         let mut tensor = match (names[0], get("items"), get("dtype")) {
-            ("data" | "array", ..) => self.of_call(pickle, args[0], left)?,
+            ("data" | "array", ..) => self.call_tensor(pickle, args[0], left)?,
             ("func", ..) => self.made(pickle, (args[0], args[2], None), left)?,
             (_, Some(items), Some(dtype)) => {
                 self.array(pickle, [items, dtype], [get("shape"), get("is_fortran").or(get("order"))])?

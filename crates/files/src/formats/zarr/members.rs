@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::MARKS;
-use super::metadata::{self, Node};
+use super::metadata::{self, StoreNode};
 use crate::container::name_order::by_numbers;
 use crate::storage::key_store::{KeyStore, join};
 use crate::storage::targets::stage::is_unfinished;
@@ -44,14 +44,14 @@ pub(crate) fn is_of_chunks(store: &dyn KeyStore, name: &str, path: &str) -> bool
 }
 
 impl FoundArrays {
-    fn new(root: &Node) -> Self {
+    fn new(root: &StoreNode) -> Self {
         let groups = root.attributes.clone().map(|attributes| (String::new(), attributes));
         Self { groups: groups.into_iter().collect(), has_v2: root.is_v2, ..Self::default() }
     }
 
     /// Lists unreadable arrays, too. Remote arrays are not searched, since the answer would list all chunks. After
     /// `damage` to its own metadata the store may be an array; without members `damage` is the result.
-    pub(crate) fn all(store: &dyn KeyStore, root: &Node, damage: Option<Error>) -> Result<Self> {
+    pub(crate) fn all(store: &dyn KeyStore, root: &StoreNode, damage: Option<Error>) -> Result<Self> {
         let (mut found, mut seen) = (Self::new(root), 0_usize);
         let is_array = !root.is_group || damage.is_some();
         let mut pending = vec![ListedFolder { path: String::new(), depth: 0, is_array }];
@@ -99,7 +99,7 @@ impl FoundArrays {
     }
 
     /// A failed search becomes the member `*`.
-    pub(crate) fn all_or_why(store: &dyn KeyStore, root: &Node) -> Self {
+    pub(crate) fn all_or_why(store: &dyn KeyStore, root: &StoreNode) -> Self {
         Self::all(store, root, None).unwrap_or_else(|why| {
             let mut found = Self::new(root);
             found.names.push(ROOT.to_owned());
@@ -114,7 +114,7 @@ impl FoundArrays {
     }
 
     /// Returns whether the path may be an array.
-    fn add(&mut self, store: &dyn KeyStore, path: &str, node: Result<Option<Node>>) -> bool {
+    fn add(&mut self, store: &dyn KeyStore, path: &str, node: Result<Option<StoreNode>>) -> bool {
         let attributes = match node {
             Ok(Some(node)) if node.is_group => node.attributes,
             Ok(None) if store.costs_requests() => None,
@@ -136,7 +136,7 @@ impl FoundArrays {
     }
 
     /// Finds one array without a search.
-    pub(crate) fn one(store: &dyn KeyStore, root: &Node, name: &str) -> Result<Option<Self>> {
+    pub(crate) fn one(store: &dyn KeyStore, root: &StoreNode, name: &str) -> Result<Option<Self>> {
         let is_pattern = name.contains(['*', '?', '[']);
         if name == ROOT && !root.is_group {
             return Ok(Some(Self { names: vec![ROOT.to_owned()], ..Self::new(root) }));

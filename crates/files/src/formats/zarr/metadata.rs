@@ -107,14 +107,14 @@ impl Keys {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub(crate) struct StoreNode {
     pub(crate) is_group: bool,
     pub(crate) is_v2: bool,
     /// As written.
     pub(crate) attributes: Option<String>,
 }
 
-pub(crate) fn node(store: &dyn KeyStore, prefix: &str) -> Result<Option<Node>> {
+pub(crate) fn node(store: &dyn KeyStore, prefix: &str) -> Result<Option<StoreNode>> {
     if let Some(text) = read(store, prefix, V3)? {
         let head = Object::parse(&text).context(V3)?;
         ensure!(head.text("zarr_format") == Some("3"), "{V3}: zarr_format is not 3");
@@ -124,12 +124,12 @@ pub(crate) fn node(store: &dyn KeyStore, prefix: &str) -> Result<Option<Node>> {
             _ => bail!("{V3}: node_type is neither array nor group"),
         };
         let attributes = head.text("attributes").filter(|text| is_group && is_any(text)).map(str::to_owned);
-        return Ok(Some(Node { is_group, is_v2: false, attributes }));
+        return Ok(Some(StoreNode { is_group, is_v2: false, attributes }));
     }
     for (name, is_group) in [(V2_ARRAY, false), (V2_GROUP, true)] {
         if store.open(&join(prefix, name)).context(name)?.is_some() {
             let attributes = if is_group { group_attributes_of_v2(store, prefix)? } else { None };
-            return Ok(Some(Node { is_group, is_v2: true, attributes }));
+            return Ok(Some(StoreNode { is_group, is_v2: true, attributes }));
         }
     }
     Ok(None)

@@ -24,7 +24,7 @@ use self::attachments::StoreFiles;
 use self::dtypes::{fill_text, has_order};
 use self::known::KnownStore;
 use self::members::{FoundArrays, ROOT, is_path};
-use self::metadata::{ArrayMetadata, Node, V2_ARRAY, V2_GROUP, V3};
+use self::metadata::{ArrayMetadata, StoreNode, V2_ARRAY, V2_GROUP, V3};
 use self::read::ZarrChunks;
 use self::sharding::SHARDING;
 use crate::container::content::{ChunkDescription, Content, ContentSource, Description};
@@ -51,7 +51,7 @@ pub(crate) fn open(content: Content) -> Result<ReadableFile> {
         Ok(None) => bail!("not a Zarr store: has neither {V3} nor {V2_ARRAY}"),
         Err(why) if matches!(why.kind(), ErrorKind::Io(_)) => return Err(why),
         // damage around an array does not affect it
-        Err(why) => (Node { is_group: true, is_v2: store.size(V3)?.is_none(), attributes: None }, Some(why)),
+        Err(why) => (StoreNode { is_group: true, is_v2: store.size(V3)?.is_none(), attributes: None }, Some(why)),
     };
     let is_consolidated = root.is_group && damage.is_none() && metadata::is_consolidated(&*store)?;
     let named = content.member.map(|name| FoundArrays::one(&*store, &root, &name)).transpose()?.flatten();

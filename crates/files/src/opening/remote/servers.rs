@@ -98,7 +98,7 @@ fn open_store(
     after: Option<String>,
 ) -> Result<Input> {
     let open = |address: Address, member: Option<String>| {
-        let store: Arc<dyn KeyStore> = Arc::new(RemoteStore::of_one_version(client, address));
+        let store: Arc<dyn KeyStore> = Arc::new(RemoteStore::at_one_version(client, address));
         format.open(Content { member, ..Content::from_store(store, options.threads) })
     };
     let name = after.as_deref().filter(|name| !Glob::new(name).is_pattern());

@@ -129,9 +129,9 @@ impl Cast {
                 _ => CastPlan::Numbers,
             }
         };
-        let special = if matches!(plan, CastPlan::Swap(_)) { None } else { SpecialWords::of_cast(from, to) };
+        let special = if matches!(plan, CastPlan::Swap(_)) { None } else { SpecialWords::for_cast(from, to) };
         let overflow = Overflow::default();
-        let table = ByteTable::of_cast(from, to).map(Arc::new);
+        let table = ByteTable::for_cast(from, to).map(Arc::new);
         Ok(Self { from: from.clone(), to: to.clone(), lossy, plan, overflow, special, table })
     }
 

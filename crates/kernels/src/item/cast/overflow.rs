@@ -71,13 +71,13 @@ pub(super) struct SpecialWords {
 
 impl SpecialWords {
     /// `None` if no finite number overflows.
-    pub(super) fn of_cast(from: &DType, to: &DType) -> Option<Self> {
+    pub(super) fn for_cast(from: &DType, to: &DType) -> Option<Self> {
         let reach = reach(from)?;
         let (size, mask, special, largest, overflows) = match to.kind() {
             Kind::Float16 => (2, 0x7c00, 0x7c00, 0x7bff, f16_from_f64(reach).is_infinite()),
             Kind::BFloat16 => (2, 0x7f80, 0x7f80, 0x7f7f, bf16_from_f64(reach).is_infinite()),
             Kind::Float32 | Kind::Complex64 => (4, 0x7f80_0000, 0x7f80_0000, 0x7f7f_ffff, (reach as f32).is_infinite()),
-            Kind::Narrow(narrow) => return Self::of_narrow(reach, *narrow),
+            Kind::Narrow(narrow) => return Self::for_narrow(reach, *narrow),
             _ => return None,
         };
         let least = largest | 1 << (8 * size - 1);
@@ -85,7 +85,7 @@ impl SpecialWords {
         overflows.then(|| if to.is_big_endian() { words.swapped() } else { words })
     }
 
-    fn of_narrow(reach: f64, narrow: Narrow) -> Option<Self> {
+    fn for_narrow(reach: f64, narrow: Narrow) -> Option<Self> {
         let (mask, special) = narrow.special_bits()?;
         let holds_all = [reach, -reach, 0.0].into_iter().all(|value| narrow.holds(value));
         let finite = (0..=u8::MAX).filter(|&item| narrow.value(item).is_finite());

@@ -34,7 +34,7 @@ enum TableKey {
 
 impl ByteTable {
     /// `None` where a table is impossible or slower, as between integers.
-    pub(super) fn of_cast(from: &DType, to: &DType) -> Option<Self> {
+    pub(super) fn for_cast(from: &DType, to: &DType) -> Option<Self> {
         let is_narrow = matches!(to.kind(), Kind::Narrow(_));
         let is_narrow_float = matches!(to.kind(), Kind::Narrow(narrow) if !narrow.is_integer());
         let is_byte = is_narrow || matches!(to.kind(), Kind::Bool | Kind::Int8 | Kind::UInt8);

@@ -27,7 +27,7 @@ pub(in crate::ops) struct Places {
 
 impl Places {
     /// `bytes` are integers of any dtype.
-    pub(in crate::ops) fn of_bytes(spec: IndexSpec, dtype: &DType, bytes: &[u8]) -> Result<Self> {
+    pub(in crate::ops) fn from_bytes(spec: IndexSpec, dtype: &DType, bytes: &[u8]) -> Result<Self> {
         /// Numbers whose byte order is changed are copied in parts that stay in the first-level cache.
         const TOGETHER: usize = 1 << 12;
         let to_native = Conversion::to_native(dtype);

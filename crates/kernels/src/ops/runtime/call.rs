@@ -353,7 +353,7 @@ impl Kernel {
     /// `at` is the position of the index tensor among `inputs`.
     fn places(&self, inputs: &[TensorRef<'_>], at: usize) -> Result<Option<Places>> {
         let (Resolved::Scattered(spec, _) | Resolved::Gathered(spec)) = &self.resolved else { return Ok(None) };
-        let places = Places::of_bytes(spec.clone(), inputs[at].dtype(), inputs[at].bytes())?;
+        let places = Places::from_bytes(spec.clone(), inputs[at].dtype(), inputs[at].bytes())?;
         if self.repeats == Repeats::Refused {
             places.refuse_repeats()?;
         }
