@@ -15,8 +15,10 @@ use super::operands::operand_reader::{OpenMode, OperandReader};
 use super::operators::operation::settle;
 use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::meant;
-use super::options::{DTypeParser, IN, InputOptions, MemberOptions, Operand, OperatorOptions, OptionWord};
-use super::options::{check_stdin, data_help, dtype_help, parse_size, parse_words, word};
+use super::options::{
+    DTypeParser, IN, InputOptions, MemberOptions, Operand, OperatorOptions, OptionWord, check_stdin, data_help,
+    dtype_help, parse_size, parse_words, word,
+};
 use super::outputs::output_set::CastTallies;
 use super::process::io::{Io, Outcome, Run, note};
 use crate::DType;

@@ -12,8 +12,9 @@ use super::operands::dtype_option::{AskedDTypes, Reinterpret};
 use super::operands::member::Member;
 use super::operands::operand_reader::{OpenMode, OperandReader};
 use super::options::members::{MemberSelection, TakenOptions};
-use super::options::{At, FILE, InputOptions, Operand, PageOptions, ThreadOptions};
-use super::options::{check_stdin, data_help, parse_number, parse_path};
+use super::options::{
+    At, FILE, InputOptions, Operand, PageOptions, ThreadOptions, check_stdin, data_help, parse_number, parse_path,
+};
 use super::process::io::{Io, Outcome, Run, TerminalSize, complain};
 use super::process::meter::Meter;
 use crate::error::Subject;

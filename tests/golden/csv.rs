@@ -6,7 +6,7 @@ use serde_json::Value;
 use tensorop::error::Subject;
 use tensorop::internal::opening::input::OpenOptions;
 use tensorop::internal::opening::table::Format;
-use tensorop::internal::untyped::delimiter::TableOptions;
+use tensorop::internal::untyped::cells::TableOptions;
 use tensorop::{DType, Tensor};
 
 use crate::common::each;

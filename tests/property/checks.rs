@@ -12,7 +12,7 @@ use tensorop::internal::operators::fill::Limits;
 use tensorop::internal::plans::scan::scan_in_order;
 use tensorop::internal::storage::source::Source;
 use tensorop::internal::untyped;
-use tensorop::internal::untyped::delimiter::TableOptions;
+use tensorop::internal::untyped::cells::TableOptions;
 use tensorop::item::meta::Order;
 use tensorop::layout::shape::{MAX_RANK, bytes_of};
 use tensorop::parallel::Threads;

@@ -1,8 +1,7 @@
 //! The error type. Its text never names a command-line option: the program adds its own words by [`Subject`],
 //! [`ErrorKind`] and [`Advice`].
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 /// The result of most functions of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -16,7 +16,7 @@ use crate::command::process::io::{Outcome, Run, complain};
 use crate::command::process::meter::Meter;
 use crate::container::name_order::list;
 use crate::diff::findings::metadata::FilePairs;
-use crate::diff::findings::models::{FirstDifferent, Models, TensorVerdict};
+use crate::diff::reports::models::{FirstDifferent, Models, TensorVerdict};
 
 impl Diff {
     pub(crate) fn check_globs(&self, names: &[&str]) -> Result<()> {

@@ -19,7 +19,7 @@ use clap::builder::ArgPredicate;
 use clap::{Args, ValueHint};
 
 use self::accept::{Changes, one};
-use self::acceptance::{AcceptOptions, is_damaged, is_file};
+use self::acceptance::{AcceptOptions, is_damaged};
 use self::compared::{ComparedOperand, find};
 use self::pairs::{ComparedSides, Comparing, NamedPairs, open_two, pair_up};
 use self::plans::{draw, explain_many, explain_two, map_lines};
@@ -35,10 +35,9 @@ use super::options::{
 use super::process::io::{Io, Outcome, Run, RunSettings, complain, note};
 use super::process::meter::Meter;
 use super::show::png_target;
-use crate::diff::findings::maps;
-use crate::diff::findings::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
+use crate::diff::reports::maps;
+use crate::diff::reports::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
 use crate::diff::{self, Effort, OptionNames, Options, Reason, Style};
-use crate::library::rewrite::{self, KeptFiles};
 use crate::operators::fill::Limits;
 use crate::report::printable;
 use crate::storage::source::{Hold, Source};
@@ -238,17 +237,6 @@ impl Diff {
                 self.many(run, accepts, &pairs)
             }
         }
-    }
-
-    /// Where a golden check leaves the actual tensors that do not pass.
-    pub(crate) fn kept(&self, io: &Io) -> Option<KeptFiles> {
-        let folder = io.environment.keep_actual.as_deref().filter(|_| self.accepting.golden && !self.explain);
-        rewrite::files_to_keep(folder, &self.expected.located)
-    }
-
-    /// Whether EXPECTED may be replaced, by this run or another one.
-    pub(crate) fn is_golden(&self) -> bool {
-        (self.accepting.golden || self.accepting.accept) && !self.explain && is_file(&self.expected.located)
     }
 
     pub(crate) fn asked<'a>(&'a self, io: &'a Io) -> AskedDTypes<'a> {

@@ -23,7 +23,7 @@ use crate::container::glob::Glob;
 use crate::container::name_filter::ModelFile;
 use crate::container::name_order::by_numbers;
 use crate::diff::findings::metadata::{DifferingNames, FilePairs};
-use crate::diff::findings::models::{LoneTensor, Models, NamedResult, TensorVerdict};
+use crate::diff::reports::models::{LoneTensor, Models, NamedResult, TensorVerdict};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::library::rewrite::NamedSource;
 use crate::opening::collection::{Collection, Opening};

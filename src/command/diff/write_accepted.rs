@@ -3,21 +3,32 @@
 use anyhow::Result;
 
 use super::accept::{Accepting, Changes, Opening, one};
-use super::acceptance::{is_absent, is_damaged};
+use super::acceptance::{is_absent, is_damaged, is_file};
 use super::{Diff, JUNIT_SUITE, print};
 use crate::command::messages::message;
 use crate::command::operands::member::Member;
 use crate::command::operands::operand_reader::OperandReader;
 use crate::command::options::{EXPECTED, write_junit};
-use crate::command::process::io::{Outcome, Run, note};
+use crate::command::process::io::{Io, Outcome, Run, note};
 use crate::diff;
-use crate::diff::findings::models::{NamedResult, add_to_junit};
-use crate::library::rewrite::{self, NamedSource, remove_kept};
+use crate::diff::reports::models::{NamedResult, add_to_junit};
+use crate::library::rewrite::{self, KeptFiles, NamedSource, remove_kept};
 
 /// Opens the tensors of a check that failed.
 pub(crate) type Failed<'a> = &'a dyn Fn() -> Result<Vec<NamedSource>>;
 
 impl Diff {
+    /// Where a golden check leaves the actual tensors that do not pass.
+    pub(crate) fn kept(&self, io: &Io) -> Option<KeptFiles> {
+        let folder = io.environment.keep_actual.as_deref().filter(|_| self.accepting.golden && !self.explain);
+        rewrite::files_to_keep(folder, &self.expected.located)
+    }
+
+    /// Whether EXPECTED may be replaced, by this run or another one.
+    pub(crate) fn is_golden(&self) -> bool {
+        (self.accepting.golden || self.accepting.accept) && !self.explain && is_file(&self.expected.located)
+    }
+
     /// Returns why EXPECTED differs, if it is damaged. If it cannot be read for another reason, that is the error.
     pub(crate) fn damage(&self, run: Run<'_>, fault: anyhow::Error, actual: Failed<'_>) -> Result<String> {
         if is_damaged(&fault) {

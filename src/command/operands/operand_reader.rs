@@ -16,8 +16,7 @@ use crate::command::process::io::{Io, Run, RunSettings, note};
 use crate::command::process::meter::Meter;
 use crate::command::usage;
 use crate::container::glob::Glob;
-use crate::container::interface::CHANGEABLE;
-use crate::container::interface::Unchangeable;
+use crate::container::interface::{CHANGEABLE, Unchangeable};
 use crate::container::name_filter::NameFilter;
 use crate::error::{Error, Subject};
 use crate::formats::json;
@@ -32,7 +31,7 @@ use crate::ops::slice::SliceArgs;
 use crate::quantized::{AskedLayout, Dequantized};
 use crate::storage::platform::allow_open_files;
 use crate::storage::source::Source;
-use crate::untyped::delimiter::TableOptions;
+use crate::untyped::cells::TableOptions;
 
 /// Names the subject of a refusal as the user typed it: an operand or an option.
 pub(crate) fn explained<'a>(operands: impl IntoIterator<Item = &'a Operand>, error: Error) -> anyhow::Error {

@@ -2,7 +2,6 @@
 
 pub(crate) mod broadcast;
 pub(crate) mod concat;
-pub(crate) mod edits;
 pub(crate) mod indexed;
 pub(crate) mod operation;
 pub(crate) mod pad;

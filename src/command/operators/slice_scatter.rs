@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueHint};
 
-use super::edits::{changed, run_for_each};
-use super::operation::{OpenOperation, is_word_for_nan};
+use super::operation::{OpenOperation, changed, is_word_for_nan, run_for_each};
 use crate::command::messages::counted;
 use crate::command::operands::list_options::slices;
 use crate::command::operands::operand_reader::slices_of;

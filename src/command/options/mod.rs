@@ -5,7 +5,6 @@
 
 pub(super) mod cast;
 mod dumps;
-mod junit;
 pub(super) mod members;
 mod operands;
 mod operator;
@@ -15,16 +14,17 @@ mod slices;
 mod values;
 
 pub(super) use self::dumps::DumpOptions;
-pub(super) use self::junit::{JunitOptions, write_junit};
 pub(super) use self::members::MemberOptions;
-pub(super) use self::operands::{ACTUAL, AddressOptions, DATA, EXPECTED, FILE, IN, INDICES, InputOptions, Operand};
-pub(super) use self::operands::{SHELTER, check_stdin, data_help, parse_timeout, sheltered};
-pub(super) use self::operator::{
-    ChangeOptions, DuplicateOptions, OperatorOptions, RunOptions, SCATTER_HEADING, ThreadOptions,
+pub(super) use self::operands::{
+    ACTUAL, AddressOptions, DATA, EXPECTED, FILE, IN, INDICES, InputOptions, Operand, SHELTER, check_stdin, data_help,
+    parse_timeout, sheltered,
 };
-pub(super) use self::operator::{UpdatesOptions, parse_threads, reductions};
+pub(super) use self::operator::{
+    ChangeOptions, DuplicateOptions, OperatorOptions, RunOptions, SCATTER_HEADING, ThreadOptions, UpdatesOptions,
+    parse_threads, reductions,
+};
 pub(super) use self::output::{Names, OutputOptions, PageOptions};
-pub(super) use self::passing::{PassOptions, parse_steps, parse_tolerances};
+pub(super) use self::passing::{JunitOptions, PassOptions, parse_steps, parse_tolerances, write_junit};
 pub(super) use self::slices::{At, IndexList, SliceOptions};
 pub(super) use self::values::{
     ByName, DTypeArg, DTypeParser, OptionWord, dtype_help, parse_glob, parse_number, parse_path, parse_size,

@@ -12,7 +12,7 @@ use crate::error::Subject;
 use crate::opening::located::{Located, Place};
 use crate::opening::table::Format;
 use crate::quantized::{AskedLayout, LAYOUTS};
-use crate::untyped::delimiter::Delimiter;
+use crate::untyped::cells::Delimiter;
 
 const OPERANDS_HELP: &str = "An operand is a path, `-` for standard input (one operand of a command), or an inline JSON value: an \
 argument that begins with [ or {, or is a number. Write ./[... for a file with such a name. The content of a file decides whether \

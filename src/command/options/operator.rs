@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args, ValueHint};
 use super::operands::{InputOptions, Operand, UPDATES};
 use super::output::{EditOptions, OutputOptions};
 use super::values::{OptionWord, parse_memory_size, parse_words, word};
-use crate::operators::machine::MIN_MEMORY;
+use crate::operators::fill::MIN_MEMORY;
 use crate::ops::reduction::{Reduction, Repeats};
 
 pub(crate) const SCATTER_HEADING: &str = "Scatter";

@@ -23,9 +23,8 @@ use crate::storage::platform::allow_open_files;
 use crate::storage::read_at::Identity;
 use crate::storage::source::Container;
 use crate::storage::targets::target::{OpenOutput, Target};
-use crate::writing::shards;
 use crate::writing::shards::OldIndex;
-use crate::writing::{self, LaidOut, Output, OutputKind, Replaced};
+use crate::writing::{self, LaidOut, Output, OutputKind, Replaced, shards};
 
 pub(crate) struct ShardIndex<'a> {
     pub target: Target,

@@ -16,8 +16,7 @@ use crate::command::options::{AddressOptions, RunOptions, ThreadOptions, parse_t
 use crate::diff::{OptionNames, Style};
 use crate::library::rewrite::{KEEP_ACTUAL, UPDATE_GOLDEN};
 use crate::opening::input::Input;
-use crate::operators::fill::Limits;
-use crate::operators::machine::Machine;
+use crate::operators::fill::{Limits, Machine};
 use crate::parallel::{Threads, locked};
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Container;

@@ -13,7 +13,7 @@ use crate::storage::opened_file::OpenedFile;
 use crate::storage::read_at::{ReadAt, ReopenedFile, Section};
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::{FileMetadata, Source};
-use crate::untyped::delimiter::TableOptions;
+use crate::untyped::cells::TableOptions;
 use tensorop_kernels::error::{Context, Result, bail, ensure};
 use tensorop_kernels::item::meta::Meta;
 use tensorop_kernels::memory::fill_from;

@@ -3,23 +3,19 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::findings::difference::{Difference, Extreme, Findings, Mismatch, Outline, Reason};
-use super::findings::listed::FoundMismatch;
 use super::findings::metadata::{DifferingNames, differing_of_files, differing_of_tensors};
-use super::findings::places::{AxisMarks, AxisPlaces, FirstAxisRuns, WindowMarks};
+use super::findings::places::{AxisMarks, AxisPlaces, FirstAxisRuns, FoundMismatch, WindowMarks};
 use super::findings::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems};
-use super::numbers::distance::Number;
+use super::numbers::distance::{Number, PairRule};
 use super::numbers::item::ItemClass;
 use super::numbers::kernel::Rows;
 use super::numbers::metrics::Metrics;
 use super::numbers::reading::{Comparability, ConvertedItems, NumberReading};
-use super::numbers::rule::PairRule;
 use super::numbers::sums::{BlockErrors, BlockScratch, BlockSummer, MetricSums, PartialBlock, PartialBlocks};
-use super::numbers::transposed::ActualAxes;
-use super::numbers::walk::Walk;
+use super::numbers::walk::{ActualAxes, Walk};
 use super::options::{Effort, Options};
 use crate::plans::job::Progress;
-use crate::plans::plan::Plan;
-use crate::plans::plan::WindowOrder;
+use crate::plans::plan::{Plan, WindowOrder};
 use crate::plans::quantiles::{PassCounts, Search};
 use crate::plans::scan::{PlannedScan, ScannedBox, same_bytes, settled};
 use crate::storage::source::{Hold, Source};

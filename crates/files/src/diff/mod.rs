@@ -22,7 +22,7 @@
 //!
 //! A comparison ([`compare`](compare_sources)) scans both tensors window by window. `reading` converts items to one of a
 //! few types, and only the loops of `kernel` are compiled for each type. `tally` counts and lists mismatches, `sums` and
-//! `search` compute metrics and quantiles, `places` marks indices with mismatches, and `report` writes the result.
+//! `search` compute metrics and quantiles, `places` marks indices with mismatches, and `reports` write the result.
 
 mod agreement;
 mod compare;
@@ -31,23 +31,23 @@ pub mod findings;
 mod numbers;
 mod options;
 mod planned;
+#[doc(hidden)]
+pub mod reports;
 mod search;
 #[cfg(test)]
 mod tests;
 
-pub use self::agreement::compare;
+pub use self::agreement::{compare, compare_sources};
 #[doc(hidden)]
-pub use self::agreement::compare_sources;
 pub use self::findings::difference::{Difference, Extreme, Mismatch, Outline, Reason};
 pub use self::findings::places::AxisPlaces;
-#[doc(hidden)]
-pub use self::findings::report::write_json_of_new;
 pub use self::numbers::distance::Number;
 pub use self::numbers::metrics::Metrics;
 #[doc(hidden)]
-pub use self::options::Effort;
-pub use self::options::{Allowed, Failure, MetricLimits, Options};
+pub use self::options::{Allowed, Effort, Failure, MetricLimits, Options};
 #[doc(hidden)]
 pub use self::planned::{PlannedComparison, explain_sources};
+#[doc(hidden)]
+pub use self::reports::report::write_json_of_new;
 pub use self::search::QUANTILES;
 pub use crate::report::{OptionNames, Style};

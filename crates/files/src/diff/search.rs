@@ -3,9 +3,8 @@
 use super::compare::{Comparison, PASSES, blocks_of};
 use super::numbers::distance::Number;
 use super::numbers::reading::{ConvertedItems, NumberReading};
-use super::numbers::transposed::ActualAxes;
-use crate::operators::fill::Limits;
-use crate::operators::machine::Machine;
+use super::numbers::walk::ActualAxes;
+use crate::operators::fill::{Limits, Machine};
 use crate::plans::cost::Calls;
 use crate::plans::plan::WindowOrder;
 use crate::plans::quantiles::{Fraction, PassCounts, Search};

@@ -5,17 +5,16 @@ use std::sync::Arc;
 
 use half::f16;
 
-use super::findings::listed::{FoundMismatch, MismatchErrors};
-use super::findings::maps;
-use super::findings::places::{AxisMarks, FirstAxisRuns, WindowMarks};
+use super::findings::places::{AxisMarks, FirstAxisRuns, FoundMismatch, MismatchErrors, WindowMarks};
 use super::findings::tally::{DifferenceTally, NumberPairs, NumberRule, StoredItems, least_rtol};
+use super::numbers::distance::PairRule;
 use super::numbers::kernel::Rows;
 use super::numbers::reading::{Comparability, NumberReading};
-use super::numbers::rule::PairRule;
 use super::numbers::walk::Walk;
+use super::reports::maps;
 use super::*;
 use crate::formats::json;
-use crate::operators::machine::Machine;
+use crate::operators::fill::Machine;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
 use tensorop_kernels::error::{Advice, Subject};

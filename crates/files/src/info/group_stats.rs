@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::Info;
+use super::bytes::{ItemPasses, StoredPart};
 use super::figures::mean_json;
-use super::part::{ItemPasses, StoredPart};
 use super::stats::{ItemValue, Mean, Stats, stats_of};
 use crate::operators::fill::Limits;
 use crate::plans::job::Progress;

@@ -2,9 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::bytes::ByteCounts;
+use super::bytes::{ByteCounts, ItemPasses, StoredPart};
 use super::items::{BLOCK, ByteItems, CountedAs, ItemCodec};
-use super::part::{ItemPasses, StoredPart};
 use super::stats::Stats;
 use crate::operators::fill::Limits;
 use crate::plans::job::Progress;

@@ -19,7 +19,6 @@ mod figures;
 mod group_stats;
 mod histogram;
 mod items;
-mod part;
 mod stats;
 #[cfg(test)]
 mod tests;
@@ -32,12 +31,11 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-pub use self::bytes::{hash, hash_bytes};
+pub use self::bytes::{explain_stats, hash, hash_bytes};
 pub use self::figures::{AxisStats, write_figures};
 pub use self::group_stats::by_axis;
 use self::histogram::write_histogram;
 pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
-pub use self::part::explain_stats;
 pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats, stats_without_quantiles};
 pub use self::tree::{Shared, mark_shared, write_tree, write_tree_json};
 use crate::container::content::{ChunkDescription, Description, KnownTensor};

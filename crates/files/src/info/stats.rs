@@ -5,9 +5,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::bytes::ByteCounts;
+use super::bytes::{ByteCounts, ItemPasses, StoredPart, to_read};
 use super::items::{BLOCK, ByteItems, CountedAs, CountedItem, ItemCodec, ItemSums, KeyCodec};
-use super::part::{ItemPasses, StoredPart, to_read};
 use crate::operators::fill::Limits;
 use crate::plans::job::Progress;
 use crate::plans::quantiles::{Fraction, PassCounts, Search};

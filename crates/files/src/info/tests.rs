@@ -2,8 +2,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use super::*;
-use crate::operators::fill::Limits;
-use crate::operators::machine::Machine;
+use crate::operators::fill::{Limits, Machine};
 use crate::plans::quantiles::Fraction;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;

@@ -22,7 +22,7 @@ use crate::storage::requests::{RequestOptions, may_be_meant_as_address};
 use crate::storage::source::Source;
 use crate::storage::targets::target::refuse_hashed;
 use crate::storage::unread::UnreadArray;
-use crate::untyped::delimiter::TableOptions;
+use crate::untyped::cells::TableOptions;
 use tensorop_kernels::error::{Advice, Context, Error, ErrorKind, Result, malformed};
 use tensorop_kernels::parallel::Threads;
 

@@ -6,7 +6,6 @@ pub mod dump_views;
 pub(crate) mod dumps;
 pub mod folder;
 pub(crate) mod folder_model;
-pub(crate) mod folder_reader;
 pub mod input;
 pub mod located;
 pub(crate) mod numbered;

@@ -2,12 +2,11 @@
 //!
 //! A single value can take its shape as updates from the resolved call before it is linked.
 
-use super::arranged::Arranged;
+use super::arranged::{Arranged, reshaped};
 use super::concat::LinkedConcat;
 use super::converted::Converted;
 use super::fill::{Fill, Limits};
 use super::indexed::{LinkedGather, LinkedScatter, ScatterOperands, each_window};
-use super::reshape::reshaped;
 use super::selection::Selection;
 use super::slice_scatter::LinkedSliceScatter;
 use crate::storage::source::{Hold, Source};

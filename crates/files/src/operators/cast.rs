@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::access::{Access, Holding, Picked};
-use super::fill::{Fill, Limits, Region, Scratch};
-use super::machine::Machine;
+use super::fill::{Fill, Limits, Machine, Region, Scratch};
 use crate::storage::source::Source;
 use tensorop_kernels::error::{Error, Result, malformed};
 use tensorop_kernels::item::cast::{Cast, Overflow, Overflowed};

@@ -2,8 +2,7 @@
 
 use super::access::{Access, Feeds, Holding, StoredWindow};
 use super::converted::{Converted, seekable};
-use super::fill::{Fill, Limits, Region, Scratch};
-use super::machine::Machine;
+use super::fill::{Fill, Limits, Machine, Region, Scratch};
 use crate::storage::source::{Hold, Source};
 use tensorop_kernels::error::{Error, Result, Subject};
 use tensorop_kernels::item::conversion::Conversion;

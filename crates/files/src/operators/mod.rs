@@ -8,7 +8,5 @@ pub mod concat;
 pub mod converted;
 pub mod fill;
 pub mod indexed;
-pub mod machine;
-pub mod reshape;
 pub mod selection;
 pub mod slice_scatter;

@@ -231,8 +231,8 @@ mod tests {
 
     use super::*;
     use crate::operators::call::Operands;
+    use crate::operators::fill::Machine;
     use crate::operators::fill::{Fill, Limits};
-    use crate::operators::machine::Machine;
     use crate::plans::job::Job;
     use crate::plans::sink::FileSink;
     use crate::storage::read_at::{Identity, MemoryBytes, ReadAt, Stamp};

@@ -294,12 +294,12 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
+    use crate::operators::arranged::reshaped;
     use crate::operators::cast::{CastFill, CastRule};
     use crate::operators::concat::LinkedConcat;
     use crate::operators::converted::Converted;
+    use crate::operators::fill::Machine;
     use crate::operators::indexed::{LinkedScatter, ScatterOperands};
-    use crate::operators::machine::Machine;
-    use crate::operators::reshape::reshaped;
     use crate::operators::selection::Selection;
     use crate::operators::slice_scatter::LinkedSliceScatter;
     use crate::storage::source::Source;

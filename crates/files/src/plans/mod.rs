@@ -3,7 +3,6 @@
 pub mod cost;
 pub mod explain;
 pub mod job;
-pub mod moves;
 pub mod plan;
 pub mod planner;
 pub mod quantiles;

@@ -310,7 +310,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::operators::machine::Machine;
+    use crate::operators::fill::Machine;
     use crate::plans::cost::Cost;
     use crate::plans::plan::Steps;
     use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};

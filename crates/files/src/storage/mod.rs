@@ -7,12 +7,9 @@ pub mod key_store;
 pub mod local_store;
 #[cfg(test)]
 pub mod memory_store;
-pub(crate) mod objects;
 pub mod opened_file;
 pub mod platform;
 pub mod read_at;
-#[cfg(feature = "remote")]
-pub mod remote_object;
 #[cfg(feature = "remote")]
 pub mod remote_store;
 pub(crate) mod sidecar;

@@ -1,14 +1,16 @@
 //! Files that another file names. They must be in the same folder, because the author of the name may be malicious.
 
-use std::path::{Component, Path};
+use std::fs::File;
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::{fs::File, path::PathBuf};
 
 use super::read_at::{Identity, ReadAt};
 use super::requests::{RequestOptions, as_address};
 use super::targets::target::refuse_hashed;
-use tensorop_kernels::error::{Context, Result, ensure};
+use tensorop_kernels::error::{Context, Error, ErrorKind, Result, ensure};
 use tensorop_kernels::parallel::made_once;
+#[cfg(feature = "remote")]
+use tensorop_remote::{Address, Client};
 
 pub(crate) fn is_plain_name(location: &str) -> bool {
     let mut parts = Path::new(location).components();
@@ -26,7 +28,7 @@ pub(crate) fn join(folder: &Path, name: &str) -> PathBuf {
 
 pub(crate) fn open_beside(path: &Path, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
     if let Some(address) = as_address(path) {
-        return super::objects::object(address, requests);
+        return object(address, requests);
     }
     // Opening a pipe may block for ever. Links are followed, because download caches link the files of a model
     // elsewhere.
@@ -75,6 +77,34 @@ impl FileBeside {
 
 fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Most headers fit in the first request.
+#[cfg(feature = "remote")]
+pub(crate) const FIRST_BYTES: u64 = 1 << 16;
+
+#[cfg(feature = "remote")]
+pub(crate) fn object(address: &str, requests: RequestOptions) -> Result<Arc<dyn ReadAt>> {
+    use super::remote_store::RemoteObject;
+    use super::requests::Part;
+    let client = Client::shared(requests)?;
+    let found = RemoteObject::open(&client, Address::parse(address)?, Part::First(FIRST_BYTES))?;
+    found.map(|object| Arc::new(object) as Arc<dyn ReadAt>).ok_or_else(not_found)
+}
+
+#[cfg(feature = "remote")]
+pub(crate) fn not_found() -> Error {
+    Error::from_kind(ErrorKind::Io(std::io::ErrorKind::NotFound), "404 Not Found")
+}
+
+#[cfg(not(feature = "remote"))]
+pub(crate) fn object(_: &str, _: RequestOptions) -> Result<Arc<dyn ReadAt>> {
+    Err(no_network())
+}
+
+#[cfg(not(feature = "remote"))]
+pub(crate) fn no_network() -> Error {
+    Error::from_kind(ErrorKind::Unsupported, "this build has no network: the feature remote is off")
 }
 
 #[cfg(test)]

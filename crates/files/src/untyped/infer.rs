@@ -15,7 +15,7 @@
 
 use super::cells::Reading;
 use super::item::{describe, widen};
-use super::leaf::{Leaf, Nested, short};
+use super::lists::{Leaf, Nested, short};
 use super::{Unparsed, Values};
 use crate::storage::source::Source;
 use tensorop_kernels::error::{Advice, Error, ErrorKind, Result};

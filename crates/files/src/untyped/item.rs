@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::leaf::{Leaf, points, short, string};
-use super::lists::holds;
+use super::lists::{Leaf, holds, points, short, string};
 use tensorop_kernels::error::{Advice, Error, Subject};
 use tensorop_kernels::item::datetime;
 use tensorop_kernels::item::dtype::{DType, Kind};

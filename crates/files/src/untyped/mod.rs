@@ -1,10 +1,8 @@
 //! Text whose items get a dtype later. Only `Unparsed` distinguishes JSON lists from cells of a table.
 
-pub(crate) mod cells;
-pub mod delimiter;
+pub mod cells;
 pub(crate) mod infer;
 pub(crate) mod item;
-pub(crate) mod leaf;
 pub(crate) mod lists;
 pub mod python_json;
 
@@ -16,9 +14,8 @@ pub(crate) use self::infer::source;
 pub(crate) use self::item::{cannot_hold, check_text, most_padded};
 pub use self::item::{dtype_of_string, parse_item};
 use self::item::{part_of, put_string, read_leaf, widen};
-use self::leaf::{Leaf, Nested, points, positioned, width};
-pub(crate) use self::leaf::{short, shorten, string};
-use self::lists::Lists;
+use self::lists::{Leaf, Lists, Nested, points, positioned, width};
+pub(crate) use self::lists::{short, shorten, string};
 use tensorop_kernels::error::{Error, Result, Subject};
 use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::item::tensor::Tensor;

@@ -7,7 +7,6 @@ pub(crate) mod chunks;
 pub(crate) mod output;
 pub(crate) mod plan;
 pub(crate) mod prepare;
-pub(crate) mod replaced;
 pub(crate) mod requested_sides;
 pub mod shards;
 pub(crate) mod shares;
@@ -16,6 +15,5 @@ mod tests;
 
 pub use self::output::{OutputKind, OutputTensor, Recast, Share, check_edit, edit, items_at};
 pub use self::plan::LaidOut;
-pub use self::prepare::{Move, Output, Replaced, explain_edit};
-pub use self::replaced::{check_attachments, check_replaced_index};
+pub use self::prepare::{Move, Output, Replaced, check_attachments, check_replaced_index, explain_edit};
 pub use self::shares::{ShareReport, Shares};

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::narrow::packed::Packer;
 use crate::opening::table::Format;
+use crate::operators::arranged::reshaped;
 use crate::operators::cast::CastRule;
 use crate::operators::fill::{Fill, Limits, Patch, Region};
-use crate::operators::reshape::reshaped;
 use crate::operators::selection::Selection;
 use crate::plans::job::{Job, Progress};
 use crate::plans::plan as engine;

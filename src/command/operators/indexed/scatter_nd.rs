@@ -3,11 +3,11 @@
 use anyhow::{Result, bail};
 use clap::{Args, ValueHint};
 
-use crate::command::operators::edits::{changed, run_for_each};
+use crate::command::operators::operation::{changed, run_for_each};
 use crate::command::options::{
-    ChangeOptions, DATA, DuplicateOptions, INDICES, Operand, SCATTER_HEADING, UpdatesOptions,
+    ChangeOptions, DATA, DuplicateOptions, INDICES, Operand, SCATTER_HEADING, UpdatesOptions, data_help, parse_number,
+    parse_words, reductions,
 };
-use crate::command::options::{data_help, parse_number, parse_words, reductions};
 use crate::command::process::io::{Io, Outcome};
 use crate::ops::call::Call;
 use crate::ops::reduction::Reduction;

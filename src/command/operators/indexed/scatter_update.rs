@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 
 use crate::command::operands::list_options::axis;
-use crate::command::operators::edits::{changed, run_for_each};
+use crate::command::operators::operation::{changed, run_for_each};
 use crate::command::options::{
     ChangeOptions, DATA, DuplicateOptions, INDICES, IndexList, Operand, SCATTER_HEADING, UpdatesOptions, data_help,
 };

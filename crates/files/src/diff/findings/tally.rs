@@ -6,13 +6,12 @@ use std::array;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::listed::{FoundMismatch, ListedMismatches, MismatchErrors};
-use super::places::WindowMarks;
-use crate::diff::numbers::distance::{Number, below_float};
-use crate::diff::numbers::kernel::{BLOCK, BlockSurvey, PairBits, PairError, PairFacts, PairMasks, Rows, Thresholds};
-use crate::diff::numbers::kernel::{count_ones, is_set, set_pairs};
+use super::places::{FoundMismatch, ListedMismatches, MismatchErrors, WindowMarks};
+use crate::diff::numbers::distance::{Number, PairRule, below_float};
+use crate::diff::numbers::kernel::{
+    BLOCK, BlockSurvey, PairBits, PairError, PairFacts, PairMasks, Rows, Thresholds, count_ones, is_set, set_pairs,
+};
 use crate::diff::numbers::reading::{Comparability, NumberReading};
-use crate::diff::numbers::rule::PairRule;
 use crate::diff::numbers::walk::Walk;
 use tensorop_kernels::item::first::{Numbered, keep_first};
 use tensorop_kernels::memory::{self, OutOfMemory};

@@ -8,10 +8,9 @@ use std::marker::PhantomData;
 
 use num_complex::Complex;
 
-use super::distance::{Distance, Number};
+use super::distance::{Distance, Number, PairRule};
 use super::item::{BoolItem, ComparedItem, Ends, ItemClass, RealItem, SplitItem, TickItem};
 use super::lanes::{Offsets, Summands};
-use super::rule::PairRule;
 use tensorop_kernels::item::exact::Exact;
 
 /// Little-endian bytes of equally many expected and actual items.

@@ -6,8 +6,6 @@ pub(crate) mod kernel;
 pub(crate) mod lanes;
 pub(crate) mod metrics;
 pub(crate) mod reading;
-pub(crate) mod rule;
 pub(crate) mod steps;
 pub(crate) mod sums;
-pub(crate) mod transposed;
 pub(crate) mod walk;

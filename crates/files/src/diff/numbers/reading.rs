@@ -3,9 +3,9 @@
 //! Different items stay different: float64 holds every narrower float and integer of up to 32 bits, and NaN keeps its
 //! bits. Only complex parts of two dtypes, and 64-bit integers beside complex numbers, are rounded.
 
+use super::distance::PairRule;
 use super::item::{ItemClass, SplitItem};
 use super::kernel::{ComparedAs, PairKernel, Rows, count_ones};
-use super::rule::PairRule;
 use super::steps::StepCounter;
 use crate::diff::options::Options;
 use tensorop_kernels::item::datetime::CommonTicks;

@@ -13,8 +13,7 @@ use crate::container::file_options::LayoutRequest;
 use crate::container::interface::{
     Confidence, Layout, ReadableFile, ReadsBack, TextOptions, TextReader, WholeTensor, WriteWhole, Writer,
 };
-use crate::untyped::cells::{BYTE_ORDER_MARK, Cells, Dialect, holds};
-use crate::untyped::delimiter::TableOptions;
+use crate::untyped::cells::{BYTE_ORDER_MARK, Cells, Dialect, TableOptions, holds};
 use crate::untyped::{Unparsed, Values, cannot_hold};
 use tensorop_kernels::error::{Advice, Error, ErrorKind, Result, Subject, bail};
 use tensorop_kernels::item::dtype::{DType, Kind};

@@ -1,9 +1,9 @@
 //! The types of items, by the numbers of ggml's `enum ggml_type` (`include/ggml.h`, August 2026).
 
 use super::kernels::{
-    each, mxfp4, nvfp4, q1_0, q2_0, q2_k, q3_k, q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q6_k, q8_0, q8_k, tq1_0, tq2_0,
+    each, iq1_m, iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, iq4_xs, mxfp4, nvfp4, q1_0, q2_0, q2_k, q3_k,
+    q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q6_k, q8_0, q8_k, tq1_0, tq2_0,
 };
-use super::kernels::{iq1_m, iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, iq4_xs};
 use tensorop_kernels::error::{Error, ErrorKind};
 use tensorop_kernels::item::dtype::Kind;
 

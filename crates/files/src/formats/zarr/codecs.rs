@@ -10,8 +10,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use super::blosc::{Blosc, Compressor, Shuffle};
-use super::extension::Extension;
-use super::sharding::{SHARDING, ShardWriter, Shards, without_checksum};
+use super::sharding::{Extension, SHARDING, ShardWriter, Shards, without_checksum};
 use crate::storage::source::{fill, is_filled};
 use tensorop_kernels::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use tensorop_kernels::item::conversion::Conversion;

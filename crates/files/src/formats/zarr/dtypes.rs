@@ -6,11 +6,10 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::{Value, json};
 
 use super::codecs::swapped;
-use super::extension::{Extension, shortened};
+use super::sharding::{Extension, shortened};
 use crate::narrow::dtype_names;
 use crate::untyped::item::part_of;
-use crate::untyped::parse_item;
-use crate::untyped::python_json;
+use crate::untyped::{parse_item, python_json};
 use tensorop_kernels::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
 use tensorop_kernels::item::conversion::Conversion;
 use tensorop_kernels::item::datetime::TimeUnit;

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 use super::codecs::{self, Chain};
 use super::dtypes;
-use super::extension::{Extension, dims, shortened, sides};
-use super::sharding::{SHARDING, Shards};
+use super::sharding::{Extension, SHARDING, Shards, dims, shortened, sides};
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::key_store::{KeyStore, join};
 use crate::untyped::python_json::{self, one_line};

@@ -1,11 +1,9 @@
 //! Zarr: a store is a chunked tensor (*array*) or a *group* of arrays and groups. Versions 3 and 2 are read, version
 //! 3 is written.
 
-mod attachments;
 mod blosc;
 mod codecs;
 mod dtypes;
-mod extension;
 mod known;
 mod members;
 mod metadata;
@@ -20,10 +18,9 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use serde_json::{Value, json};
 
-use self::attachments::StoreFiles;
 use self::dtypes::{fill_text, has_order};
 use self::known::KnownStore;
-use self::members::{FoundArrays, ROOT, is_path};
+use self::members::{FoundArrays, ROOT, StoreFiles, is_path};
 use self::metadata::{ArrayMetadata, StoreNode, V2_ARRAY, V2_GROUP, V3};
 use self::read::ZarrChunks;
 use self::sharding::SHARDING;

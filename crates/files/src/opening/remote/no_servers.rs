@@ -2,8 +2,8 @@
 
 use crate::opening::input::{Input, OpenOptions};
 use crate::opening::table::Format;
-use crate::storage::objects::no_network;
 use crate::storage::requests::RequestOptions;
+use crate::storage::sidecar::no_network;
 use crate::storage::targets::target::Target;
 use tensorop_kernels::error::Result;
 

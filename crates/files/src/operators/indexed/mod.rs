@@ -26,7 +26,6 @@
 mod block_runs;
 mod buckets;
 mod gather;
-mod index_tensor;
 mod places;
 mod runs;
 mod scatter;
@@ -37,8 +36,7 @@ mod tests;
 
 pub use self::block_runs::Lasts;
 pub use self::gather::LinkedGather;
-pub use self::index_tensor::{TakeItems, all_integers, each_window};
-pub use self::places::{NearPlaces, TuplePlaces};
+pub use self::places::{NearPlaces, TakeItems, TuplePlaces, all_integers, each_window};
 pub use self::runs::ItemRun;
 pub use self::scatter::{LinkedScatter, ScatterOperands};
 pub use self::sweep::Scatter;

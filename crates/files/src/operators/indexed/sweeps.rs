@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use super::block_runs::{BlockRuns, Lasts};
 use super::buckets::{BucketGrid, Buckets};
-use super::index_tensor::{READ_AT_ONCE, collect};
+use super::places::{READ_AT_ONCE, collect};
 use super::sweep::{Payload, Scatter, ScatterEntries};
 use crate::operators::access::Picked;
 use crate::operators::converted::Converted;

@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use super::LinkedGather;
 use super::blocks::WindowBlocks;
-use crate::operators::fill::Scratch;
+use crate::operators::fill::{Machine, Scratch};
 use crate::operators::indexed::places::NearPlaces;
 use crate::operators::indexed::runs::{ItemRun, ItemSlab, Put};
-use crate::operators::machine::Machine;
 use tensorop_kernels::error::Result;
 use tensorop_kernels::layout::gather::GAP;
 use tensorop_kernels::layout::shape::{coordinates, product};

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
-use super::difference::{Difference, LoneTensor, NamedResult, Outline, Reason, TensorVerdict};
 use super::report::{NOT_FINITE, axes_of, mismatch_columns, table};
+use crate::diff::findings::difference::{Difference, LoneTensor, NamedResult, Outline, Reason, TensorVerdict};
 use crate::report::{Colour, Column, Style, printable};
 
 /// The order of report lines. Except for `Name`, the verdict comes first, and tensors that cannot be compared precede

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::difference::{Difference, Extreme, Findings, Mismatch, Outline, Reason};
-use super::places::AxisPlaces;
+use crate::diff::findings::difference::{Difference, Extreme, Findings, Mismatch, Outline, Reason};
+use crate::diff::findings::places::AxisPlaces;
 use crate::diff::numbers::distance::Number;
 use crate::diff::numbers::metrics::Metrics;
 use crate::diff::options::{Allowed, Failure};

@@ -1,15 +1,14 @@
 //! Pictures of where two tensors differ: a plane of errors, and the density of mismatches.
 
-use super::tally::{NumberPairs, NumberRule, StoredItems, opaque_bits};
 use crate::diff::compare::blocks_of;
+use crate::diff::findings::tally::{NumberPairs, NumberRule, StoredItems, opaque_bits};
+use crate::diff::numbers::distance::PairRule;
 use crate::diff::numbers::kernel::{PairBits, Rows};
 use crate::diff::numbers::reading::{Comparability, ConvertedItems};
-use crate::diff::numbers::rule::PairRule;
-use crate::diff::numbers::transposed::ActualAxes;
+use crate::diff::numbers::walk::ActualAxes;
 use crate::diff::options::Options;
 use crate::operators::access::{Access, Feeds, Pattern};
-use crate::operators::fill::{Fill, Limits, Region, Scratch};
-use crate::operators::machine::Machine;
+use crate::operators::fill::{Fill, Limits, Machine, Region, Scratch};
 use crate::plans::job::Progress;
 use crate::plans::plan::WindowOrder;
 use crate::plans::scan::{ScannedBox, as_stored, settled};

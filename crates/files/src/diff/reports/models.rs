@@ -7,11 +7,11 @@ use std::io::{self, Seek, Write};
 
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
-pub use super::difference::{FirstDifferent, LoneTensor, NamedResult, TensorVerdict};
 pub use super::lines::SortKey;
 use super::lines::{self, ReportLine};
-use super::metadata::DifferingNames;
 use super::report::{json_members, json_names};
+pub use crate::diff::findings::difference::{FirstDifferent, LoneTensor, NamedResult, TensorVerdict};
+use crate::diff::findings::metadata::DifferingNames;
 use crate::report::json::{self, Escapes};
 use crate::report::junit::{JunitReport, JunitResult};
 use crate::report::{Colour, OptionNames, Style, printable};
