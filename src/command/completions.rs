@@ -15,7 +15,7 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, complete};
 
 use super::options::SHELTER;
 use super::process::io::{Io, Outcome};
-use crate::container::name_filter::NameFilter;
+use crate::container::names::NameFilter;
 use crate::opening::collection;
 use crate::opening::input::{Input, OpenOptions};
 use crate::opening::located::{Located, Place};

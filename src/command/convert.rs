@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueHint};
 
 use super::messages::{counted, made_up};
-use super::operands::container_advice::tell_what_stayed;
+use super::operands::container_notes::tell_what_stayed;
 use super::operands::dtype_option::Reinterpret;
 use super::operands::member::Member;
 use super::operands::operand_reader::{OpenMode, OperandReader};
@@ -22,7 +22,7 @@ use super::options::{
 use super::outputs::output_set::CastTallies;
 use super::process::io::{Io, Outcome, Run, note};
 use crate::DType;
-use crate::container::name_order::list;
+use crate::container::names::list;
 use crate::item::cast::{Overflow, is_floats};
 use crate::item::dtype::Kind;
 use crate::item::meta::Order;

@@ -8,10 +8,10 @@ use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
 
 use super::messages::{counted, made_up, reason};
+use super::operands::container_notes::Failures;
 use super::operands::dtype_option::{AskedDTypes, Reinterpret};
 use super::operands::member::Member;
 use super::operands::operand_reader::{OpenMode, OperandReader};
-use super::operands::unreadable::Failures;
 use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{
     FILE, InputOptions, Operand, OptionWord, ThreadOptions, check_stdin, data_help, parse_words, word,
@@ -21,7 +21,7 @@ use super::process::io::{Io, Outcome, Run, complain, note};
 use super::process::meter::Meter;
 use crate::container::content::{Description, KnownTensor, MemberFile};
 use crate::container::interface::SMALL_CONSTANT;
-use crate::container::name_order::by_numbers;
+use crate::container::names::by_numbers;
 use crate::info::{self, AxisStats, ListOrder, Stats, UnreadTensor};
 use crate::layout::axis::resolve_axis;
 use crate::opening::input::Input;

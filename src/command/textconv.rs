@@ -14,7 +14,7 @@ use super::operands::operand_reader::{OpenMode, OperandReader};
 use super::options::{FILE, InputOptions, Operand, ThreadOptions, data_help};
 use super::process::io::{Io, Outcome};
 use super::show::ShownItems;
-use crate::container::name_order::by_numbers;
+use crate::container::names::by_numbers;
 use crate::formats::text::{self, TextOptions};
 use crate::info;
 use crate::opening::located::{Located, Place};

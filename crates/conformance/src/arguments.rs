@@ -7,7 +7,7 @@ use crate::error::{Error, Result, Subject};
 use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
 use crate::layout::axis::BeyondInt64;
-use crate::ops::attribute::AttributeValue;
+use crate::ops::call::AttributeValue;
 use crate::storage::source::Source;
 use tensorop_files::internal::operators::call::Operands;
 use tensorop_files::internal::operators::indexed::all_integers;

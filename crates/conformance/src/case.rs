@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::error::{Context, Result, bail};
 use crate::item::tensor::Tensor;
-use crate::ops::attribute::AttributeValue;
+use crate::ops::call::AttributeValue;
 
 #[derive(Clone, Debug)]
 pub struct KnownTest {

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use tensorop_conformance::case::{Case, CaseInput, CaseOutput, Class, Expected, KnownTest, Specification, Tolerances};
 
 use crate::error::{Context, Result, bail, ensure, malformed};
-use crate::ops::attribute::AttributeValue;
+use crate::ops::call::AttributeValue;
 use crate::{DType, Tensor, read, read_bytes};
 
 const MAX_OUTPUTS: usize = 1 << 16;

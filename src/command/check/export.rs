@@ -13,7 +13,7 @@ use crate::item::dtype::Kind;
 use crate::item::tensor::Tensor;
 use crate::library::files::WriteOptions;
 use crate::opening::table::Format;
-use crate::ops::attribute::AttributeValue;
+use crate::ops::call::AttributeValue;
 use crate::report::json::{self, Escapes};
 
 const DATA_SET: &str = "test_data_set_0";

@@ -16,7 +16,7 @@ use crate::command::operands::member::Member;
 use crate::command::options::ACTUAL;
 use crate::command::outputs::destination;
 use crate::command::process::io::Run;
-use crate::container::name_order::by_numbers;
+use crate::container::names::by_numbers;
 use crate::diff::{self, Effort, Options};
 use crate::error::Context;
 use crate::item::dtype::DType;

@@ -8,7 +8,7 @@ use super::acceptance::is_absent;
 use crate::command::operands::member::Member;
 use crate::command::operands::operand_reader::{OpenMode, OperandReader};
 use crate::command::options::Operand;
-use crate::container::name_filter::NameFilter;
+use crate::container::names::NameFilter;
 use crate::opening::folder::Folder;
 use crate::opening::input::Input;
 use crate::opening::located::{Located, Place};

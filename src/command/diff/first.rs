@@ -14,7 +14,7 @@ use crate::command::options::MemberOptions;
 use crate::command::options::members::meant;
 use crate::command::process::io::{Outcome, Run, complain};
 use crate::command::process::meter::Meter;
-use crate::container::name_order::list;
+use crate::container::names::list;
 use crate::diff::findings::metadata::FilePairs;
 use crate::diff::reports::models::{FirstDifferent, Models, TensorVerdict};
 

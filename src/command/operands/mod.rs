@@ -1,8 +1,7 @@
 //! The operands of a run: their files, tensors and dtypes, and notes on what is wrong with them.
 
-pub(crate) mod container_advice;
+pub(crate) mod container_notes;
 pub(crate) mod dtype_option;
 pub(crate) mod list_options;
 pub(crate) mod member;
 pub(crate) mod operand_reader;
-pub(crate) mod unreadable;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail, ensure};
 
-use super::container_advice::{ANY_MEMBER, put_back};
+use super::container_notes::{ANY_MEMBER, put_back};
 use super::dtype_option::{AskedDTypes, Reinterpret};
 use super::member::{Member, typed};
 use crate::command::messages::{counted, message, option_error, refusal};
@@ -17,7 +17,7 @@ use crate::command::process::meter::Meter;
 use crate::command::usage;
 use crate::container::glob::Glob;
 use crate::container::interface::{CHANGEABLE, Unchangeable};
-use crate::container::name_filter::NameFilter;
+use crate::container::names::NameFilter;
 use crate::error::{Error, Subject};
 use crate::formats::json;
 use crate::narrow::packed::unchangeable_items;

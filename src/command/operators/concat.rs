@@ -14,7 +14,7 @@ use crate::command::options::{DATA, IndexList, Operand, OperatorOptions, check_s
 use crate::command::outputs::dry_run::Report;
 use crate::command::process::io::{Io, Outcome};
 use crate::command::process::meter::Meter;
-use crate::container::name_order::by_numbers;
+use crate::container::names::by_numbers;
 use crate::error::Subject;
 use crate::formats::npy::npy_file::Append;
 use crate::item::meta::{Meta, Order};

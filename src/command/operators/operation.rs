@@ -1,4 +1,5 @@
-//! The run of an operator: it opens the operands, resolves a [`Call`], links it to the operands and writes the output.
+//! The run of an operator: it opens the operands, resolves a [`Call`], links it to the operands and writes the output;
+//! changes of several tensors in place are one run.
 //!
 //! [`Operation::begin`] and [`Operation::begin_change`] resolve the destination before an operand is opened. An
 //! [`OpenOperation`] has open operands and runs a call.
@@ -22,8 +23,7 @@ use crate::command::outputs::dry_run::Report;
 use crate::command::process::io::{Io, Outcome};
 use crate::container::content::MemberFile;
 use crate::container::glob::Glob;
-use crate::container::name_filter::NameFilter;
-use crate::container::name_order::by_numbers;
+use crate::container::names::{NameFilter, by_numbers};
 use crate::error::{Context, Error, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::item::meta::Meta;

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, ensure};
 use clap::{Args, ValueHint};
 
 use super::operation::Operation;
-use crate::command::operands::container_advice::tell_what_stayed;
+use crate::command::operands::container_notes::tell_what_stayed;
 use crate::command::operands::dtype_option::Reinterpret;
 use crate::command::operands::list_options::slices;
 use crate::command::operands::member::Member;

@@ -10,7 +10,7 @@ use clap::{Args, ValueHint};
 use super::passing::check_patterns;
 use super::slices::IndexList;
 use super::values::{ByName, parse_path};
-use crate::container::name_order::list;
+use crate::container::names::list;
 use crate::layout::axis::BeyondInt64;
 use crate::opening::dump_views::DumpShapes;
 

@@ -10,8 +10,7 @@ use super::operands::Operand;
 use super::values::parse_glob;
 use crate::command::messages::WholeMessage;
 use crate::container::glob::{Glob, Rename};
-use crate::container::name_filter::NameFilter;
-use crate::container::name_order::{alike, list};
+use crate::container::names::{NameFilter, alike, list};
 use crate::opening::input::Input;
 
 /// The options of commands that take whole containers. All patterns are matched with the names that tensors have in their

@@ -1,4 +1,4 @@
-//! The pass criteria of a comparison.
+//! The pass criteria of a comparison, and its report as JUnit XML.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Read as _, Write as _};

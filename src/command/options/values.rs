@@ -8,7 +8,7 @@ use clap::{Arg, Command, Error};
 
 use crate::DType;
 use crate::container::glob::Glob;
-use crate::narrow::dtype_names;
+use crate::narrow::stored_dtype;
 use crate::narrow::stored_dtype::StoredDType;
 use crate::opening::table::Format;
 
@@ -78,7 +78,7 @@ impl<T> ByName<T> {
 }
 
 pub(crate) fn asked_dtype(text: &str) -> Result<DType, String> {
-    dtype_names::dtype(text).map_err(|error| error.message().to_owned())
+    stored_dtype::dtype(text).map_err(|error| error.message().to_owned())
 }
 
 /// Shells complete the names of numeric dtypes and those in `more`.

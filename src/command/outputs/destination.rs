@@ -16,7 +16,7 @@ use super::dry_run::Report;
 use super::output_files::{NUMBER, NumberedFiles, ShardIndex, new_target};
 use super::output_set::{OutputSet, ReadBack};
 use crate::command::messages::{counted, unless_closed};
-use crate::command::operands::container_advice::OutputMembers;
+use crate::command::operands::container_notes::OutputMembers;
 use crate::command::options::OutputOptions;
 use crate::command::process::io::{Io, Outcome, Run, complain};
 use crate::command::process::meter::Meter;

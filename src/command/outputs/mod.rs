@@ -2,6 +2,5 @@
 
 pub(crate) mod destination;
 pub(crate) mod dry_run;
-pub(crate) mod explain;
 pub(crate) mod output_files;
 pub(crate) mod output_set;

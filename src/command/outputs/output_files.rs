@@ -14,7 +14,7 @@ use crate::command::options::OutputOptions;
 use crate::command::process::io::{Outcome, Run, note};
 use crate::command::process::meter::Meter;
 use crate::container::interface::TextOptions;
-use crate::container::name_order::list;
+use crate::container::names::list;
 use crate::error::{Context, ErrorKind};
 use crate::formats::index;
 use crate::library::files;

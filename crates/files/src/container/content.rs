@@ -1,12 +1,14 @@
 //! The input of a format ([`Content`]), and its description of a tensor ([`Description`]).
+//! `LazyContent` is opened at the first read and closed after the last.
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::mem;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::name_filter::NameFilter;
+use super::names::NameFilter;
 use crate::storage::key_store::KeyStore;
 use crate::storage::local_store::LocalStore;
 use crate::storage::opened_file::OpenedFile;
@@ -303,5 +305,37 @@ impl IndexFaults {
         let total = self.total.map(|(name, [said, right])| format!("{name} is {said}, expected {right}"));
         let parts: Vec<_> = unlisted.into_iter().chain(total).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+type OpenedContent = Box<dyn Read + Send>;
+
+pub(crate) enum LazyContent {
+    Closed(Box<dyn FnOnce() -> Result<OpenedContent> + Send>),
+    Open(OpenedContent),
+    Ended,
+}
+
+impl LazyContent {
+    pub(crate) fn new(open: impl FnOnce() -> Result<OpenedContent> + Send + 'static) -> Self {
+        Self::Closed(Box::new(open))
+    }
+}
+
+impl Read for LazyContent {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if out.is_empty() {
+            return Ok(0);
+        }
+        let mut content = match mem::replace(self, Self::Ended) {
+            Self::Closed(open) => open().map_err(|error| io::Error::other(format!("{error:#}")))?,
+            Self::Open(content) => content,
+            Self::Ended => return Ok(0),
+        };
+        let read = content.read(out);
+        if !matches!(read, Ok(0)) {
+            *self = Self::Open(content);
+        }
+        read
     }
 }

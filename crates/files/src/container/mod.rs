@@ -7,7 +7,5 @@ pub mod file_options;
 pub(crate) mod foreign;
 pub mod glob;
 pub mod interface;
-pub(crate) mod lazy_content;
 pub(crate) mod member_list;
-pub mod name_filter;
-pub mod name_order;
+pub mod names;

@@ -9,9 +9,8 @@ use super::findings::tally::{DifferenceTally, NumberPairs, NumberRule, StoredIte
 use super::numbers::distance::{Number, PairRule};
 use super::numbers::item::ItemClass;
 use super::numbers::kernel::Rows;
-use super::numbers::metrics::Metrics;
 use super::numbers::reading::{Comparability, ConvertedItems, NumberReading};
-use super::numbers::sums::{BlockErrors, BlockScratch, BlockSummer, MetricSums, PartialBlock, PartialBlocks};
+use super::numbers::sums::{BlockErrors, BlockScratch, BlockSummer, MetricSums, Metrics, PartialBlock, PartialBlocks};
 use super::numbers::walk::{ActualAxes, Walk};
 use super::options::{Effort, Options};
 use crate::plans::job::Progress;

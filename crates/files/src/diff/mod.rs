@@ -42,7 +42,7 @@ pub use self::agreement::{compare, compare_sources};
 pub use self::findings::difference::{Difference, Extreme, Mismatch, Outline, Reason};
 pub use self::findings::places::AxisPlaces;
 pub use self::numbers::distance::Number;
-pub use self::numbers::metrics::Metrics;
+pub use self::numbers::sums::Metrics;
 #[doc(hidden)]
 pub use self::options::{Allowed, Effort, Failure, MetricLimits, Options};
 #[doc(hidden)]

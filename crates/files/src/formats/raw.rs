@@ -8,7 +8,7 @@ use crate::container::file_options::LayoutRequest;
 use crate::container::interface::{ItemsPlace, Layout, Members, Places, ReadableFile, Writer};
 use crate::narrow::packed::bytes_of_items;
 use crate::narrow::stored_dtype::StoredDType;
-use crate::narrow::{dtype_names, narrow_view};
+use crate::narrow::{narrow_view, stored_dtype};
 use crate::storage::source::wrong_length;
 use tensorop_kernels::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
 use tensorop_kernels::item::meta::{Meta, Order};
@@ -71,7 +71,7 @@ impl RawView {
     /// Returns whether an invalid view was probably intended as one.
     pub fn is_meant(text: &str) -> bool {
         let dtype = text.split('@').next().unwrap_or_default();
-        let is_slip = dtype_names::is_slip(dtype.trim());
+        let is_slip = stored_dtype::is_slip(dtype.trim());
         is_slip
             || text.ends_with(']')
             || text.contains("]@")

@@ -1,4 +1,4 @@
-//! Statistics of one-byte dtypes, from the count of each byte; and hashes.
+//! The parts of a tensor that statistics scan; statistics of one-byte dtypes, from the count of each byte; and hashes.
 
 use std::cmp::{Ordering, Reverse};
 use std::io::Read;

@@ -39,7 +39,7 @@ pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
 pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats, stats_without_quantiles};
 pub use self::tree::{Shared, mark_shared, write_tree, write_tree_json};
 use crate::container::content::{ChunkDescription, Description, KnownTensor};
-use crate::container::name_order::by_numbers;
+use crate::container::names::by_numbers;
 use crate::opening::table::Format;
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, full_name, printable};

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::group_stats::GroupStats;
 use super::{FileInfos, Info, Totals, UnreadTensor, WIDEST, by_file, figures, size};
 use crate::container::content::StoredRange;
-use crate::container::name_order::by_numbers;
+use crate::container::names::by_numbers;
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::report::{Colour, Column, Heading, Style, Table, printable};
 

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use crate::container::glob::Glob;
 use crate::container::interface::Unchangeable;
-use crate::container::name_filter::NameFilter;
-use crate::container::name_order::{alike, list};
+use crate::container::names::{NameFilter, alike, list};
 use crate::formats::onnx::Proto;
 use crate::narrow::packed;
 use crate::opening::collection;

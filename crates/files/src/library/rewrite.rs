@@ -15,7 +15,7 @@ use super::files::{self, WriteOptions};
 use crate::container::content::Content;
 use crate::container::file_options::Inherited;
 use crate::container::interface::{ReadsBack, TextOptions};
-use crate::container::name_order::joined_by;
+use crate::container::names::joined_by;
 use crate::opening::input::{Input, OpenOptions};
 use crate::opening::located::Located;
 use crate::opening::table::Format;

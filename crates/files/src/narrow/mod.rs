@@ -1,7 +1,6 @@
 //! Items that are not stored as their bytes: several in a byte, or computed from blocks of stored bytes.
 
 #[doc(hidden)]
-pub mod dtype_names;
 pub(crate) mod narrow_bytes;
 pub(crate) mod narrow_view;
 pub mod packed;

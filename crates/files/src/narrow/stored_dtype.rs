@@ -1,6 +1,5 @@
-//! Dtypes as bytes hold them: packed or not. Views and `--dtype` reinterpret bytes only here.
+//! Dtypes as people type them, and as bytes hold them: packed or not. Views and `--dtype` reinterpret bytes only here.
 
-use super::dtype_names;
 use super::narrow_bytes::NarrowBytes;
 use crate::storage::source::{Hold, Source};
 use tensorop_kernels::error::{Error, Result, Subject};
@@ -45,7 +44,7 @@ impl StoredDType {
     pub fn asked(text: &str) -> Result<Self> {
         match PACKED.iter().find(|(name, ..)| *name == text) {
             Some((_, name, each)) => Ok(Self { dtype: DType::parse(name)?, each: *each }),
-            None => Ok(dtype_names::dtype(text)?.into()),
+            None => Ok(dtype(text)?.into()),
         }
     }
 
@@ -149,5 +148,152 @@ pub fn hold_to_rule(source: &mut Source) -> Result<()> {
             let stored = source.meta().clone();
             source.read_through(stored.clone(), &NarrowBytes { narrow, each: 1, stored, keeps: true })
         }
+    }
+}
+
+/// The names of a dtype elsewhere: in other programming languages, then in safetensors and ONNX (capitals). A NumPy
+/// name that means something else to most people is in [`SLIPS`].
+const NEIGHBOURS: &[(&str, &str)] = &[
+    ("bool", "BOOL"),
+    ("int2", "INT2"),
+    ("int4", "INT4"),
+    ("int8", "I8 INT8"),
+    ("int16", "i16 I16 INT16"),
+    ("int32", "i32 I32 INT32"),
+    ("int64", "i64 I64 INT64"),
+    ("uint2", "UINT2"),
+    ("uint4", "UINT4"),
+    ("uint8", "UINT8"),
+    ("uint16", "u16 UINT16"),
+    ("uint32", "u32 UINT32"),
+    ("uint64", "u64 UINT64"),
+    ("bfloat16", "bf16 BF16 BFLOAT16"),
+    ("float16", "fp16 F16 FLOAT16 FP16"),
+    ("float32", "fp32 f32 F32 FLOAT FP32"),
+    ("float64", "fp64 f64 F64 DOUBLE FP64"),
+    ("complex64", "C64 COMPLEX64"),
+    ("complex128", "COMPLEX128"),
+    ("str", "STRING"),
+    ("float4_e2m1fn", "F4 FLOAT4E2M1"),
+    ("float6_e2m3fn", "F6_E2M3 FLOAT6E2M3"),
+    ("float6_e3m2fn", "F6_E3M2 FLOAT6E3M2"),
+    ("float8_e4m3fn", "F8_E4M3 FLOAT8E4M3FN"),
+    ("float8_e4m3fnuz", "F8_E4M3FNUZ FLOAT8E4M3FNUZ"),
+    ("float8_e5m2", "F8_E5M2 FLOAT8E5M2"),
+    ("float8_e5m2fnuz", "F8_E5M2FNUZ FLOAT8E5M2FNUZ"),
+    ("float8_e8m0fnu", "F8_E8M0 FLOAT8E8M0"),
+];
+
+/// Codes that count bytes in NumPy and bits elsewhere: code, both meanings, and the names to type instead. Both
+/// readings are common, and the wrong one often passes every check, so both are refused. With a byte order (`<f8`) a
+/// code is NumPy's.
+const SLIPS: &[(&str, &str, &str, &str)] = &[
+    ("f8", "float64", "float8", "float64, <f8 or float8_e4m3fn"),
+    ("i8", "int64", "int8", "int64, <i8 or int8"),
+    ("u8", "uint64", "uint8", "uint64, <u8 or uint8"),
+    ("f16", "float128", "float16", "float128, <f16 or float16"),
+    ("U8", "a string of 8 characters", "uint8", "<U8 or uint8"),
+];
+
+fn neighbours() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NEIGHBOURS.iter().flat_map(|(name, others)| others.split(' ').map(move |other| (other, *name)))
+}
+
+const BEGIN: usize = 12;
+const ALIKE: usize = 3;
+
+/// Whether a name means two dtypes and is refused.
+pub fn is_slip(text: &str) -> bool {
+    SLIPS.iter().any(|(code, ..)| *code == text)
+}
+
+/// Parses a typed dtype: the names of [`DType::parse`], then those of safetensors, ONNX and programming languages
+/// (`BF16`, `FLOAT`, `f32`). Headers of files use [`DType::parse`], because an unknown name is damage there.
+///
+/// # Errors
+/// The name is unknown or, like `f8`, means two dtypes; the error suggests others.
+pub fn dtype(text: &str) -> Result<DType, Error> {
+    if let Some((code, numpy, elsewhere, say)) = SLIPS.iter().find(|(code, ..)| *code == text) {
+        let message = format!("{code}: {numpy} in NumPy, {elsewhere} elsewhere: say {say}");
+        return Err(Error::new(Subject::Dtype, message));
+    }
+    DType::parse(text).or_else(|refused| {
+        if let Some((_, name)) = neighbours().find(|(neighbour, _)| *neighbour == text) {
+            return DType::parse(name);
+        }
+        match suggestions(text).as_slice() {
+            [] => Err(refused),
+            [names @ .., last] => {
+                let list =
+                    if names.is_empty() { (*last).to_owned() } else { format!("{} or {last}", names.join(", ")) };
+                let message = format!("{}; did you mean {list}?", refused.message());
+                Err(Error::new(Subject::Dtype, message))
+            }
+        }
+    })
+}
+
+fn suggestions(text: &str) -> Vec<&'static str> {
+    const LEAST: f64 = 0.8;
+    let lower = text.to_lowercase();
+    let known = || DType::names().chain(neighbours().map(|(neighbour, _)| neighbour));
+    let begin: Vec<_> = known().filter(|name| !lower.is_empty() && name.starts_with(&lower)).take(BEGIN).collect();
+    if !begin.is_empty() {
+        return begin;
+    }
+    let mut alike: Vec<_> = DType::names().map(|name| (strsim::jaro_winkler(&lower, name), name)).collect();
+    alike.retain(|(score, _)| *score >= LEAST);
+    alike.sort_by(|a, b| b.0.total_cmp(&a.0));
+    alike.into_iter().take(ALIKE).map(|(_, name)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_mean_known_dtypes() {
+        for (neighbour, name) in neighbours() {
+            assert!(DType::parse(neighbour).is_err(), "{neighbour} is NumPy's");
+            assert_eq!(dtype(neighbour), DType::parse(name), "{neighbour}");
+        }
+        let numpys = [("<i8", "int64"), ("=f16", "float128"), (">U8", ">U8"), ("f4", "float32"), ("u4", "uint32")];
+        for (typed, name) in [("U16", "<U16"), ("<f8", "float64"), ("|u1", "uint8")].into_iter().chain(numpys) {
+            assert_eq!(dtype(typed).map(|dtype| dtype.name()).as_deref(), Ok(name));
+        }
+    }
+
+    #[test]
+    fn slips() {
+        for (code, _, _, say) in SLIPS {
+            assert!(DType::parse(code).is_ok(), "{code} is not a NumPy code");
+            assert_eq!(dtype(code).map_err(|error| error.message().ends_with(say)), Err(true));
+            for name in say.split(", ").flat_map(|names| names.split(" or ")) {
+                assert!(dtype(name).is_ok(), "{code}: {name}");
+            }
+        }
+        let refused = dtype("f8").map_err(|error| error.message().to_owned());
+        let expected = "f8: float64 in NumPy, float8 elsewhere: say float64, <f8 or float8_e4m3fn";
+        assert_eq!(refused, Err(expected.to_owned()));
+    }
+
+    #[test]
+    fn what_was_meant() {
+        let eight = "float8_e5m2, float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fn, float8_e4m3fnuz, \
+                     float8_e5m2fnuz or float8_e8m0fnu";
+        let rows = [
+            ("float8", format!("unknown dtype 'float8'; did you mean {eight}?")),
+            ("bfloat", "unknown dtype 'bfloat'; did you mean bfloat16?".to_owned()),
+            ("Float32", "unknown dtype 'Float32'; did you mean float32?".to_owned()),
+            ("flaot32", "unknown dtype 'flaot32'; did you mean float32".to_owned()),
+            ("int33", "unknown dtype 'int33'; did you mean int32".to_owned()),
+            ("quux", "unknown dtype 'quux'".to_owned()),
+            ("", "unknown dtype ''".to_owned()),
+        ];
+        for (typed, expected) in rows {
+            let refused = dtype(typed).unwrap_err();
+            assert!(refused.message().starts_with(&expected), "{}", refused.message());
+        }
+        assert!(dtype("O").unwrap_err().message().contains("pickled"));
     }
 }

@@ -1,4 +1,4 @@
-//! Folders that hold one model after filtering, and the names of its tensors.
+//! Folders as inputs: of many tensors, or of one model after filtering, with the names of its tensors.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -17,8 +17,7 @@ use crate::container::content::{Description, IndexFaults, MemberFile, UnlistedTe
 use crate::container::foreign;
 use crate::container::glob::Glob;
 use crate::container::interface::{Members, ReadableFile, Reader, ShownLater, StoredMember};
-use crate::container::name_filter::{InFolder, ModelFile, NameFilter};
-use crate::container::name_order::by_numbers;
+use crate::container::names::{InFolder, ModelFile, NameFilter, by_numbers};
 use crate::storage::key_store::AllValues;
 use crate::storage::local_store::LocalStore;
 use crate::storage::source::Source;

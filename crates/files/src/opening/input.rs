@@ -12,7 +12,7 @@ use super::located::{Located, Place};
 use super::table::{Format, FormatName};
 use crate::container::content::{BEGIN, Content, ContentSource, Description, MemberFile, read_begin};
 use crate::container::interface::{Members, ReadableFile, StoredMember, Unchangeable};
-use crate::container::name_filter::InFolder;
+use crate::container::names::InFolder;
 use crate::formats::json;
 use crate::formats::raw::{self, RawView};
 use crate::quantized::{self, AskedLayout, Dequantized, QuantizedCount};

@@ -11,7 +11,7 @@ use crate::container::content::{Content, read_begin};
 use crate::container::file_options::Capabilities;
 use crate::container::foreign;
 use crate::container::interface::{Confidence, ReadableFile, Unchangeable, Writer};
-use crate::container::name_order::joined_by;
+use crate::container::names::joined_by;
 use tensorop_kernels::error::{Advice, Error, ErrorKind, Result, bail, malformed};
 use tensorop_kernels::item::dtype::DType;
 

@@ -1,4 +1,4 @@
-//! Outputs whose axes are segments of the data's axes: pad, tile, roll and broadcast.
+//! Outputs whose axes are segments of the data's axes: pad, tile, roll and broadcast; and reshape.
 
 use super::access::{Access, Feeds, Holding, Pattern, StoredWindow};
 use super::converted::{Converted, seekable};

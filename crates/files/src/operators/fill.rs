@@ -1,4 +1,4 @@
-//! The interface of operators and engine. A linked operator has passed all checks, so any window may be filled, in any
+//! The interface of operators and plans, and the prices of a machine. A linked operator has passed all checks, so any window may be filled, in any
 //! order, on any thread.
 
 use std::borrow::Cow;

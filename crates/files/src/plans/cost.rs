@@ -1,4 +1,5 @@
-//! The costs of the ways to make an output, before anything is read, and the choice of the best.
+//! The costs of the ways to make an output, before anything is read, and the choice of the best; and of
+//! moving a tensor between chunk grids, directly or through a temporary store.
 
 use std::ops::{AddAssign, Range};
 

@@ -22,7 +22,7 @@ use self::rules::{RULES, Rule};
 use crate::container::content::{BlockDescription, Description, KnownTensor, MemberFile};
 use crate::container::interface::{Members, ReadableFile, Reader, StoredMember};
 use crate::container::member_list::numbered;
-use crate::container::name_order::joined_by;
+use crate::container::names::joined_by;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Source;
 use tensorop_kernels::error::{Error, ErrorKind, Result, bail, ensure};

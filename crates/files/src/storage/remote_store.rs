@@ -1,4 +1,4 @@
-//! Objects below an address as a store of values.
+//! An object behind an address as bytes, and objects below an address as a store of values.
 
 use std::collections::HashMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! Files that another file names. They must be in the same folder, because the author of the name may be malicious.
+//! Files and objects that another file names. They must be in the same folder, because the author of the name may be malicious.
 
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Splits CSV and TSV into cells.
+//! Splits CSV and TSV into cells, by a delimiter that is given or found.
 
 use std::fmt;
 use std::io::Read;

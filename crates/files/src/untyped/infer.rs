@@ -264,10 +264,10 @@ pub(crate) fn common_dtype(operands: &[UntypedOperand<'_>]) -> Result<DType> {
 /// Returns the operands of a command in the common dtype of their items: int64, uint64, float64, bool or str.
 ///
 /// ```
-/// use tensorop_files::{error::Subject, format::{json, values}, parallel::Threads};
+/// use tensorop_files::{error::Subject, internal::{formats::json, untyped}, parallel::Threads};
 /// let a = json::open(b"[1, 2]", Subject::Data, Threads::default()).unwrap();
 /// let b = json::open(b"[0.5]", Subject::Updates, Threads::default()).unwrap();
-/// assert_eq!(values::infer(&[&a, &b]).unwrap()[0].dtype().name(), "float64");
+/// assert_eq!(untyped::infer(&[&a, &b]).unwrap()[0].dtype().name(), "float64");
 /// ```
 ///
 /// # Errors

@@ -136,9 +136,9 @@ pub fn dtype_of_string(text: &str, like: &DType) -> Result<DType, Error> {
 /// Parses an item of the command line: a JSON scalar, an unquoted string, date, `NaN` or `Infinity`, or `[re, im]`.
 ///
 /// ```
-/// use tensorop_files::{DType, format::values};
+/// use tensorop_files::{DType, internal::untyped};
 /// let dtype = DType::parse("complex64").unwrap();
-/// assert_eq!(values::parse_item("[1, -Infinity]", &dtype).unwrap(), [0, 0, 128, 63, 0, 0, 128, 255]);
+/// assert_eq!(untyped::parse_item("[1, -Infinity]", &dtype).unwrap(), [0, 0, 128, 63, 0, 0, 128, 255]);
 /// ```
 ///
 /// # Errors

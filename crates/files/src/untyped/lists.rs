@@ -1,4 +1,4 @@
-//! Visits the scalars of nested JSON lists without a tree.
+//! Visits the scalars of nested JSON lists without a tree; a scalar is a [`Leaf`].
 
 use std::borrow::Cow;
 use std::fmt;

@@ -25,7 +25,7 @@ use tensorop_kernels::memory;
 /// A tensor as text, with items that are not parsed yet.
 ///
 /// ```
-/// use tensorop_files::{error::Subject, format::json, parallel::Threads};
+/// use tensorop_files::{error::Subject, internal::formats::json, parallel::Threads};
 /// let values = json::open(br#"{"dtype": "int8", "data": [[1, 2], [3, 4]]}"#, Subject::Data, Threads::default()).unwrap();
 /// let tensor = values.read(values.dtype().unwrap()).unwrap();
 /// assert_eq!((tensor.shape(), tensor.bytes()), (&[2, 2][..], &[1, 2, 3, 4][..]));

@@ -20,7 +20,7 @@ use crate::storage::chunked::ChunkStyle;
 use crate::storage::platform::is_full;
 use crate::storage::read_at::ReadAt;
 use crate::storage::targets::draft::StoreDraft;
-use crate::storage::targets::made_units::{MadeUnit, MadeUnits};
+use crate::storage::targets::parts::{MadeUnit, MadeUnits};
 use crate::storage::targets::stage::{Stage, remove};
 use tensorop_kernels::error::{Context, Error, Result};
 use tensorop_kernels::layout::window::{Window, Windows};

@@ -10,7 +10,7 @@ use super::plan::{LaidOut, TensorJob};
 use crate::container::content::Content;
 use crate::container::file_options::{FileOptions, Inherited, NamedCopy};
 use crate::container::interface::{Layout, TextOptions};
-use crate::container::name_order::list;
+use crate::container::names::list;
 use crate::opening::table::{Format, containers};
 use crate::plans::explain::Explanation;
 use crate::plans::job::Job;

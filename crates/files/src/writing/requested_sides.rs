@@ -2,7 +2,7 @@
 
 use crate::container::chunk_sides::{AskedSides, Sides, SidesRule, side_text};
 use crate::container::glob::Glob;
-use crate::container::name_order::{alike, list};
+use crate::container::names::{alike, list};
 use tensorop_kernels::error::{Error, Result, Subject};
 use tensorop_kernels::ops::slice::twice;
 

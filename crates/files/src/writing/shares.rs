@@ -12,8 +12,7 @@ use crate::container::interface::{Layout, Places, WriteChunks};
 use crate::plans::job::Progress;
 use crate::plans::sink::FileSink;
 use crate::storage::platform::write_at;
-use crate::storage::targets::made_units::{MadeUnit, MadeUnits};
-use crate::storage::targets::parts::Parts;
+use crate::storage::targets::parts::{MadeUnit, MadeUnits, Parts};
 use tensorop_kernels::error::{Context, Error, ErrorKind, Result};
 use tensorop_kernels::layout::window::Windows;
 

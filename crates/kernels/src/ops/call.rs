@@ -268,3 +268,18 @@ fn described(spans: &[Span], shape: &[usize]) -> Vec<String> {
     let axes = spans.iter().zip(shape).enumerate();
     axes.map(|(axis, of)| format!("axis {axis} of {}: {}", of.1, places(of))).collect()
 }
+
+/// The value of an attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttributeValue {
+    /// A number.
+    Int(i64),
+    /// A list of numbers.
+    Ints(Vec<i64>),
+    /// A float.
+    Float(f32),
+    /// A text.
+    Text(String),
+    /// A value of another kind.
+    Other,
+}

@@ -2,7 +2,6 @@
 
 pub mod arranged;
 mod arrays;
-pub mod attribute;
 pub mod basic_index;
 pub mod broadcast;
 pub mod call;

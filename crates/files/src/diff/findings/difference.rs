@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::metadata::DifferingNames;
 use super::places::AxisPlaces;
 use crate::diff::numbers::distance::Number;
-use crate::diff::numbers::metrics::Metrics;
+use crate::diff::numbers::sums::Metrics;
 use crate::diff::options::{Failure, Options};
 use crate::report::{Colour, Style, printable};
 use tensorop_kernels::item::dtype::DType;

@@ -4,7 +4,6 @@ pub(crate) mod distance;
 pub(crate) mod item;
 pub(crate) mod kernel;
 pub(crate) mod lanes;
-pub(crate) mod metrics;
 pub(crate) mod reading;
 pub(crate) mod steps;
 pub(crate) mod sums;

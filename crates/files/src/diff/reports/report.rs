@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use crate::diff::findings::difference::{Difference, Extreme, Findings, Mismatch, Outline, Reason};
 use crate::diff::findings::places::AxisPlaces;
 use crate::diff::numbers::distance::Number;
-use crate::diff::numbers::metrics::Metrics;
+use crate::diff::numbers::sums::Metrics;
 use crate::diff::options::{Allowed, Failure};
 use crate::diff::search::QUANTILES;
 use crate::report::json::{self, Escapes, array, float, list, or_null};

@@ -3,8 +3,6 @@
 //! The directory at the end is authoritative, and records must agree with it. A file that begins like a `.npy`, or is
 //! unreadable, is a tensor; other files are attachments. Overlapping members are harmless.
 
-mod deflate;
-pub(crate) mod files;
 mod member;
 mod read;
 mod records;

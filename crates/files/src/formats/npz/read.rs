@@ -12,8 +12,8 @@ use rawzip::{CompressionMethod, ErrorKind, ReaderAt, ZipArchive, ZipLocator};
 
 use super::member::{ArchiveMember, HEADER_BUFFER, MemberContent, same_crc};
 use super::records::{END_BYTES, ENDING, LOCAL_BYTES, MAX_MEMBERS, checksum};
+use crate::container::content::LazyContent;
 use crate::container::foreign::{EXPORTED, KERAS, PYTORCH, ZIPPED_STORE};
-use crate::container::lazy_content::LazyContent;
 use crate::formats::npy::{self, Header};
 use crate::storage::read_at::{Identity, ReadAt, Section, Stamp};
 use crate::storage::source::Source;

@@ -8,7 +8,7 @@ use prost::encoding::WireType;
 
 use super::wire::{Fields, Varints, WireField};
 use tensorop_kernels::error::{Result, ensure, malformed};
-use tensorop_kernels::ops::attribute::AttributeValue;
+use tensorop_kernels::ops::call::AttributeValue;
 
 const MAX_NAMES: usize = 1 << 16;
 

@@ -8,7 +8,7 @@ use super::model::{AttributeKind, OF_TENSORS, field};
 use super::types::data_type;
 use tensorop_kernels::error::{Result, malformed};
 use tensorop_kernels::item::dtype::DType;
-use tensorop_kernels::ops::attribute::AttributeValue;
+use tensorop_kernels::ops::call::AttributeValue;
 
 /// Returns a SequenceProto.
 pub fn write_sequence(tensors: &[Vec<u8>]) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! ONNX in the table of formats.
+//! ONNX in the table of formats: recognising models and tensors, reading one tensor, and writing.
 
 use std::io::Write;
 use std::path::PathBuf;

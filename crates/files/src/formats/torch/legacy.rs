@@ -8,7 +8,7 @@ use super::MAX_PICKLE;
 use super::objects::dtype_of_storage;
 use super::pickle::{Id, Node, Pickle};
 use super::walk::Found;
-use crate::formats::npz::files::ZipPlace;
+use crate::formats::npz::table::ZipPlace;
 use crate::storage::read_at::ReadAt;
 use tensorop_kernels::error::{Context, Error, Result, ensure};
 use tensorop_kernels::item::dtype::DType;

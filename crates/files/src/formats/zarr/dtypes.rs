@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::codecs::swapped;
 use super::sharding::{Extension, shortened};
-use crate::narrow::dtype_names;
+use crate::narrow::stored_dtype;
 use crate::untyped::item::part_of;
 use crate::untyped::{parse_item, python_json};
 use tensorop_kernels::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
@@ -53,7 +53,7 @@ pub(crate) fn from_v3(value: &Value) -> Result<DType> {
             Some(_) => return Err(unknown()),
             None => {
                 let number = DType::names().find(|known| *known == name).ok_or_else(unknown)?;
-                return dtype_names::dtype(number).ok().filter(is_held).ok_or_else(unknown);
+                return stored_dtype::dtype(number).ok().filter(is_held).ok_or_else(unknown);
             }
         },
     };

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::MARKS;
 use super::metadata::{self, ArrayMetadata, StoreNode, V2_ARRAY, V2_ATTRIBUTES, V2_CONSOLIDATED, V2_GROUP, V3};
-use crate::container::name_order::by_numbers;
+use crate::container::names::by_numbers;
 use crate::storage::attachments::Attachments;
 use crate::storage::key_store::{KeyStore, join};
 use crate::storage::read_at::Section;

@@ -23,7 +23,6 @@
 //!                    |run|   |run|                           any other window one; an update puts a run in it
 //! ```
 
-mod block_runs;
 mod buckets;
 mod gather;
 mod places;
@@ -34,7 +33,7 @@ mod sweeps;
 #[cfg(test)]
 mod tests;
 
-pub use self::block_runs::Lasts;
+pub use self::buckets::Lasts;
 pub use self::gather::LinkedGather;
 pub use self::places::{NearPlaces, TakeItems, TuplePlaces, all_integers, each_window};
 pub use self::runs::ItemRun;

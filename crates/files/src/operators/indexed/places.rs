@@ -1,4 +1,4 @@
-//! Places in the order of their index tuples, for gathers.
+//! Reads index tensors, and places in the order of their index tuples, for gathers.
 
 use std::ops::Range;
 

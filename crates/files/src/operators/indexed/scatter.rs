@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::block_runs::{BlockRuns, Lasts, UpdateRows, put_in_all, put_in_part};
+use super::buckets::{BlockRuns, Lasts, UpdateRows, put_in_all, put_in_part};
 use super::runs::{ItemRun, ItemSlab, Put, RunReader};
 use super::sweep::Scatter;
 use super::sweeps::{Grouping, Latest, Sweeps};

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::block_runs::BlockRuns;
-use super::buckets::{BucketGrid, Buckets, TakeEntries};
+use super::buckets::{BlockRuns, BucketGrid, Buckets, TakeEntries};
 use super::runs::{ItemRun, Put};
 use tensorop_kernels::layout::walk::with_word;
 use tensorop_kernels::layout::window::Window;

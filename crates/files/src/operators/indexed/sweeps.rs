@@ -9,8 +9,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use super::block_runs::{BlockRuns, Lasts};
-use super::buckets::{BucketGrid, Buckets};
+use super::buckets::{BlockRuns, BucketGrid, Buckets, Lasts};
 use super::places::{READ_AT_ONCE, collect};
 use super::sweep::{Payload, Scatter, ScatterEntries};
 use crate::operators::access::Picked;

@@ -4,7 +4,6 @@
 #[cfg_attr(not(feature = "remote"), path = "no_bucket.rs")]
 pub mod bucket;
 pub mod draft;
-pub mod made_units;
 pub mod parts;
 pub mod record;
 pub mod signals;

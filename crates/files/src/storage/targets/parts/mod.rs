@@ -1,20 +1,23 @@
 //! Outputs that any number of processes make in parts. Until the output is complete, a [record](Ledger) beside it lists
-//! its arguments and finished parts.
+//! its arguments and finished parts. A unit of a finished part that was lost or cut off since is made again.
 //!
 //! Files are never half written, and the record never claims too much. So any part may be killed, repeated, or run
 //! twice at once, on any machine.
 
-pub mod local;
-
-use std::fmt::Debug;
+use std::fmt::{Debug, Write as _};
 use std::fs::File;
 use std::io;
+use std::ops::Range;
+use std::sync::Mutex;
 
 use super::draft::StoreDraft;
 use super::record::Record;
 use super::stage;
 use crate::storage::key_store::{KeyStore, Lock, WritableStore};
 use tensorop_kernels::error::{Context, Result, bail};
+use tensorop_kernels::parallel::locked;
+
+pub mod local;
 
 const RECORD: &str = "command";
 
@@ -215,14 +218,100 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// The state of a finished unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MadeUnit {
+    File(u64),
+    /// Not stored, because it holds only the fill value.
+    Empty,
+}
+
+/// The known units of one part, by their numbers in the whole output.
+#[derive(Debug)]
+pub struct MadeUnits<'a> {
+    ledger: &'a Ledger,
+    part: usize,
+    first: usize,
+    found: Mutex<FoundUnits>,
+}
+
+#[derive(Debug, Default)]
+struct FoundUnits {
+    units: Vec<Option<MadeUnit>>,
+    /// The number of empty units, now and at the last update of the record.
+    empty: usize,
+    noted: usize,
+}
+
+impl<'a> MadeUnits<'a> {
+    /// Reads the list of a part, which a killed process may have written.
+    pub fn of(ledger: &'a Ledger, part: usize, own: Range<usize>) -> Self {
+        let units = parsed(&ledger.made(part), &own).unwrap_or_else(|| vec![None; own.len()]);
+        let empty = units.iter().filter(|unit| **unit == Some(MadeUnit::Empty)).count();
+        Self { ledger, part, first: own.start, found: Mutex::new(FoundUnits { units, empty, noted: empty }) }
+    }
+
+    /// `None` if the state is unknown.
+    pub fn get(&self, number: usize) -> Option<MadeUnit> {
+        locked(&self.found).units[number - self.first]
+    }
+
+    /// Adds a unit. Files need no record. Empty units are recorded when their number has doubled, so a killed part
+    /// repeats at most half.
+    pub fn add(&self, number: usize, unit: MadeUnit) -> Result<()> {
+        let mut found = locked(&self.found);
+        let before = found.units[number - self.first].replace(unit);
+        if unit == MadeUnit::Empty && before != Some(unit) {
+            found.empty += 1;
+            if found.empty >= 2 * found.noted.max(1) {
+                self.ledger.set_made(self.part, &listed(&found.units, self.first))?;
+                found.noted = found.empty;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn text(&self) -> String {
+        listed(&locked(&self.found).units, self.first)
+    }
+}
+
+/// The list has a line `FIRST LAST BYTES` for each run of files of one size, and `FIRST LAST -` for each run of empty
+/// units.
+fn listed(units: &[Option<MadeUnit>], first: usize) -> String {
+    let (mut out, mut first) = (String::new(), first);
+    for run in units.chunk_by(|a, b| a == b) {
+        let last = first + run.len() - 1;
+        let written = match run[0] {
+            Some(MadeUnit::File(bytes)) => writeln!(out, "{first} {last} {bytes}"),
+            Some(MadeUnit::Empty) => writeln!(out, "{first} {last} -"),
+            None => Ok(()),
+        };
+        written.expect("a String takes any text");
+        first += run.len();
+    }
+    out
+}
+
+fn parsed(text: &str, own: &Range<usize>) -> Option<Vec<Option<MadeUnit>>> {
+    let mut units = vec![None; own.len()];
+    for line in text.lines() {
+        let (first, rest) = line.split_once(' ')?;
+        let (last, unit) = rest.split_once(' ')?;
+        let [first, last] = [first, last].map(|number| number.parse::<usize>().ok()?.checked_sub(own.start));
+        let unit = if unit == "-" { MadeUnit::Empty } else { MadeUnit::File(unit.parse().ok()?) };
+        units.get_mut(first?..=last?)?.fill(Some(unit));
+    }
+    Some(units)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::path::Path;
-
     use super::*;
     use crate::storage::memory_store::MemoryStore;
     use crate::storage::targets::target::Target;
+    use std::fs;
+    use std::path::Path;
 
     fn parts(folder: &Path, is_folder: bool, check: impl Fn(&Parts<'_>, &dyn Fn() -> Vec<String>)) {
         let name = folder.join("out");
@@ -336,5 +425,23 @@ mod tests {
                 assert!(!parts.is_finished().expect("the same"));
             });
         });
+    }
+
+    #[test]
+    fn runs_of_units() {
+        let [file, empty] = [Some(MadeUnit::File(7)), Some(MadeUnit::Empty)];
+        let rows = [
+            (vec![], ""),
+            (vec![None, None], ""),
+            (vec![file, file, empty], "10 11 7\n12 12 -\n"),
+            (vec![None, empty, empty, None, file], "11 12 -\n14 14 7\n"),
+        ];
+        for (units, expected) in rows {
+            let own = 10..10 + units.len();
+            assert_eq!((listed(&units, 10).as_str(), parsed(expected, &own)), (expected, Some(units)));
+        }
+        for damaged in ["1", "1 2", "10 11 x\n", "9 10 -\n", "10 13 -\n", "12 10 5\n", "10 18446744073709551615 -\n"] {
+            assert_eq!(parsed(damaged, &(10..13)), None, "{damaged}");
+        }
     }
 }
