@@ -108,7 +108,7 @@ pub(super) fn display(value: &ItemValue) -> String {
 
 /// Shortens a number to seven digits, with `…` for omitted digits.
 pub(super) fn seven_digits(text: &str) -> String {
-    const MOST: usize = 7;
+    const MAX_DIGITS: usize = 7;
     let (sign, size) = text.strip_prefix('-').map_or(("", text), |size| ("-", size));
     let (mantissa, exponent) = size.split_once('e').unwrap_or((size, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -122,9 +122,9 @@ pub(super) fn seven_digits(text: &str) -> String {
     // The power of ten of the first digit.
     let power = exponent + whole.len() as i32 - 1 - (digits.len() - significant.len()) as i32;
     let all = significant.trim_end_matches('0');
-    let (shown, mark) = if all.len() > MOST { (&all[..MOST], "…") } else { (all, "") };
+    let (shown, mark) = if all.len() > MAX_DIGITS { (&all[..MAX_DIGITS], "…") } else { (all, "") };
     let number = match usize::try_from(power) {
-        Ok(before) if before < MOST => {
+        Ok(before) if before < MAX_DIGITS => {
             let (whole, fraction) = shown.split_at(shown.len().min(before + 1));
             let point = if fraction.is_empty() && mark.is_empty() { "" } else { "." };
             format!("{whole:0<width$}{point}{fraction}", width = before + 1)

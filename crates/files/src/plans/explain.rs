@@ -16,7 +16,7 @@ use tensorop_kernels::layout::shape::product;
 use tensorop_kernels::layout::window::Window;
 
 /// The regions whose reads are added up one by one: 32 GiB of windows of a file.
-const MOST: usize = 1 << 16;
+const MAX_COUNTED: usize = 1 << 16;
 
 impl OperandReading {
     pub fn label(self, walked: &str) -> String {
@@ -212,10 +212,10 @@ impl Planner<'_> {
     }
 }
 
-/// Adds up the reads and bytes of regions, or extrapolates from some of more than [`MOST`].
+/// Adds up the reads and bytes of regions, or extrapolates from some of more than [`MAX_COUNTED`].
 fn sum_of(count: usize, of: impl Fn(usize) -> [u64; 2]) -> [u64; 2] {
     // An odd step does not match the period of a plan.
-    let step = if count > MOST { count.div_ceil(MOST) | 1 } else { 1 };
+    let step = if count > MAX_COUNTED { count.div_ceil(MAX_COUNTED) | 1 } else { 1 };
     let numbers = (0..count).step_by(step);
     let (some, all) = (numbers.len().max(1) as u128, count as u128);
     let sums = numbers.map(of).fold([0, 0], |sums: [u64; 2], more| [sums[0] + more[0], sums[1] + more[1]]);
@@ -382,7 +382,7 @@ mod tests {
     #[test]
     fn some_of_many_regions_stand_for_all() {
         assert_eq!(sum_of(0, |_| [1, 1]), [0, 0]);
-        assert_eq!(sum_of(MOST, |n| [1, n as u64]), [1 << 16, (1 << 15) * ((1 << 16) - 1)]);
+        assert_eq!(sum_of(MAX_COUNTED, |n| [1, n as u64]), [1 << 16, (1 << 15) * ((1 << 16) - 1)]);
         let [reads, bytes] = sum_of(1 << 40, |n| [1, n as u64 % 4]);
         assert!(reads == 1 << 40 && bytes.abs_diff(3 << 39) < 1 << 30, "{reads} {bytes}");
         assert_eq!(sum_of(usize::MAX, |_| [2, u64::MAX >> 20]), [u64::MAX; 2]);

@@ -50,7 +50,7 @@ pub(crate) fn read(file: &dyn ReadAt, found: &mut Found) -> Result<Places> {
     let classes: HashMap<_, _> = storages.map(|storage| (storage.key, storage.class)).collect();
     let mut places = HashMap::new();
     for key in keys.items(keys.root) {
-        let key = keys.key(*key).context("the key of a storage is no text")?;
+        let key = keys.key(*key).context("the key of a storage is not text")?;
         let dtype = classes.get(&key).and_then(|class| dtype_of_storage(class));
         let place = place_of(file, at, len, dtype);
         let end = place.as_ref().map(|place| place.at + place.size).ok();

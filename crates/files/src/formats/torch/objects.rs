@@ -75,7 +75,7 @@ impl Pickle {
         }
         match class {
             Node::Global(module, name) => [module, name].map(|part| self.short(part)).join("."),
-            _ => "a class that is no name".to_owned(),
+            _ => "a class that is not a name".to_owned(),
         }
     }
 
@@ -184,7 +184,7 @@ impl Pickle {
         let fields = self.items(*id);
         let [tag, class, key, device, items, view @ ..] = fields else { bail!("a storage of {} fields", fields.len()) };
         let has_items = matches!(self.node(*device), Node::Text(_)) && !self.is_text(*device, "meta");
-        ensure!(self.is_text(*tag, "storage") && has_items, "a persistent id that is no storage");
+        ensure!(self.is_text(*tag, "storage") && has_items, "a persistent id that is not a storage");
         let Node::Text(key) = self.node(*key) else { bail!("a storage without a name") };
         let (offset, items) = match view.first().map(|view| self.items(*view)) {
             Some([_, offset, items]) => (self.count(*offset), items),
@@ -235,10 +235,10 @@ impl Pickle {
     }
 
     fn print(&self, id: Id, out: &mut String) -> Option<()> {
-        const MOST: usize = 1 << 8;
+        const MAX_BYTES: usize = 1 << 8;
         let node = self.node(id);
-        match (node, self.byte_node(id).and_then(|bytes| self.byte_string(bytes, MOST))) {
-            _ if out.len() > MOST => return None,
+        match (node, self.byte_node(id).and_then(|bytes| self.byte_string(bytes, MAX_BYTES))) {
+            _ if out.len() > MAX_BYTES => return None,
             (Node::None, _) => out.push_str("None"),
             (Node::Text(text), _) => out.push_str(&python::repr_str(&self.short(text))),
             (_, Some(bytes)) => {
@@ -273,7 +273,7 @@ impl Pickle {
     /// A value that is no tensor, as Python prints it, but for quotes around a text of its own.
     pub(crate) fn plain(&self, id: Id) -> Option<String> {
         /// Characters of a text, and values of a list.
-        const MOST: usize = 200;
+        const MAX_SHOWN: usize = 200;
         const LISTED: usize = 8;
         let is_plain =
             |id: &Id| matches!(self.node(*id), Node::Bool(_) | Node::Int(_) | Node::Float(_) | Node::Text(_));
@@ -284,7 +284,7 @@ impl Pickle {
             Node::Long(number) => number.to_string(),
             Node::Float(number) => repr_float(*number),
             Node::Text(text) => {
-                let shown: String = self.short(text).chars().take(MOST).collect();
+                let shown: String = self.short(text).chars().take(MAX_SHOWN).collect();
                 if shown.len() == text.len() { shown } else { shown + "…" }
             }
             Node::Global(module, _) if self.bytes[module.clone()] == *b"torch" => self.class(id),

@@ -146,7 +146,7 @@ impl<'a> Unpickler<'a> {
                 let to = match &mut self.nodes[top as usize] {
                     Node::List(to) | Node::Dict(to) => to,
                     Node::Call(call) => &mut call.items,
-                    _ => bail!("an item for what is no container"),
+                    _ => bail!("an item for a value that is not a container"),
                 };
                 memory::extend(to, &items)?;
             }
@@ -212,7 +212,7 @@ impl<'a> Unpickler<'a> {
                 let (name, module) = (self.pop()?, self.pop()?);
                 match [module, name].map(|id| &self.nodes[id as usize]) {
                     [Node::Text(module), Node::Text(name)] => Node::Global(module.clone(), name.clone()),
-                    _ => bail!("the name of a class is no text"),
+                    _ => bail!("the name of a class is not text"),
                 }
             }
             b'Q' => Node::Persistent(self.pop()?),

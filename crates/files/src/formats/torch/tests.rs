@@ -822,7 +822,7 @@ fn hostile_pickles() {
         (b"t".to_vec(), "a mark is missing"),
         (b"N(\x85".to_vec(), "the stack is empty"),
         (b"h\x01.".to_vec(), "value 1 of the memo is missing"),
-        (b"NNa.".to_vec(), "an item for what is no container"),
+        (b"NNa.".to_vec(), "an item for a value that is not a container"),
         (b"}(Nu.".to_vec(), "a key without a value"),
         (b"NNR.".to_vec(), "the arguments of a class are no tuple"),
         (b"\x97".to_vec(), "opcode 0x97"),

@@ -123,7 +123,7 @@ impl Source {
         if let (Some(CopyKind::InCOrder), true) = (self.copy_to_hold(hold, threads), self.is_read_by_position()) {
             return self.calls_between(&self.view(), Gaps::Wanted)[0];
         }
-        const MOST: u64 = 1 << 16;
+        const MAX_PARTS: u64 = 1 << 16;
         let part = self.part_to_copy(self.threads(threads)) as u64;
         match self.nearest() {
             Storage::Memory(_) | Storage::Item(_) => 0,
@@ -131,7 +131,8 @@ impl Source {
                 let all = self.bytes() as u64;
                 let of_part = |n: u64| bytes.requests(start + n * part, part.min(all - n * part) as usize);
                 // Of many requests the known part of the object saves none.
-                (0..all.div_ceil(part).min(MOST)).map(of_part).sum::<u64>() + all.div_ceil(part).saturating_sub(MOST)
+                (0..all.div_ceil(part).min(MAX_PARTS)).map(of_part).sum::<u64>()
+                    + all.div_ceil(part).saturating_sub(MAX_PARTS)
             }
             Storage::Bytes { .. } | Storage::Stream(_) => self.bytes_stored().div_ceil(part),
             Storage::Chunks(chunks) => {
