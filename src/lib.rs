@@ -104,14 +104,15 @@ pub mod command;
 #[cfg(feature = "cli")]
 pub(crate) mod picture;
 
+#[doc(hidden)]
+pub use tensorop_files::internal;
 #[cfg(feature = "cli")]
 use tensorop_files::internal::{
-    container, formats, info, library, narrow, opening, operators, plans, quantized, report, storage, untyped, writing,
+    container, findings, formats, info, library, narrow, opening, operators, plans, quantized, report, reports, storage, untyped, writing,
 };
-#[doc(hidden)]
 pub use tensorop_files::{
-    Format, Opened, TensorInfo, WriteOptions, describe, diff, internal, open, open_bytes, patch, read, read_all,
-    read_bytes, write, write_all,
+    Format, Opened, TensorInfo, WriteOptions, describe, diff, open, open_bytes, patch, read, read_all, read_bytes,
+    write, write_all,
 };
 #[cfg(feature = "predicates")]
 pub use tensorop_files::{assert_tensor_eq, golden};

@@ -69,7 +69,7 @@
 //! | `opening/` | from a path to an open `Input`: `located`, the table of formats, folders, indexes without a file, dumps, addresses | `formats`, `quantized` |
 //! | `formats/` | a file or folder for each format | `container` |
 //! | `quantized/` | weights that several tensors make up | `container` |
-//! | `diff/` | comparisons: `numbers/` computes, `findings/` reports | `plans`, `report`, `untyped` |
+//! | `diff/` | comparisons: `numbers/` computes, `findings/` has the result, `reports/` its texts and maps | `plans`, `report`, `untyped` |
 //! | `container/` | what a format implements and returns: `Reader`, `Writer`, members, options; names, their patterns, filters and orders | `narrow`, `plans`, `untyped` |
 //! | `plans/` | plans and their costs; the window loop: jobs, sinks, scans, slabs; quantiles in bounded memory | `operators` |
 //! | `operators/` | the operators on sources: `call` links a call to its operands; plans are made by `access`, and jobs run `fill`; `indexed/` has index tensors, scatters and gathers | `storage` |
@@ -134,11 +134,19 @@ pub use library::opened::{Opened, TensorInfo, describe, open, open_bytes, patch}
 pub use opening::table::Format;
 pub use tensorop_kernels::*;
 
-/// What the program is built from. It is no stable interface.
+/// The rooms of this crate for the program and its tests. Their interface may change in any version.
 #[doc(hidden)]
 pub mod internal {
     macro_rules! rooms {
         ($($room:ident)*) => { $(pub mod $room { pub use crate::$room::*; })* };
     }
     rooms!(container formats info library narrow opening operators plans quantized report storage untyped writing);
+
+    pub mod findings {
+        pub use crate::diff::findings::*;
+    }
+
+    pub mod reports {
+        pub use crate::diff::reports::*;
+    }
 }

@@ -20,7 +20,6 @@ mod client;
 mod credentials;
 #[cfg(feature = "client")]
 mod reading;
-#[doc(hidden)]
 pub mod requests;
 
 #[cfg(feature = "client")]

@@ -46,6 +46,7 @@ pub enum Part {
 /// An event of a request.
 #[derive(Clone, Copy, Debug)]
 pub enum RequestEvent<'a> {
+    /// So many bytes came.
     Came(usize),
     /// A request is about to be repeated.
     AskedAgain(&'a AskedAgain<'a>),
@@ -54,10 +55,13 @@ pub enum RequestEvent<'a> {
 /// A failed request that is repeated.
 #[derive(Clone, Copy, Debug)]
 pub struct AskedAgain<'a> {
+    /// The number of the coming try.
     pub number: u32,
+    /// The most tries.
     pub most: u32,
     /// Contains no secrets.
     pub why: &'a str,
+    /// The server.
     pub host: &'a str,
 }
 
@@ -85,6 +89,7 @@ static WATCHES: Mutex<Vec<Arc<Told>>> = Mutex::new(Vec::new());
 pub struct Watch(Arc<Told>);
 
 impl Watch {
+    /// Begins to report.
     pub fn begin(told: impl Fn(RequestEvent<'_>) + Send + Sync + 'static) -> Self {
         let told: Arc<Told> = Arc::new(told);
         locked(&WATCHES).push(Arc::clone(&told));
@@ -104,6 +109,7 @@ impl fmt::Debug for Watch {
     }
 }
 
+/// Reports an event to all watches.
 pub fn tell(event: RequestEvent<'_>) {
     let watches = locked(&WATCHES).clone();
     watches.iter().for_each(|told| told(event));

@@ -15,8 +15,8 @@ use crate::command::options::members::meant;
 use crate::command::process::io::{Outcome, Run, complain};
 use crate::command::process::meter::Meter;
 use crate::container::names::list;
-use crate::diff::findings::metadata::FilePairs;
-use crate::diff::reports::models::{FirstDifferent, Models, TensorVerdict};
+use crate::findings::metadata::FilePairs;
+use crate::reports::models::{FirstDifferent, Models, TensorVerdict};
 
 impl Diff {
     pub(crate) fn check_globs(&self, names: &[&str]) -> Result<()> {

@@ -35,8 +35,8 @@ use super::options::{
 use super::process::io::{Io, Outcome, Run, RunSettings, complain, note};
 use super::process::meter::Meter;
 use super::show::png_target;
-use crate::diff::reports::maps;
-use crate::diff::reports::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
+use crate::reports::maps;
+use crate::reports::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
 use crate::diff::{self, Effort, OptionNames, Options, Reason, Style};
 use crate::operators::fill::Limits;
 use crate::report::printable;

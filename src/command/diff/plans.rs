@@ -11,7 +11,7 @@ use crate::command::operands::dtype_option::AskedDTypes;
 use crate::command::outputs::dry_run::Report;
 use crate::command::process::io::{Io, Outcome, Run, complain};
 use crate::command::show::write_png;
-use crate::diff::reports::maps::{self, Density};
+use crate::reports::maps::{self, Density};
 use crate::diff::{Options, PlannedComparison, explain_sources};
 use crate::info::size;
 use crate::operators::fill::Limits;

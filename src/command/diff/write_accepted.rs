@@ -11,7 +11,7 @@ use crate::command::operands::operand_reader::OperandReader;
 use crate::command::options::{EXPECTED, write_junit};
 use crate::command::process::io::{Io, Outcome, Run, note};
 use crate::diff;
-use crate::diff::reports::models::{NamedResult, add_to_junit};
+use crate::reports::models::{NamedResult, add_to_junit};
 use crate::library::rewrite::{self, KeptFiles, NamedSource, remove_kept};
 
 /// Opens the tensors of a check that failed.

@@ -26,25 +26,27 @@
 
 mod agreement;
 mod compare;
-#[doc(hidden)]
-pub mod findings;
+#[allow(missing_docs, clippy::missing_errors_doc, reason = "what users reach is documented")]
+pub(crate) mod findings;
 mod numbers;
 mod options;
 mod planned;
-#[doc(hidden)]
-pub mod reports;
+#[allow(missing_docs, clippy::missing_errors_doc, reason = "users reach nothing of it")]
+pub(crate) mod reports;
 mod search;
 #[cfg(test)]
 mod tests;
 
-pub use self::agreement::{compare, compare_sources};
+pub use self::agreement::compare;
 #[doc(hidden)]
+pub use self::agreement::compare_sources;
 pub use self::findings::difference::{Difference, Extreme, Mismatch, Outline, Reason};
 pub use self::findings::places::AxisPlaces;
 pub use self::numbers::distance::Number;
 pub use self::numbers::sums::Metrics;
 #[doc(hidden)]
-pub use self::options::{Allowed, Effort, Failure, MetricLimits, Options};
+pub use self::options::Effort;
+pub use self::options::{Allowed, Failure, MetricLimits, Options};
 #[doc(hidden)]
 pub use self::planned::{PlannedComparison, explain_sources};
 #[doc(hidden)]

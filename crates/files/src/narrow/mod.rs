@@ -1,6 +1,5 @@
 //! Items that are not stored as their bytes: several in a byte, or computed from blocks of stored bytes.
 
-#[doc(hidden)]
 pub(crate) mod narrow_bytes;
 pub(crate) mod narrow_view;
 pub mod packed;
