@@ -27,7 +27,8 @@ fn run(program: &str, args: &[&str], more: &[(&str, &str)], folder: &Path) -> Ou
     command.env_remove("TENSOROP_UPDATE_GOLDEN").envs(more.iter().copied());
     // What cargo told this test of its own crate. Packages that look at it would be built anew, and the program with them,
     // which other tests start meanwhile.
-    let is_own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    let is_own =
+        |name: &str| name == "OUT_DIR" || name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     let own = env::vars_os().filter(|(name, _)| is_own(&name.to_string_lossy()));
     own.for_each(|(name, _)| {
         command.env_remove(name);
