@@ -15,9 +15,10 @@ use tensorop::layout::axis::Span;
 use tensorop::layout::view::View;
 use tensorop::layout::walk::copy_bytes;
 use tensorop::layout::window::Window;
+use tensorop::ops::operators::{scatter_nd, scatter_update};
+use tensorop::ops::reduction;
 use tensorop::ops::reduction::Repeats;
 use tensorop::ops::slice_scatter::SliceScatter;
-use tensorop::ops::{reduction, scatter_nd, scatter_update};
 use tensorop::{DType, Reduction, SliceArgs, StepRange};
 
 /// Bytes of a tensor: one stays in a core's cache (as the program's windows do), the other in no cache of most

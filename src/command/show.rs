@@ -25,7 +25,7 @@ use crate::opening::located::dims_of;
 use crate::operators::fill::Limits;
 use crate::operators::selection::Selection;
 use crate::ops::basic_index::{BasicIndex, ResolvedIndex};
-use crate::ops::reshape::NewShape;
+use crate::ops::operators::reshape::NewShape;
 use crate::picture::blocks::Terminal;
 use crate::picture::{self, Drawn, Picture, Scale, Size, SpecialNumbers};
 use crate::plans::job::{Job, Progress};

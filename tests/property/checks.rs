@@ -14,7 +14,7 @@ use tensorop::internal::storage::source::Source;
 use tensorop::internal::untyped;
 use tensorop::internal::untyped::cells::TableOptions;
 use tensorop::item::meta::Order;
-use tensorop::layout::shape::{MAX_RANK, bytes_of};
+use tensorop::layout::axis::{MAX_RANK, bytes_of};
 use tensorop::parallel::Threads;
 use tensorop::{DType, Reduction, SliceArgs, Tensor};
 

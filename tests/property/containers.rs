@@ -16,7 +16,7 @@ use tensorop::internal::storage::platform::write_at;
 use tensorop::internal::storage::source::Source;
 use tensorop::item::dtype::Kind;
 use tensorop::item::meta::Meta;
-use tensorop::layout::shape::{MAX_RANK, bytes_of};
+use tensorop::layout::axis::{MAX_RANK, bytes_of};
 use tensorop::{DType, Tensor};
 
 use crate::checks::is_one_line;

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::arguments::{CaseInputs, CaseResult, missing, refuse};
 use super::compositions::{CaseCall, axis_of, counts, made, rearranged};
 use crate::ops::call::Call;
-use crate::ops::pad::PadMode;
+use crate::ops::operators::pad::PadMode;
 use crate::ops::slice::SliceArgs;
 use crate::storage::source::Source;
 

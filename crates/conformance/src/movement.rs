@@ -5,11 +5,11 @@ use super::compositions::{CaseCall, axis_of, counts, made};
 use crate::item::cast::Cast;
 use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
-use crate::ops::broadcast::BroadcastRule;
 use crate::ops::call::Call;
-use crate::ops::pad::PadMode;
+use crate::ops::operators::broadcast::BroadcastRule;
+use crate::ops::operators::pad::PadMode;
+use crate::ops::operators::split::{self, SplitInto};
 use crate::ops::slice::SliceArgs;
-use crate::ops::split::{self, SplitInto};
 use crate::storage::source::Source;
 use tensorop_files::internal::operators::call::Operands;
 

@@ -50,7 +50,7 @@
 //!
 //! | row | content | imports |
 //! | --- | --- | --- |
-//! | `ops/` | a file per operator: checks and kernel; `call` has all operators as values; `indexed` resolves index tensors; `kernels/` fills outputs and changes data in memory of the caller, and `runtime/` has the operators there: `_into`, `_in_place`, and on bytes | `item` |
+//! | `ops/` | `operators/` has a file for each operator: checks and kernel; Slice, SliceScatter and replacement are beside it; `call` has all operators as values; `indexed` resolves index tensors; `kernels/` fills outputs and changes data in memory of the caller, and `runtime/` has the operators there: `_into`, `_in_place`, and on bytes | `item` |
 //! | `item/` | dtypes, tensors, and the values, texts and casts of items | `layout` |
 //! | `layout/` | axes, views of storage, windows, segments of axes, the copy loop, gathering | `parallel` |
 //! | `parallel.rs` | all threads | `memory` |
@@ -86,18 +86,24 @@ pub use self::{
     item::tensor::Tensor,
     layout::axis::{Span, StepRange},
     memory::OutOfMemory,
-    ops::broadcast::{BroadcastRule, broadcast},
-    ops::concat::{concat, stack},
     ops::condition::Condition,
-    ops::gather::{gather, gather_or_zero},
-    ops::gather_elements::gather_elements,
-    ops::gather_nd::gather_nd,
     ops::indexed::Index,
-    ops::pad::{PadMode, pad},
+    ops::operators::broadcast::{BroadcastRule, broadcast},
+    ops::operators::concat::{concat, stack},
+    ops::operators::gather::{gather, gather_or_zero},
+    ops::operators::gather_elements::gather_elements,
+    ops::operators::gather_nd::gather_nd,
+    ops::operators::pad::{PadMode, pad},
+    ops::operators::reshape::{NewShape, reshape},
+    ops::operators::roll::roll,
+    ops::operators::scatter_elements::{scatter_elements, scatter_elements_reduce},
+    ops::operators::scatter_nd::{scatter_nd, scatter_nd_reduce},
+    ops::operators::scatter_update::scatter_update,
+    ops::operators::split::{SplitInto, split},
+    ops::operators::tile::tile,
+    ops::operators::transpose::transpose,
     ops::reduction::{Reducible, Reduction},
     ops::replace::{replace_where, replace_where_in_place},
-    ops::reshape::{NewShape, reshape},
-    ops::roll::roll,
     ops::runtime::{
         broadcast_into, concat_into, gather_elements_into, gather_into, gather_nd_into, gather_or_zero_into, pad_into,
         reshape_into, roll_into, scatter_elements_in_place, scatter_elements_into, scatter_elements_reduce_in_place,
@@ -105,14 +111,8 @@ pub use self::{
         scatter_nd_reduce_into, scatter_update_in_place, scatter_update_into, slice_into, slice_scatter_in_place,
         slice_scatter_into, split_into, stack_into, tile_into, transpose_into,
     },
-    ops::scatter_elements::{scatter_elements, scatter_elements_reduce},
-    ops::scatter_nd::{scatter_nd, scatter_nd_reduce},
-    ops::scatter_update::scatter_update,
     ops::slice::{SliceArgs, slice},
     ops::slice_scatter::slice_scatter,
-    ops::split::{SplitInto, split},
-    ops::tile::tile,
-    ops::transpose::transpose,
 };
 
 /// Operators on bytes of the caller, with a dtype of run time: for runtimes that have their own buffers.
@@ -140,8 +140,8 @@ pub mod kernel {
     #[doc(inline)]
     pub use crate::ops::{
         call::Call,
-        concat::Joining,
         indexed::OutOfRange,
+        operators::concat::Joining,
         reduction::Repeats,
         runtime::{Kernel, TensorMut, TensorRef, replace_where},
     };

@@ -35,11 +35,11 @@ use super::options::{
 use super::process::io::{Io, Outcome, Run, RunSettings, complain, note};
 use super::process::meter::Meter;
 use super::show::png_target;
-use crate::reports::maps;
-use crate::reports::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
 use crate::diff::{self, Effort, OptionNames, Options, Reason, Style};
 use crate::operators::fill::Limits;
 use crate::report::printable;
+use crate::reports::maps;
+use crate::reports::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
 use crate::storage::source::{Hold, Source};
 use crate::storage::targets::target::Target;
 

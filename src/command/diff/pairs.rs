@@ -21,9 +21,8 @@ use crate::command::operands::operand_reader::OperandReader;
 use crate::command::options::{ACTUAL, EXPECTED, MemberOptions, Operand};
 use crate::container::glob::Glob;
 use crate::container::names::{ModelFile, by_numbers};
-use crate::findings::metadata::{DifferingNames, FilePairs};
-use crate::reports::models::{LoneTensor, Models, NamedResult, TensorVerdict};
 use crate::diff::{self, Effort, Options, Outline};
+use crate::findings::metadata::{DifferingNames, FilePairs};
 use crate::library::rewrite::NamedSource;
 use crate::opening::collection::{Collection, Opening};
 use crate::opening::input::Input;
@@ -31,6 +30,7 @@ use crate::opening::table::Format;
 use crate::operators::fill::Limits;
 use crate::parallel::share_by_size;
 use crate::plans::job::Progress;
+use crate::reports::models::{LoneTensor, Models, NamedResult, TensorVerdict};
 use crate::storage::requests::as_address;
 use crate::storage::source::Source;
 

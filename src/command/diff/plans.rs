@@ -11,13 +11,13 @@ use crate::command::operands::dtype_option::AskedDTypes;
 use crate::command::outputs::dry_run::Report;
 use crate::command::process::io::{Io, Outcome, Run, complain};
 use crate::command::show::write_png;
-use crate::reports::maps::{self, Density};
 use crate::diff::{Options, PlannedComparison, explain_sources};
 use crate::info::size;
 use crate::operators::fill::Limits;
 use crate::parallel::{SMALL_TENSOR, Threads};
 use crate::picture::Picture;
 use crate::plans::explain::Explanation;
+use crate::reports::maps::{self, Density};
 use crate::storage::source::Source;
 use crate::storage::targets::target::Target;
 

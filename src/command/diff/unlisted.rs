@@ -10,10 +10,10 @@ use crate::command::operands::dtype_option::AskedDTypes;
 use crate::command::operands::member::Member;
 use crate::command::options::MemberOptions;
 use crate::container::content::{IndexFaults, UnlistedTensor};
-use crate::reports::models::UnlistedResult;
 use crate::diff::{self, Effort, Options};
 use crate::opening::input::OpenOptions;
 use crate::opening::located::Located;
+use crate::reports::models::UnlistedResult;
 
 /// An unreadable tensor counts as different.
 pub(crate) fn compare(

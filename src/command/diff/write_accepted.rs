@@ -11,8 +11,8 @@ use crate::command::operands::operand_reader::OperandReader;
 use crate::command::options::{EXPECTED, write_junit};
 use crate::command::process::io::{Io, Outcome, Run, note};
 use crate::diff;
-use crate::reports::models::{NamedResult, add_to_junit};
 use crate::library::rewrite::{self, KeptFiles, NamedSource, remove_kept};
+use crate::reports::models::{NamedResult, add_to_junit};
 
 /// Opens the tensors of a check that failed.
 pub(crate) type Failed<'a> = &'a dyn Fn() -> Result<Vec<NamedSource>>;

@@ -7,8 +7,8 @@ use super::operation::Operation;
 use crate::command::operands::list_options::index_list;
 use crate::command::options::{DATA, IndexList, Operand, OperatorOptions, data_help};
 use crate::command::process::io::{Io, Outcome};
-use crate::ops::broadcast::BroadcastRule;
 use crate::ops::call::Call;
+use crate::ops::operators::broadcast::BroadcastRule;
 
 /// Repeat axes of one place, so that a tensor has another shape (ONNX Expand 8, 13, OpenVINO Broadcast-1, Broadcast-3)
 ///

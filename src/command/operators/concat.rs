@@ -22,7 +22,7 @@ use crate::opening::input::Input;
 use crate::operators::call::Operands;
 use crate::operators::concat::LinkedConcat;
 use crate::ops::call::{Call, Resolved};
-use crate::ops::concat::{Joined, Joining};
+use crate::ops::operators::concat::{Joined, Joining};
 use crate::storage::source::Source;
 use crate::writing::OutputTensor;
 

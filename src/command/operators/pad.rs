@@ -8,7 +8,7 @@ use crate::command::operands::list_options::index_list;
 use crate::command::options::{DATA, IndexList, Operand, OperatorOptions, OptionWord, data_help, parse_words, word};
 use crate::command::process::io::{Io, Outcome};
 use crate::ops::call::Call;
-use crate::ops::pad::PadMode;
+use crate::ops::operators::pad::PadMode;
 
 /// Add places before and behind the axes of a tensor (ONNX Pad 2 to 25, OpenVINO Pad-1, Pad-12)
 ///

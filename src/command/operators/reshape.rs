@@ -15,7 +15,7 @@ use crate::error::{Error, Subject};
 use crate::formats::npy::npy_file::HeaderEdit;
 use crate::operators::selection::Selection;
 use crate::ops::call::{Call, Resolved};
-use crate::ops::reshape::{NewShape, order_without_moving};
+use crate::ops::operators::reshape::{NewShape, order_without_moving};
 use crate::plans::cost::Calls;
 use crate::storage::source::Source;
 use crate::writing::{self, OutputTensor};

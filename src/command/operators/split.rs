@@ -14,7 +14,7 @@ use crate::command::process::io::{Io, Outcome};
 use crate::opening::table::Format;
 use crate::operators::call::Operands;
 use crate::ops::call::Call;
-use crate::ops::split::{self, SplitInto};
+use crate::ops::operators::split::{self, SplitInto};
 use crate::storage::source::merged;
 use crate::writing::OutputTensor;
 

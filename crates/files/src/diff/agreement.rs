@@ -7,7 +7,7 @@ use super::options::{Effort, Options};
 use crate::plans::job::Progress;
 use crate::storage::source::Source;
 use tensorop_kernels::error::{Context, Error, Result};
-use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::tensor::Tensor;
 use tensorop_kernels::layout::view::View;
 use tensorop_kernels::layout::window::Windows;

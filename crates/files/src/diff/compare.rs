@@ -23,7 +23,7 @@ use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::item::first::Numbered;
 use tensorop_kernels::item::meta::Order;
 use tensorop_kernels::item::print;
-use tensorop_kernels::layout::shape::coordinates;
+use tensorop_kernels::layout::axis::coordinates;
 use tensorop_kernels::memory;
 
 /// Equal windows are read again for the metrics if a later window differs.

@@ -22,7 +22,7 @@ use tensorop_kernels::item::dtype::{DType, Kind, Narrow};
 use tensorop_kernels::item::first::Numbered;
 use tensorop_kernels::item::meta::{Meta, Order};
 use tensorop_kernels::item::tensor::Tensor;
-use tensorop_kernels::layout::shape::coordinates;
+use tensorop_kernels::layout::axis::coordinates;
 use tensorop_kernels::parallel::Threads;
 
 fn source(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Source {

@@ -21,7 +21,7 @@ use crate::untyped::python_json::one_line;
 use tensorop_kernels::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use tensorop_kernels::item::dtype::{DType, Kind, Narrow};
 use tensorop_kernels::item::meta::Meta;
-use tensorop_kernels::layout::shape::{MAX_RANK, bytes_of};
+use tensorop_kernels::layout::axis::{MAX_RANK, bytes_of};
 
 /// The bytes of the `.xml`, of which an element or a text may be held in memory.
 const MAX_XML: u64 = 1 << 28;

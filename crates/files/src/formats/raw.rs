@@ -12,7 +12,7 @@ use crate::narrow::{narrow_view, stored_dtype};
 use crate::storage::source::wrong_length;
 use tensorop_kernels::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
 use tensorop_kernels::item::meta::{Meta, Order};
-use tensorop_kernels::layout::shape::MAX_RANK;
+use tensorop_kernels::layout::axis::MAX_RANK;
 
 /// A view of raw bytes: `DTYPE[DIMS]@OFFSET`, where dims and offset are optional.
 #[derive(Clone, Debug, PartialEq, Eq)]

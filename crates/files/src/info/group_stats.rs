@@ -13,7 +13,7 @@ use crate::plans::job::Progress;
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::storage::source::{Hold, Source};
 use tensorop_kernels::error::Result;
-use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::meta::{Meta, Order};
 use tensorop_kernels::memory::Buffer;
 use tensorop_kernels::parallel::on_threads;

@@ -16,8 +16,8 @@ use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::item::exact::{self, SumOfSquares};
 use tensorop_kernels::item::first::{Numbered, find_first, improve, keep_first};
 use tensorop_kernels::item::print;
+use tensorop_kernels::layout::axis::coordinates;
 use tensorop_kernels::layout::numbers::ItemNumbers;
-use tensorop_kernels::layout::shape::coordinates;
 
 /// The quantiles by name.
 pub const QUANTILES: [(&str, Fraction); 9] = [

@@ -36,7 +36,7 @@ use tensorop_kernels::item::cast::{Cast, CastFailure};
 use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::item::meta::Meta;
 use tensorop_kernels::item::tensor::Tensor;
-use tensorop_kernels::layout::shape::coordinates;
+use tensorop_kernels::layout::axis::coordinates;
 use tensorop_kernels::memory;
 use tensorop_kernels::ops::call::Call;
 use tensorop_kernels::ops::slice::SliceArgs;

@@ -14,8 +14,7 @@ use crate::storage::source::{ByteReading, wrong_length};
 use tensorop_kernels::error::{Result, malformed};
 use tensorop_kernels::item::dtype::Narrow;
 use tensorop_kernels::item::meta::{Meta, Order};
-use tensorop_kernels::layout::axis::Span;
-use tensorop_kernels::layout::shape::coordinates;
+use tensorop_kernels::layout::axis::{Span, coordinates};
 use tensorop_kernels::layout::window::Window;
 use tensorop_kernels::memory::{self, Buffer};
 

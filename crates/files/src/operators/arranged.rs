@@ -6,13 +6,13 @@ use super::fill::{Fill, Limits, Region, Scratch};
 use super::selection::Selection;
 use crate::storage::source::{Hold, Source};
 use tensorop_kernels::error::{Error, Result, Subject};
-use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::meta::Meta;
+use tensorop_kernels::layout::axis::bytes_of;
 use tensorop_kernels::layout::segments::{Segments, arrange};
-use tensorop_kernels::layout::shape::bytes_of;
 use tensorop_kernels::layout::window::{Window, boxes_of_run, fill_each};
-use tensorop_kernels::ops::arranged::Arrangement;
-use tensorop_kernels::ops::reshape::differ_by_ones;
+use tensorop_kernels::ops::operators::arranged::Arrangement;
+use tensorop_kernels::ops::operators::reshape::differ_by_ones;
 
 /// An [`Arrangement`] of a source.
 #[derive(Debug)]

@@ -11,9 +11,9 @@ use super::selection::Selection;
 use super::slice_scatter::LinkedSliceScatter;
 use crate::storage::source::{Hold, Source};
 use tensorop_kernels::error::{Error, Result, Subject, malformed};
-use tensorop_kernels::item::conversion::Conversion;
 use tensorop_kernels::item::dtype::DType;
-use tensorop_kernels::layout::shape::coordinates;
+use tensorop_kernels::item::encoding::Conversion;
+use tensorop_kernels::layout::axis::coordinates;
 use tensorop_kernels::memory::Buffer;
 use tensorop_kernels::ops::call::{Call, Resolved, ResolvedCall};
 use tensorop_kernels::parallel::Threads;
@@ -154,12 +154,12 @@ mod tests {
     use tensorop_kernels::item::meta::Meta;
     use tensorop_kernels::item::tensor::Tensor;
     use tensorop_kernels::layout::window::Window;
-    use tensorop_kernels::ops::broadcast::BroadcastRule;
-    use tensorop_kernels::ops::concat::Joining;
     use tensorop_kernels::ops::indexed::OutOfRange;
-    use tensorop_kernels::ops::pad::PadMode;
+    use tensorop_kernels::ops::operators::broadcast::BroadcastRule;
+    use tensorop_kernels::ops::operators::concat::Joining;
+    use tensorop_kernels::ops::operators::pad::PadMode;
+    use tensorop_kernels::ops::operators::reshape::NewShape;
     use tensorop_kernels::ops::reduction::{Reduction, Repeats};
-    use tensorop_kernels::ops::reshape::NewShape;
     use tensorop_kernels::ops::slice::SliceArgs;
 
     fn numbers(label: &str, array: ArrayD<i32>) -> Source {

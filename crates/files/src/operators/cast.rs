@@ -150,11 +150,11 @@ mod tests {
     use crate::operators::converted::Converted;
     use crate::operators::indexed::{LinkedScatter, ScatterOperands};
     use crate::operators::selection::Selection;
-    use tensorop_kernels::item::conversion::Conversion;
+    use tensorop_kernels::item::encoding::Conversion;
     use tensorop_kernels::item::tensor::Tensor;
     use tensorop_kernels::ops::call::ScatterRule;
+    use tensorop_kernels::ops::operators::scatter_update;
     use tensorop_kernels::ops::reduction::Repeats;
-    use tensorop_kernels::ops::scatter_update;
     use tensorop_kernels::ops::tally::Application;
 
     #[test]

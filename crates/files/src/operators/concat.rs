@@ -5,15 +5,14 @@ use super::converted::{Converted, seekable};
 use super::fill::{Fill, Limits, Machine, Region, Scratch};
 use crate::storage::source::{Hold, Source};
 use tensorop_kernels::error::{Error, Result, Subject};
-use tensorop_kernels::item::conversion::Conversion;
 use tensorop_kernels::item::dtype::DType;
+use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::meta::{Meta, Order};
-use tensorop_kernels::layout::axis::Span;
+use tensorop_kernels::layout::axis::{Span, bytes_of};
 use tensorop_kernels::layout::segments::{Segment, Segments};
-use tensorop_kernels::layout::shape::bytes_of;
 use tensorop_kernels::layout::view::View;
 use tensorop_kernels::layout::window::{Window, fill_each, joined_parts};
-use tensorop_kernels::ops::concat::{Joined, common_dtype};
+use tensorop_kernels::ops::operators::concat::{Joined, common_dtype};
 
 /// Joined sources.
 #[derive(Debug)]
@@ -160,8 +159,8 @@ mod tests {
 
     use super::*;
     use tensorop_kernels::item::tensor::Tensor;
-    use tensorop_kernels::layout::shape::coordinates;
-    use tensorop_kernels::ops::concat::{Joining, check, concat};
+    use tensorop_kernels::layout::axis::coordinates;
+    use tensorop_kernels::ops::operators::concat::{Joining, check, concat};
 
     #[test]
     fn any_window() {

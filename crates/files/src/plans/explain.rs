@@ -11,8 +11,8 @@ use crate::operators::access::{Access, Feeds, Holding, Pattern, Picked};
 use crate::operators::fill::Region;
 use crate::storage::source::{Hold, Keep, READ_AT_ONCE};
 use tensorop_kernels::error::Result;
+use tensorop_kernels::layout::axis::product;
 use tensorop_kernels::layout::gather::{Gaps, GatherRule, calls};
-use tensorop_kernels::layout::shape::product;
 use tensorop_kernels::layout::window::Window;
 
 /// The regions whose reads are added up one by one: 32 GiB of windows of a file.
@@ -240,9 +240,9 @@ mod tests {
     use tensorop_kernels::item::dtype::DType;
     use tensorop_kernels::item::meta::{Meta, Order};
     use tensorop_kernels::ops::call::Call;
-    use tensorop_kernels::ops::concat::Joining;
     use tensorop_kernels::ops::indexed::OutOfRange;
-    use tensorop_kernels::ops::pad::PadMode;
+    use tensorop_kernels::ops::operators::concat::Joining;
+    use tensorop_kernels::ops::operators::pad::PadMode;
     use tensorop_kernels::ops::reduction::{Reduction, Repeats};
     use tensorop_kernels::parallel::Threads;
 

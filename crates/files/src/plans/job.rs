@@ -304,15 +304,15 @@ mod tests {
     use crate::operators::slice_scatter::LinkedSliceScatter;
     use crate::storage::source::Source;
     use tensorop_kernels::error::malformed;
-    use tensorop_kernels::item::conversion::Conversion;
     use tensorop_kernels::item::dtype::DType;
+    use tensorop_kernels::item::encoding::Conversion;
     use tensorop_kernels::item::meta::Order;
     use tensorop_kernels::item::tensor::Tensor;
     use tensorop_kernels::layout::axis::Span;
     use tensorop_kernels::ops::call::ScatterRule;
-    use tensorop_kernels::ops::concat::{self, Joining};
+    use tensorop_kernels::ops::operators::concat::{self, Joining};
+    use tensorop_kernels::ops::operators::scatter_update;
     use tensorop_kernels::ops::reduction::{Reduction, Repeats};
-    use tensorop_kernels::ops::scatter_update;
     use tensorop_kernels::ops::slice_scatter::SliceScatter;
     use tensorop_kernels::ops::tally::Application;
     use tensorop_kernels::parallel::Threads;

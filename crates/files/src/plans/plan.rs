@@ -13,7 +13,7 @@ use std::ops::Range;
 use crate::operators::access::Holding;
 use crate::operators::fill::Region;
 use tensorop_kernels::item::meta::Meta;
-use tensorop_kernels::layout::shape::product;
+use tensorop_kernels::layout::axis::product;
 use tensorop_kernels::layout::window::{ItemRuns, Windows};
 
 /// How an output is made.

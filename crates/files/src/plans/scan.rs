@@ -11,8 +11,8 @@ use crate::operators::converted::must_be_seekable;
 use crate::operators::fill::{Fill, Limits, Region, Scratch};
 use crate::storage::source::{Hold, Source};
 use tensorop_kernels::error::Result;
-use tensorop_kernels::item::conversion::Conversion;
 use tensorop_kernels::item::dtype::Kind;
+use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::meta::Meta;
 use tensorop_kernels::layout::gather::LONG_PIECE;
 use tensorop_kernels::layout::view::View;
@@ -394,7 +394,7 @@ mod tests {
             let mut stored = vec![0; items];
             for (number, &item) in c_order.iter().enumerate() {
                 let (mut place, mut stride) = (0, 1);
-                for (at, dim) in tensorop_kernels::layout::shape::coordinates(number, shape).into_iter().zip(shape) {
+                for (at, dim) in tensorop_kernels::layout::axis::coordinates(number, shape).into_iter().zip(shape) {
                     (place, stride) = (place + at * stride, stride * dim);
                 }
                 stored[place] = item;

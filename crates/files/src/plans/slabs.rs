@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use tensorop_kernels::error::Result;
-use tensorop_kernels::layout::shape::product;
+use tensorop_kernels::layout::axis::product;
 use tensorop_kernels::layout::view::View;
 use tensorop_kernels::layout::walk::copy_bytes;
 use tensorop_kernels::layout::window::{Window, Windows};

@@ -9,7 +9,7 @@ use crate::storage::source::Source;
 use tensorop_kernels::error::{Context, Result, bail, ensure};
 use tensorop_kernels::item::dtype::{Kind, Narrow};
 use tensorop_kernels::item::meta::{Meta, Order};
-use tensorop_kernels::layout::shape::bytes_of;
+use tensorop_kernels::layout::axis::bytes_of;
 
 pub(crate) const FLOAT8: &Kind = &Kind::Narrow(Narrow::Float8E4M3FN);
 

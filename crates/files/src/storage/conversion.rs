@@ -2,7 +2,7 @@
 
 use super::source::{READ_AT_ONCE, Source};
 use tensorop_kernels::error::Result;
-use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::layout::view::View;
 use tensorop_kernels::layout::window::Windows;
 use tensorop_kernels::memory::Buffer;

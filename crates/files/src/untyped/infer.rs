@@ -22,7 +22,7 @@ use tensorop_kernels::error::{Advice, Error, ErrorKind, Result};
 use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::item::parse::{self, Misfit};
 use tensorop_kernels::item::tensor::Tensor;
-use tensorop_kernels::layout::shape::MAX_RANK;
+use tensorop_kernels::layout::axis::MAX_RANK;
 use tensorop_kernels::memory;
 
 pub(crate) const OUTSIDE: &str = "is beyond int64 and uint64";

@@ -19,7 +19,7 @@ pub(crate) use self::lists::{short, shorten, string};
 use tensorop_kernels::error::{Error, Result, Subject};
 use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::item::tensor::Tensor;
-use tensorop_kernels::layout::shape::{MAX_RANK, bytes_of};
+use tensorop_kernels::layout::axis::{MAX_RANK, bytes_of};
 use tensorop_kernels::memory;
 
 /// A tensor as text, with items that are not parsed yet.

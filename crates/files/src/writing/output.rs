@@ -23,7 +23,7 @@ use tensorop_kernels::error::{Context, Error, ErrorKind, Result, malformed};
 use tensorop_kernels::item::dtype::DType;
 use tensorop_kernels::item::meta::{Meta, Order};
 use tensorop_kernels::item::tensor::Tensor;
-use tensorop_kernels::layout::shape::bytes_of;
+use tensorop_kernels::layout::axis::bytes_of;
 use tensorop_kernels::layout::window::ItemRuns;
 use tensorop_kernels::memory;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::{Advice, Error, Subject};
 use crate::item::datetime::TimeUnit;
 use crate::item::python;
-use crate::layout::shape::bytes_of;
+use crate::layout::axis::bytes_of;
 
 /// A kind of item, without byte order. A match on it may be exhaustive: a new kind comes with a new minor version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,7 @@
 //! Dtype, shape and order of a tensor.
 
 use super::dtype::{DType, Kind};
-use crate::layout::shape::bytes_of;
+use crate::layout::axis::bytes_of;
 use crate::layout::view::View;
 
 /// The order of items in storage.

@@ -1,7 +1,6 @@
 //! Items: dtypes, values, texts, casts, and tensors.
 
 pub mod cast;
-pub mod conversion;
 pub mod datetime;
 pub mod dtype;
 pub mod element;

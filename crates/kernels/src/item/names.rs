@@ -7,7 +7,7 @@ use crate::item::datetime::TimeUnit;
 use crate::item::dtype::{DType, Kind, Narrow};
 use crate::item::encoding::units;
 use crate::item::python;
-use crate::layout::shape::bytes_of;
+use crate::layout::axis::bytes_of;
 
 /// Kind, name in NumPy or ml_dtypes, and letter and bytes of the descr.
 const NAMED: &[(Kind, &str, char, usize)] = &[

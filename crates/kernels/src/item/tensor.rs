@@ -10,7 +10,7 @@ use super::element::Element;
 use super::meta::Meta;
 use super::print::write_item;
 use crate::error::{Error, ErrorKind, Result, Subject};
-use crate::layout::shape::{MAX_RANK, bytes_of, coordinates};
+use crate::layout::axis::{MAX_RANK, bytes_of, coordinates};
 use crate::memory;
 
 const SHOWN_ITEMS: usize = 6;

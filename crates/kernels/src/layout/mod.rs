@@ -5,7 +5,6 @@ mod block;
 pub mod gather;
 pub mod numbers;
 pub mod segments;
-pub mod shape;
 #[cfg(test)]
 mod tests;
 pub mod view;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::shape::coordinates;
+use super::axis::coordinates;
 
 /// Computes C-order item numbers while items are visited in another order. A tensor in Fortran order reads several
 /// times faster in storage order, but users expect the first of equal items in C order.

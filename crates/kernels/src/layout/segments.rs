@@ -5,8 +5,7 @@
 
 use std::ops::Range;
 
-use super::axis::Span;
-use super::shape::coordinates;
+use super::axis::{Span, coordinates};
 use super::view::View;
 use super::walk::{fill, repeat};
 

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::axis::Span;
-use super::shape::coordinates;
+use super::axis::{Span, coordinates};
 
 /// An offset, and a dim and a stride per axis, in items.
 #[derive(Clone, Debug, PartialEq, Eq)]

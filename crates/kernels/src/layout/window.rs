@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::axis::Span;
-use super::shape::coordinates;
+use super::axis::{Span, coordinates};
 use crate::error::Result;
 use crate::memory;
 

@@ -3,8 +3,7 @@
 use ndarray::Slice;
 
 use crate::error::{Error, Subject, counted};
-use crate::layout::axis::{Span, resolve_axis};
-use crate::layout::shape::{MAX_RANK, bytes_of};
+use crate::layout::axis::{MAX_RANK, Span, bytes_of, resolve_axis};
 
 pub(super) fn check_rank(shape: &[usize]) -> Result<usize, Error> {
     if shape.is_empty() {

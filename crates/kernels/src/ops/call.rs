@@ -1,19 +1,19 @@
 //! A call: an operator with its arguments, as a value. [`Call::resolve`] checks it by dtypes and shapes alone.
 
-use super::arranged::Arrangement;
-use super::broadcast::BroadcastRule;
-use super::concat::{self, Joined, Joining};
 use super::indexed::{IndexSpec, OutOfRange};
-use super::pad::PadMode;
-use super::reduction::{Reduction, Repeats};
-use super::reshape::NewShape;
-use super::slice::SliceArgs;
-use super::slice_scatter::SliceScatter;
-use super::tally::Application;
-use super::{
+use super::operators::arranged::Arrangement;
+use super::operators::broadcast::BroadcastRule;
+use super::operators::concat::{self, Joined, Joining};
+use super::operators::pad::PadMode;
+use super::operators::reshape::NewShape;
+use super::operators::{
     broadcast, gather, gather_elements, gather_nd, pad, roll, scatter_elements, scatter_nd, scatter_update, tile,
     transpose,
 };
+use super::reduction::{Reduction, Repeats};
+use super::slice::SliceArgs;
+use super::slice_scatter::SliceScatter;
+use super::tally::Application;
 use crate::error::{Result, counted};
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;

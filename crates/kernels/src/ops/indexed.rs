@@ -10,9 +10,8 @@ use std::ops::Range;
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::dtype::Kind;
 use crate::item::meta::Order;
-use crate::layout::axis::{BeyondInt64, resolve_axis};
+use crate::layout::axis::{BeyondInt64, coordinates, product, resolve_axis};
 use crate::layout::numbers::ItemNumbers;
-use crate::layout::shape::{coordinates, product};
 
 /// The axes of `data` that index tuples address, and the layout of the tuples.
 #[derive(Clone, Debug)]
@@ -419,7 +418,8 @@ mod tests {
     #[test]
     fn numbers_of_every_type_in_several_blocks() {
         let count = 2 * BLOCK / 3 + 5;
-        let resolver = crate::ops::scatter_nd::check(&[9, 7, 5], &[count, 3], None).unwrap().in_order(Order::C);
+        let resolver =
+            crate::ops::operators::scatter_nd::check(&[9, 7, 5], &[count, 3], None).unwrap().in_order(Order::C);
         let numbers: Vec<i64> = (0..3 * count as i64).map(|n| n % 9 % [9, 7, 5][n as usize % 3]).collect();
         let expected = |tuple: &[i64]| ((tuple[0] * 7 + tuple[1]) * 5 + tuple[2]) as u64;
         let expected: Vec<u64> = numbers.chunks(3).map(expected).collect();

@@ -1,31 +1,17 @@
 //! The operators: resolved with every check, then applied window by window.
 
-pub mod arranged;
 mod arrays;
 pub mod basic_index;
-pub mod broadcast;
 pub mod call;
-pub mod concat;
 pub mod condition;
-pub(crate) mod gather;
-pub(crate) mod gather_elements;
-pub(crate) mod gather_nd;
 pub mod indexed;
 mod kernels;
 pub mod matcher;
-pub mod pad;
+pub mod operators;
 pub mod reduction;
 pub(crate) mod replace;
-pub mod reshape;
-pub(crate) mod roll;
 pub(crate) mod runtime;
-pub mod scatter_elements;
-pub mod scatter_nd;
-pub mod scatter_update;
 pub mod slice;
 mod slice_info;
 pub mod slice_scatter;
-pub mod split;
 pub mod tally;
-pub(crate) mod tile;
-pub mod transpose;

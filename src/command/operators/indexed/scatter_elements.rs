@@ -11,8 +11,8 @@ use crate::command::options::{
 };
 use crate::command::process::io::{Io, Outcome};
 use crate::ops::call::Call;
+use crate::ops::operators::scatter_elements;
 use crate::ops::reduction::Reduction;
-use crate::ops::scatter_elements;
 
 /// Put or reduce updates at indices along an axis (ONNX ScatterElements 11 to 18, OpenVINO ScatterElementsUpdate-12)
 ///

@@ -10,8 +10,8 @@ use crate::command::options::{
 };
 use crate::command::process::io::{Io, Outcome};
 use crate::ops::call::Call;
+use crate::ops::operators::scatter_nd;
 use crate::ops::reduction::Reduction;
-use crate::ops::scatter_nd;
 
 /// Put or reduce updates at index tuples (ONNX ScatterND 11, 13, 16, 18, OpenVINO ScatterNDUpdate-15)
 ///

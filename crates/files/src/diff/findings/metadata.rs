@@ -14,7 +14,7 @@ use crate::storage::chunked::ChunkStyle;
 use crate::storage::source::{FileMetadata, Source};
 use crate::untyped::python_json;
 use tensorop_kernels::error::Result;
-use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::encoding::Conversion;
 
 const FILL_VALUE: &str = "fill_value";
 

@@ -10,7 +10,7 @@ use crate::diff::options::Options;
 use crate::storage::source::Source;
 use tensorop_kernels::error::{Error, Result, Subject};
 use tensorop_kernels::layout::view::View;
-use tensorop_kernels::ops::transpose;
+use tensorop_kernels::ops::operators::transpose;
 
 /// Bytes. Smaller tensors are transposed in the cache, and their metrics are those of C order to the last digit.
 const LARGE: usize = 8 << 20;
@@ -158,7 +158,7 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tensorop_kernels::layout::shape::coordinates;
+    use tensorop_kernels::layout::axis::coordinates;
 
     #[test]
     fn numbers_are_those_of_c_order() {

@@ -13,7 +13,7 @@ use crate::storage::read_at::ReadAt;
 use crate::storage::source::{ExactValues, Metadata};
 use tensorop_kernels::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
 use tensorop_kernels::item::python;
-use tensorop_kernels::layout::shape::{MAX_RANK, bytes_of};
+use tensorop_kernels::layout::axis::{MAX_RANK, bytes_of};
 
 /// The longest header in bytes.
 pub const MAX_HEADER: u64 = 1 << 30;

@@ -26,7 +26,7 @@ use crate::untyped::python_json::{FromObject, JsonObject};
 use crate::untyped::{Unparsed, Values, short, shorten, string};
 use tensorop_kernels::error::{Advice, Error, Result, Subject};
 use tensorop_kernels::item::dtype::{DType, Kind};
-use tensorop_kernels::layout::shape::MAX_RANK;
+use tensorop_kernels::layout::axis::MAX_RANK;
 use tensorop_kernels::parallel::Threads;
 
 /// From this size on, the syntax of plain data is checked while items are read, on a second thread if available.

@@ -15,7 +15,7 @@ use tensorop_kernels::error::{Error, Result, bail, ensure, malformed};
 use tensorop_kernels::item::dtype::{DType, Field, Kind};
 use tensorop_kernels::item::meta::{Meta, Order};
 use tensorop_kernels::item::python;
-use tensorop_kernels::layout::shape::{MAX_RANK, bytes_of};
+use tensorop_kernels::layout::axis::{MAX_RANK, bytes_of};
 
 /// The first bytes of every `.npy` file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";

@@ -18,7 +18,7 @@ use tensorop_kernels::error::{Context, Error, ErrorKind, Result, bail, ensure};
 use tensorop_kernels::item::dtype::DType;
 use tensorop_kernels::item::meta::Meta;
 use tensorop_kernels::item::tensor::Tensor;
-use tensorop_kernels::layout::shape::{MAX_RANK, bytes_of};
+use tensorop_kernels::layout::axis::{MAX_RANK, bytes_of};
 use tensorop_kernels::memory;
 
 /// A TensorProto in a file.

@@ -25,7 +25,7 @@ use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::item::encoding::{code_points, unpadded};
 use tensorop_kernels::item::meta::Meta;
 use tensorop_kernels::item::tensor::Tensor;
-use tensorop_kernels::layout::shape::{MAX_RANK, bytes_of, coordinates};
+use tensorop_kernels::layout::axis::{MAX_RANK, bytes_of, coordinates};
 use tensorop_kernels::memory;
 
 pub(crate) fn open(content: Content) -> Result<ReadableFile> {

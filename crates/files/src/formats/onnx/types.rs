@@ -11,7 +11,7 @@ use tensorop_kernels::error::{Context, Result, bail, ensure, malformed};
 use tensorop_kernels::item::dtype::{DType, Kind, Narrow};
 use tensorop_kernels::item::element::{Element, match_kind, not_numbers};
 use tensorop_kernels::item::meta::Meta;
-use tensorop_kernels::layout::shape::{bytes_of, coordinates};
+use tensorop_kernels::layout::axis::{bytes_of, coordinates};
 use tensorop_kernels::memory;
 
 pub(crate) const STRING: i32 = 8;

@@ -24,7 +24,7 @@ use crate::untyped::python_json::one_line;
 use tensorop_kernels::item::dtype::{DType, Kind, Narrow};
 use tensorop_kernels::item::meta::Meta;
 use tensorop_kernels::item::python;
-use tensorop_kernels::layout::shape::{MAX_RANK, bytes_of};
+use tensorop_kernels::layout::axis::{MAX_RANK, bytes_of};
 use tensorop_kernels::memory;
 
 /// The format's limit on the header, in bytes.

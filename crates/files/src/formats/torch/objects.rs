@@ -12,7 +12,7 @@ use crate::storage::read_at::ReadAt;
 use tensorop_kernels::error::{Context, Error, ErrorKind, Result, bail, ensure};
 use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::item::python;
-use tensorop_kernels::layout::shape::{MAX_RANK, bytes_of};
+use tensorop_kernels::layout::axis::{MAX_RANK, bytes_of};
 use tensorop_kernels::layout::view::View;
 
 /// A tensor, as its constructor tells.

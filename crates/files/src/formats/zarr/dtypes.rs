@@ -11,10 +11,9 @@ use crate::narrow::stored_dtype;
 use crate::untyped::item::part_of;
 use crate::untyped::{parse_item, python_json};
 use tensorop_kernels::error::{Error, ErrorKind, Result, Subject, bail, ensure, malformed};
-use tensorop_kernels::item::conversion::Conversion;
 use tensorop_kernels::item::datetime::TimeUnit;
 use tensorop_kernels::item::dtype::{DType, Kind};
-use tensorop_kernels::item::encoding::{code_points, unpadded};
+use tensorop_kernels::item::encoding::{Conversion, code_points, unpadded};
 use tensorop_kernels::item::print::write_item;
 
 /// Padding is optional.

@@ -32,7 +32,7 @@ use crate::storage::source::{Container, Source};
 use crate::storage::unread::UnreadArray;
 use crate::untyped::python_json::{compact, quoted};
 use tensorop_kernels::error::{Advice, Error, ErrorKind, Result, bail, ensure, malformed};
-use tensorop_kernels::item::conversion::Conversion;
+use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::parallel::locked;
 
 pub(crate) use self::write::ZarrWriter;

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use tensorop_kernels::error::{Context, Error, ErrorKind, Result, bail, ensure, malformed};
-use tensorop_kernels::layout::shape::{MAX_RANK, bytes_of};
+use tensorop_kernels::layout::axis::{MAX_RANK, bytes_of};
 use tensorop_kernels::memory;
 
 pub(crate) const SHARDING: &str = "sharding_indexed";

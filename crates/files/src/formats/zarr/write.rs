@@ -19,7 +19,7 @@ use crate::untyped::python_json;
 use tensorop_kernels::error::{Advice, Context, Error, Result, Subject, bail, ensure};
 use tensorop_kernels::item::dtype::DType;
 use tensorop_kernels::item::meta::Meta;
-use tensorop_kernels::layout::shape::{bytes_of, coordinates};
+use tensorop_kernels::layout::axis::{bytes_of, coordinates};
 use tensorop_kernels::layout::view::View;
 use tensorop_kernels::layout::walk::copy_bytes;
 use tensorop_kernels::layout::window::{Window, Windows};

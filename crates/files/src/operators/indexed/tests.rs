@@ -12,8 +12,8 @@ use crate::operators::fill::{Fill, Limits, Machine, Patch, Region, Scratch};
 use crate::operators::selection::Selection;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
-use tensorop_kernels::item::conversion::Conversion;
 use tensorop_kernels::item::dtype::DType;
+use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::meta::{Meta, Order};
 use tensorop_kernels::item::tensor::Tensor;
 use tensorop_kernels::kernel::{TensorMut, TensorRef};
@@ -22,10 +22,10 @@ use tensorop_kernels::layout::walk::copy_bytes;
 use tensorop_kernels::layout::window::{Window, Windows};
 use tensorop_kernels::ops::call::{Call, Resolved, ScatterRule};
 use tensorop_kernels::ops::indexed::OutOfRange;
+use tensorop_kernels::ops::operators::scatter_update::scatter_update;
+use tensorop_kernels::ops::operators::{scatter_nd, scatter_update};
 use tensorop_kernels::ops::reduction::{self, Combine, Reduction, Repeats};
-use tensorop_kernels::ops::scatter_update::scatter_update;
 use tensorop_kernels::ops::tally::Application;
-use tensorop_kernels::ops::{scatter_nd, scatter_update};
 use tensorop_kernels::parallel::Threads;
 
 fn limits(threads: usize) -> Limits {

@@ -5,11 +5,10 @@ use std::ops::Range;
 
 use super::strided::{Items, Strided, read_run};
 use crate::error::{Context, Result, Subject};
-use crate::item::conversion::Conversion;
 use crate::item::dtype::DType;
+use crate::item::encoding::Conversion;
 use crate::item::meta::Order;
-use crate::layout::axis::Span;
-use crate::layout::shape::coordinates;
+use crate::layout::axis::{Span, coordinates};
 use crate::memory;
 use crate::ops::indexed::{IndexSpec, TupleResolver};
 

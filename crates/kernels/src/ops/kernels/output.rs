@@ -6,17 +6,15 @@ use std::sync::Mutex;
 
 use ndarray::{Array, ArrayBase, ArrayD, ArrayViewMut, Data, Dimension, IxDyn};
 
-use super::changed::{Changed, Scattered};
 use super::gathered::{Gathered, GatheredFrom, Places};
 use super::strided::{Items, Strided, assign, read_run, view_of};
 use crate::error::{Context, Error, Result, Subject};
+use crate::layout::axis::bytes_of;
 use crate::layout::segments::{Segments, arrange};
-use crate::layout::shape::bytes_of;
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows, joined_parts};
 use crate::memory;
 use crate::ops::arrays::slice_of;
-use crate::ops::indexed::{Index, IndexSpec};
 use crate::parallel::{locked, on_threads};
 
 /// The bytes of a window that is filled while it is in the second-level cache.
@@ -327,53 +325,4 @@ pub(in crate::ops) fn check_output(expected: &[usize], found: &[usize]) -> Resul
 /// Returns the item for filled places. An arrangement without one fills none, and its length alone counts.
 fn fill_item<T: Copy>(item: &Option<Vec<T>>, width: usize, out: &[T]) -> Vec<T> {
     item.clone().unwrap_or_else(|| out[..width].to_vec())
-}
-
-impl Places {
-    pub(in crate::ops) fn of_array(
-        spec: IndexSpec,
-        indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
-    ) -> Result<Self> {
-        let numbers = run_of(indices)?;
-        Self::new(spec, |resolver, places| resolver.append_places(&numbers, |number| number, 0, places))
-    }
-}
-
-pub(in crate::ops) fn gathered<'a, T: Copy>(
-    places: Places,
-    data: &'a ArrayBase<impl Data<Elem = T>, impl Dimension>,
-    zero: Option<T>,
-) -> Result<Output<'a, T>> {
-    Output::gathered(places, Strided::of(data), zero.map(|zero| vec![zero]), Items::single())
-}
-
-pub(in crate::ops) fn replace<T: Copy>(old: &mut [T], new: &[T]) {
-    old.copy_from_slice(new);
-}
-
-pub(in crate::ops) fn combine<T: Copy>(operation: fn(T, T) -> T) -> impl Fn(&mut [T], &[T]) {
-    move |old, new| old.iter_mut().zip(new).for_each(|(old, &new)| *old = operation(*old, new))
-}
-
-pub(in crate::ops) fn copy_into<T: Copy, D: Dimension>(
-    data: &ArrayBase<impl Data<Elem = T>, D>,
-    out: ArrayViewMut<'_, T, D>,
-) -> Result<()> {
-    Output::view(Strided::of(data), Items::single()).to_view(out)
-}
-
-/// Copies an array, in C order.
-pub(in crate::ops) fn copied<T: Copy, D: Dimension>(data: &ArrayBase<impl Data<Elem = T>, D>) -> Result<Array<T, D>> {
-    Output::view(Strided::of(data), Items::single()).to_array()
-}
-
-/// Returns a changed copy.
-pub(in crate::ops) fn changed<T: Copy, D: Dimension>(
-    data: &ArrayBase<impl Data<Elem = T>, D>,
-    scattered: &Scattered<'_, T>,
-    put: impl Fn(&mut [T], &[T]),
-) -> Result<Array<T, D>> {
-    let mut out = copied(data)?;
-    scattered.apply(&mut Changed::of(out.view_mut()), put);
-    Ok(out)
 }

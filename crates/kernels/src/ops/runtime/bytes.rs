@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::error::{Context, Result, Subject};
-use crate::item::conversion::Conversion;
 use crate::item::dtype::DType;
+use crate::item::encoding::Conversion;
 use crate::layout::view::View;
 use crate::layout::walk::with_word;
 use crate::memory;

@@ -7,13 +7,13 @@ use super::{TensorMut, TensorRef};
 use crate::error::{Error, ErrorKind, Result, Subject, counted};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
-use crate::layout::shape::bytes_of;
+use crate::layout::axis::bytes_of;
 use crate::ops::call::{Call, Resolved};
-use crate::ops::concat::Joining;
 use crate::ops::indexed::OutOfRange;
 use crate::ops::kernels::Places;
+use crate::ops::operators::concat::Joining;
+use crate::ops::operators::split::{self, SplitInto};
 use crate::ops::reduction::{Reduction, Repeats};
-use crate::ops::split::{self, SplitInto};
 use crate::parallel::Threads;
 
 /// A [`Call`] whose inputs are known by dtype and shape: everything is checked but the values of an index tensor.
@@ -399,9 +399,9 @@ fn check_as_resolved(subject: Subject, expected: &Meta, dtype: &DType, shape: &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::broadcast::BroadcastRule;
-    use crate::ops::pad::PadMode;
-    use crate::ops::reshape::NewShape;
+    use crate::ops::operators::broadcast::BroadcastRule;
+    use crate::ops::operators::pad::PadMode;
+    use crate::ops::operators::reshape::NewShape;
 
     fn meta(dtype: &DType, shape: &[usize]) -> Meta {
         Meta::new(dtype.clone(), shape.to_vec())

@@ -10,11 +10,11 @@ use crate::ops::condition::Condition;
 use crate::ops::indexed::Index;
 use crate::ops::kernels::{Changed, Places, Scattered, combine, put_slice, replace};
 use crate::ops::matcher::Matcher;
+use crate::ops::operators::scatter_elements::ElementsReduction;
+use crate::ops::operators::{scatter_elements, scatter_nd, scatter_update};
 use crate::ops::reduction::{Reducible, Reduction};
-use crate::ops::scatter_elements::ElementsReduction;
 use crate::ops::slice::SliceArgs;
 use crate::ops::slice_scatter::SliceScatter;
-use crate::ops::{scatter_elements, scatter_nd, scatter_update};
 
 /// Replaces a slice of `data` by `updates`, which has exactly its shape (OpenVINO SliceScatter-15). Only the items of
 /// the slice are touched. `data` has any layout.

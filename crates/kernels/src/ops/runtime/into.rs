@@ -3,20 +3,20 @@
 use ndarray::{ArrayBase, ArrayViewMut, Data, Dimension};
 
 use crate::error::Result;
-use crate::ops::broadcast::{self, BroadcastRule};
-use crate::ops::concat::{self, Joining};
 use crate::ops::indexed::{Index, OutOfRange};
 use crate::ops::kernels::{
     Changed, Items, Output, Places, Scattered, Strided, check_output, combine, copy_into, gathered, replace,
 };
-use crate::ops::pad::{self, PadMode};
-use crate::ops::reduction::{Reducible, Reduction};
-use crate::ops::reshape::NewShape;
-use crate::ops::slice::SliceArgs;
-use crate::ops::split::{self, SplitInto};
-use crate::ops::{
+use crate::ops::operators::broadcast::{self, BroadcastRule};
+use crate::ops::operators::concat::{self, Joining};
+use crate::ops::operators::pad::{self, PadMode};
+use crate::ops::operators::reshape::NewShape;
+use crate::ops::operators::split::{self, SplitInto};
+use crate::ops::operators::{
     gather, gather_elements, gather_nd, roll, scatter_elements, scatter_nd, scatter_update, tile, transpose,
 };
+use crate::ops::reduction::{Reducible, Reduction};
+use crate::ops::slice::SliceArgs;
 
 /// Copies a slice of `data` to `out`, as [`slice`](crate::slice()) returns it (OpenVINO Slice-8).
 ///
@@ -377,9 +377,9 @@ mod tests {
 
     use super::slice_into;
     use crate::error::ErrorKind;
-    use crate::ops::broadcast::{BroadcastRule, broadcast};
-    use crate::ops::pad::{PadMode, pad};
-    use crate::ops::tile::tile;
+    use crate::ops::operators::broadcast::{BroadcastRule, broadcast};
+    use crate::ops::operators::pad::{PadMode, pad};
+    use crate::ops::operators::tile::tile;
 
     #[test]
     fn what_there_is_no_memory_for() {

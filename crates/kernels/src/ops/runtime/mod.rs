@@ -20,7 +20,7 @@ use crate::error::{Error, Result, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
-use crate::layout::shape::{MAX_RANK, bytes_of};
+use crate::layout::axis::{MAX_RANK, bytes_of};
 
 /// A tensor that is read: a dtype, a shape, and bytes of the caller.
 ///

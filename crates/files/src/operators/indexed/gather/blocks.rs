@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::operators::indexed::places::NearPlaces;
 use crate::operators::indexed::runs::{ItemRun, ItemSlab, Put, copy_items, pick_items};
 use tensorop_kernels::item::meta::Order;
-use tensorop_kernels::layout::shape::product;
+use tensorop_kernels::layout::axis::product;
 use tensorop_kernels::layout::view::View;
 use tensorop_kernels::layout::window::Window;
 use tensorop_kernels::ops::indexed::{IndexSpec, TupleResolver};

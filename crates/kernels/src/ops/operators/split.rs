@@ -3,11 +3,11 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::check_axis;
-use super::slice::{SliceArgs, slice};
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::StepRange;
+use crate::ops::arrays::check_axis;
+use crate::ops::slice::{SliceArgs, slice};
 
 /// The parts of an axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub fn split<T: Copy, D: Dimension>(
     check(data.shape(), axis, into)?.iter().map(|args| slice(data, args)).collect()
 }
 
-pub(super) fn wrong_count(found: usize, expected: usize) -> Error {
+pub(in crate::ops) fn wrong_count(found: usize, expected: usize) -> Error {
     Error::new(Subject::Output, format!("{}, expected {expected}", counted(found, "array", "arrays")))
 }
 

@@ -3,10 +3,10 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_axis, check_updates};
-use super::indexed::{Index, IndexSpec};
-use super::kernels::{Places, Scattered, changed, replace};
 use crate::error::Error;
+use crate::ops::arrays::{check_axis, check_updates};
+use crate::ops::indexed::{Index, IndexSpec};
+use crate::ops::kernels::{Places, Scattered, changed, replace};
 
 /// Resolves the arguments.
 ///

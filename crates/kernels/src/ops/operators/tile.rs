@@ -4,11 +4,11 @@
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::arranged::Arrangement;
-use super::arrays::{check_most_axes, check_shape, leading};
 use crate::error::{Error, Result, Subject};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::Span;
 use crate::layout::segments::{Segment, Segments};
+use crate::ops::arrays::{check_most_axes, check_shape, leading};
 
 pub(crate) fn check(shape: &[usize], repeats: &[i64]) -> Result<Arrangement> {
     check_shape(shape, Subject::Data)?;

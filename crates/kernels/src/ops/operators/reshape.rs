@@ -4,13 +4,12 @@
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
-use super::arrays::{check_most_axes, check_shape, named_axes};
-use super::kernels::{Items, Output, Strided};
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::meta::{Meta, Order};
 use crate::item::tensor::Tensor;
-use crate::layout::axis::resolve_axis;
-use crate::layout::shape::{MAX_RANK, bytes_of};
+use crate::layout::axis::{MAX_RANK, bytes_of, resolve_axis};
+use crate::ops::arrays::{check_most_axes, check_shape, named_axes};
+use crate::ops::kernels::{Items, Output, Strided};
 
 /// New dims for items in C order.
 #[derive(Clone, Debug, PartialEq, Eq)]

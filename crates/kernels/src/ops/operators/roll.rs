@@ -4,11 +4,11 @@
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::arranged::Arrangement;
-use super::arrays::{check_shape, listed_axis};
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::Span;
 use crate::layout::segments::{Segment, Segments};
+use crate::ops::arrays::{check_shape, listed_axis};
 
 pub(crate) fn check(shape: &[usize], shift: &[i64], axes: Option<&[i64]>) -> Result<Arrangement> {
     check_shape(shape, Subject::Data)?;

@@ -3,10 +3,10 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::indexed::{Index, IndexSpec};
-use super::kernels::{Places, gathered};
 use super::scatter_elements::check_indices;
 use crate::error::Result;
+use crate::ops::indexed::{Index, IndexSpec};
+use crate::ops::kernels::{Places, gathered};
 
 /// Resolves the arguments.
 pub(crate) fn check(shape: &[usize], indices: &[usize], axis: i64) -> Result<IndexSpec> {

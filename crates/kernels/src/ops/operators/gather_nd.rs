@@ -3,11 +3,11 @@
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
-use super::arrays::{check_rank, check_shape};
-use super::indexed::{Index, IndexSpec};
-use super::kernels::{Places, gathered};
 use super::scatter_nd::check_tuples;
 use crate::error::{Error, Result, Subject};
+use crate::ops::arrays::{check_rank, check_shape};
+use crate::ops::indexed::{Index, IndexSpec};
+use crate::ops::kernels::{Places, gathered};
 
 /// Resolves the arguments.
 pub(crate) fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<IndexSpec> {
@@ -60,7 +60,7 @@ pub fn gather_nd<T: Copy>(
 }
 
 /// Every number above int64 is too large.
-pub(super) fn counted_dims(batch_dims: usize) -> i64 {
+pub(in crate::ops) fn counted_dims(batch_dims: usize) -> i64 {
     i64::try_from(batch_dims).unwrap_or(i64::MAX)
 }
 

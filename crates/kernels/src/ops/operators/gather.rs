@@ -4,10 +4,10 @@
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
-use super::arrays::{check_axis, check_shape};
-use super::indexed::{Index, IndexSpec, OutOfRange};
-use super::kernels::{Places, gathered};
 use crate::error::{Error, Result, Subject};
+use crate::ops::arrays::{check_axis, check_shape};
+use crate::ops::indexed::{Index, IndexSpec, OutOfRange};
+use crate::ops::kernels::{Places, gathered};
 
 /// Resolves the arguments.
 pub(crate) fn check(

@@ -4,11 +4,11 @@
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
 use super::arranged::Arrangement;
-use super::arrays::{check_length, check_most_axes, check_shape, leading, named_axes};
 use crate::error::{Error, Result, Subject};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::Span;
 use crate::layout::segments::{Segment, Segments};
+use crate::ops::arrays::{check_length, check_most_axes, check_shape, leading, named_axes};
 
 /// How the data's axes map to a shape's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

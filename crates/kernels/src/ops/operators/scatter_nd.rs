@@ -4,13 +4,13 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_rank, check_updates};
-use super::indexed::{Index, IndexSpec};
-use super::kernels::{Places, Scattered, changed, combine, replace};
-use super::reduction::{Reducible, Reduction};
-use super::tally::Application;
 use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
+use crate::ops::arrays::{check_rank, check_updates};
+use crate::ops::indexed::{Index, IndexSpec};
+use crate::ops::kernels::{Places, Scattered, changed, combine, replace};
+use crate::ops::reduction::{Reducible, Reduction};
+use crate::ops::tally::Application;
 
 /// The reductions of ONNX and OpenVINO.
 pub const REDUCTIONS: [Reduction; 6] =
@@ -35,7 +35,7 @@ pub fn application(opset: Option<u64>, reduction: Reduction, dtype: &DType) -> R
     Application::new(dtype, reduction, true)
 }
 
-pub(super) fn check_legal(opset: u64, reduction: Reduction, dtype: &DType) -> Result<(), Error> {
+pub(in crate::ops) fn check_legal(opset: u64, reduction: Reduction, dtype: &DType) -> Result<(), Error> {
     let first = match reduction {
         Reduction::None => 0,
         Reduction::Add | Reduction::Mul => 16,
@@ -69,7 +69,7 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> R
     Ok(shapes)
 }
 
-pub(super) fn check_tuples<'i>(
+pub(in crate::ops) fn check_tuples<'i>(
     indices: &'i [usize],
     most: usize,
     shape: &[usize],
@@ -137,7 +137,7 @@ pub fn scatter_nd_reduce<T: Reducible, D: Dimension>(
     changed(data, &Scattered::of_array(Places::of_array(spec, indices)?, updates)?, combine(operation))
 }
 
-pub(super) fn operation<T: Reducible>(reduction: Reduction) -> Result<fn(T, T) -> T, Error> {
+pub(in crate::ops) fn operation<T: Reducible>(reduction: Reduction) -> Result<fn(T, T) -> T, Error> {
     if reduction == Reduction::Mean {
         return Err(Error::new(Subject::Reduction, "only OpenVINO's ScatterElementsUpdate-12 has mean"));
     }

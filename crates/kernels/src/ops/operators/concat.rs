@@ -4,14 +4,13 @@
 
 use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension};
 
-use super::kernels::{Items, Output, Strided};
 use crate::error::{Error, Result, Subject};
-use crate::item::conversion::Conversion;
 use crate::item::dtype::{DType, Kind};
+use crate::item::encoding::Conversion;
 use crate::item::tensor::Tensor;
-use crate::layout::axis::resolve_axis;
-use crate::layout::shape::{MAX_RANK, bytes_of};
+use crate::layout::axis::{MAX_RANK, bytes_of, resolve_axis};
 use crate::memory;
+use crate::ops::kernels::{Items, Output, Strided};
 
 /// How tensors are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,14 +117,18 @@ impl Joined {
         axes
     }
 
-    pub(super) fn output<'a, T: Copy, D: Dimension>(
+    pub(in crate::ops) fn output<'a, T: Copy, D: Dimension>(
         &'a self,
         arrays: &'a [ArrayBase<impl Data<Elem = T>, D>],
     ) -> Output<'a, T> {
         self.output_of(arrays.iter().map(Strided::of).collect(), Items::single())
     }
 
-    pub(super) fn output_of<'a, T: Copy>(&'a self, operands: Vec<Strided<'a, T>>, items: Items<T>) -> Output<'a, T> {
+    pub(in crate::ops) fn output_of<'a, T: Copy>(
+        &'a self,
+        operands: Vec<Strided<'a, T>>,
+        items: Items<T>,
+    ) -> Output<'a, T> {
         let axes = self.axes();
         let parts = operands.into_iter().map(|operand| operand.along(&axes)).collect();
         Output::joined(self.shape.clone(), (self.axis, &self.ends), parts, items)
@@ -168,7 +171,7 @@ pub fn stack<T: Copy, D: Dimension>(arrays: &[ArrayBase<impl Data<Elem = T>, D>]
     joined.output(arrays).to_array()
 }
 
-pub(super) fn shapes_of<T, D: Dimension>(arrays: &[ArrayBase<impl Data<Elem = T>, D>]) -> Vec<&[usize]> {
+pub(in crate::ops) fn shapes_of<T, D: Dimension>(arrays: &[ArrayBase<impl Data<Elem = T>, D>]) -> Vec<&[usize]> {
     arrays.iter().map(|array| array.shape()).collect()
 }
 

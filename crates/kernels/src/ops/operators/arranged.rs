@@ -2,12 +2,12 @@
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
-use super::arrays::check_shape;
-use super::kernels::{Items, Output, Strided};
 use crate::error::{Result, Subject};
 use crate::item::tensor::Tensor;
 use crate::layout::segments::Segments;
 use crate::memory;
+use crate::ops::arrays::check_shape;
+use crate::ops::kernels::{Items, Output, Strided};
 
 /// The axes of an output as segments of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Arrangement {
         Self { axes, segments: vec![segments], shape: shape.to_vec(), is_counted: true }
     }
 
-    pub(super) fn of_array<T: Copy, D: Dimension>(
+    pub(in crate::ops) fn of_array<T: Copy, D: Dimension>(
         &self,
         data: &ArrayBase<impl Data<Elem = T>, D>,
         item: Option<T>,
@@ -56,7 +56,7 @@ impl Arrangement {
         self.output(data, item).to_array()
     }
 
-    pub(super) fn output<'a, T: Copy, D: Dimension>(
+    pub(in crate::ops) fn output<'a, T: Copy, D: Dimension>(
         &'a self,
         data: &'a ArrayBase<impl Data<Elem = T>, D>,
         item: Option<T>,
@@ -64,7 +64,7 @@ impl Arrangement {
         self.output_of(Strided::of(data), item.map(|item| vec![item]), Items::single())
     }
 
-    pub(super) fn output_of<'a, T: Copy>(
+    pub(in crate::ops) fn output_of<'a, T: Copy>(
         &'a self,
         data: Strided<'a, T>,
         item: Option<Vec<T>>,
@@ -77,7 +77,7 @@ impl Arrangement {
         }
     }
 
-    pub(super) fn of_tensor(&self, data: &Tensor) -> Result<Tensor> {
+    pub(in crate::ops) fn of_tensor(&self, data: &Tensor) -> Result<Tensor> {
         let item = data.dtype().default_item();
         let itemsize = data.dtype().itemsize();
         let mut out = memory::zeros(self.shape.iter().product::<usize>().saturating_mul(itemsize))?;

@@ -3,11 +3,11 @@
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::arrays::{check_shape, named_axes};
-use super::kernels::{Items, Output, Strided};
 use crate::error::{Error, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::layout::view::View;
+use crate::ops::arrays::{check_shape, named_axes};
+use crate::ops::kernels::{Items, Output, Strided};
 
 /// Returns the data's axis per output axis; an empty list (Transpose-1) reverses the axes.
 ///
@@ -49,7 +49,7 @@ pub fn transpose<T: Copy, D: Dimension>(
     output(data, axes)?.to_array()
 }
 
-pub(super) fn output<'a, T: Copy, D: Dimension>(
+pub(in crate::ops) fn output<'a, T: Copy, D: Dimension>(
     data: &'a ArrayBase<impl Data<Elem = T>, D>,
     axes: Option<&[i64]>,
 ) -> Result<Output<'a, T>, Error> {
@@ -79,7 +79,7 @@ mod tests {
     use ndarray::{ArrayD, IxDyn};
 
     use super::*;
-    use crate::layout::shape::MAX_RANK;
+    use crate::layout::axis::MAX_RANK;
 
     fn plain(data: &ArrayD<i32>, order: &[usize]) -> ArrayD<i32> {
         let shape: Vec<usize> = order.iter().map(|&axis| data.shape()[axis]).collect();

@@ -4,14 +4,14 @@
 
 use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
-use super::arrays::{check_axis, check_extent, check_updates};
-use super::indexed::{Index, IndexSpec};
-use super::kernels::{Changed, Places, Scattered, changed, combine, copied, replace};
-use super::reduction::{Reducible, Reduction};
 use super::scatter_nd::check_legal;
-use super::tally::Application;
 use crate::error::{Error, Subject};
 use crate::item::dtype::DType;
+use crate::ops::arrays::{check_axis, check_extent, check_updates};
+use crate::ops::indexed::{Index, IndexSpec};
+use crate::ops::kernels::{Changed, Places, Scattered, changed, combine, copied, replace};
+use crate::ops::reduction::{Reducible, Reduction};
+use crate::ops::tally::Application;
 
 /// The reductions of ONNX and OpenVINO.
 pub const REDUCTIONS: [Reduction; 6] =
@@ -52,7 +52,7 @@ pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis
     Ok(shapes)
 }
 
-pub(super) fn check_indices(shape: &[usize], indices: &[usize], axis: i64) -> Result<IndexSpec, Error> {
+pub(in crate::ops) fn check_indices(shape: &[usize], indices: &[usize], axis: i64) -> Result<IndexSpec, Error> {
     let (start, rank) = (check_axis(shape, axis)?, shape.len());
     let refuse = |message| Err(Error::new(Subject::Indices, message));
     if indices.len() != rank {
@@ -129,14 +129,14 @@ pub fn scatter_elements_reduce<T: Reducible, D: Dimension>(
 }
 
 /// A scatter of single items with a reduction, with every check done.
-pub(super) struct ElementsReduction<'a, T: Clone> {
+pub(in crate::ops) struct ElementsReduction<'a, T: Clone> {
     scattered: Scattered<'a, T>,
     application: Application,
     reduction: Reduction,
 }
 
 impl<'a, T: Reducible> ElementsReduction<'a, T> {
-    pub(super) fn new(
+    pub(in crate::ops) fn new(
         shape: &[usize],
         indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
         updates: &'a ArrayBase<impl Data<Elem = T>, impl Dimension>,
@@ -153,7 +153,7 @@ impl<'a, T: Reducible> ElementsReduction<'a, T> {
         Ok(Self { scattered, application, reduction })
     }
 
-    pub(super) fn apply<D: Dimension>(self, data: ArrayViewMut<'_, T, D>) -> Result<(), Error> {
+    pub(in crate::ops) fn apply<D: Dimension>(self, data: ArrayViewMut<'_, T, D>) -> Result<(), Error> {
         let mut data = Changed::of(data);
         match self.application {
             Application::Fold(fold) => self.scattered.fold_elements(fold, &mut data),
