@@ -161,7 +161,8 @@ impl Collection {
 
     pub(crate) fn into_model(mut self, file: usize, filter: NameFilter<'_>) -> Self {
         let model = self.model_file(file);
-        let left_out = self.tensors.extract_if(.., |(_, place)| place.file != file).map(|(name, _)| name).collect();
+        let (own, others): (Vec<_>, Vec<_>) = self.tensors.into_iter().partition(|(_, place)| place.file == file);
+        let left_out = others.into_iter().map(|(name, _)| name).collect();
         let mut listed = self.files.swap_remove(file);
         // The file was not opened yet, or closed as one of many.
         let input = listed.input.take().or_else(|| listed.reopen(&self.options).ok().map(Arc::new));
@@ -169,8 +170,14 @@ impl Collection {
         let tensors = match &input {
             None => vec![(model.stem.clone(), TensorPlace::in_file(0, 0))],
             Some(input) => {
+                // A tensor that was wanted under its name in the folder has been described.
+                let own = |n: usize| own.get(n).map(|(_, place)| place).filter(|place| place.number == Some(n));
+                let described = |n| own(n).map_or(0, |place| place.bytes);
+                let place = |n, name| match described(n) {
+                    0 => TensorPlace::in_container(0, input, n, filter.takes_of(&model, name)),
+                    bytes => TensorPlace { file: 0, number: Some(n), bytes },
+                };
                 let names = input.names().into_iter().flatten().enumerate();
-                let place = |n, name| TensorPlace::in_container(0, input, n, filter.takes_of(&model, name));
                 names.map(|(n, name)| (name.to_owned(), place(n, name))).collect()
             }
         };
@@ -178,9 +185,7 @@ impl Collection {
         let (files, model, stems) = (vec![file], Some(model), HashMap::new());
         Self { files, tensors, stems, open: 1, model, left_out, ..self }
     }
-}
 
-impl Collection {
     /// Makes a container of the readable tensors; an only model is the container itself.
     pub fn into_input(mut self) -> (Input, Arc<Self>) {
         let model = self.files.first_mut().filter(|file| file.stem.is_none()).and_then(|file| file.input.take());
