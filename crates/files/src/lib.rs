@@ -70,7 +70,7 @@
 //! | `formats/` | a file or folder for each format | `container` |
 //! | `quantized/` | weights that several tensors make up | `container` |
 //! | `diff/` | comparisons: `numbers/` computes, `findings/` has the result, `reports/` its texts and maps | `plans`, `report`, `untyped` |
-//! | `container/` | what a format implements and returns: `Reader`, `Writer`, members, options; names, their patterns, filters and orders | `narrow`, `plans`, `untyped` |
+//! | `container/` | the interface of formats: `Reader`, `Writer`, members, options; names of tensors: patterns, filters, orders | `narrow`, `plans`, `untyped` |
 //! | `plans/` | plans and their costs; the window loop: jobs, sinks, scans, slabs; quantiles in bounded memory | `operators` |
 //! | `operators/` | the operators on sources: `call` links a call to its operands; plans are made by `access`, and jobs run `fill`; `indexed/` has index tensors, scatters and gathers | `storage` |
 //! | `narrow/` | items of less than a byte, and others that are computed from stored bytes | `storage` |

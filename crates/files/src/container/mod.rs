@@ -1,5 +1,5 @@
-//! The interface between the formats and what is above them: a `Reader` and a `Writer` for each, descriptions and options;
-//! and the names of tensors, with patterns, filters and orders.
+//! The interface of formats: the traits `Reader` and `Writer`, descriptions of tensors, and options of outputs. Names of
+//! tensors have patterns, filters and an order.
 
 pub mod chunk_sides;
 pub mod content;

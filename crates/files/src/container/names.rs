@@ -1,4 +1,4 @@
-//! Names of tensors: filters that select tensors of a container or a folder, and the order in which they are listed.
+//! Names of tensors: filters of a container or a folder, and the order of lists.
 
 use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;

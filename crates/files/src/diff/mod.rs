@@ -26,12 +26,12 @@
 
 mod agreement;
 mod compare;
-#[allow(missing_docs, clippy::missing_errors_doc, reason = "what users reach is documented")]
+#[allow(missing_docs, clippy::missing_errors_doc, reason = "the types that this module exports have docs")]
 pub(crate) mod findings;
 mod numbers;
 mod options;
 mod planned;
-#[allow(missing_docs, clippy::missing_errors_doc, reason = "users reach nothing of it")]
+#[allow(missing_docs, clippy::missing_errors_doc, reason = "for the program alone")]
 pub(crate) mod reports;
 mod search;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Accesses: how an operator reads its operands. The engine plans windows and threads from these alone.
+//! Accesses: how an operator reads its operands. Windows and threads are planned from these alone.
 
 use std::ops::Range;
 use std::sync::Arc;

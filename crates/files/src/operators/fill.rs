@@ -99,7 +99,7 @@ pub trait Fill: Debug + Send + Sync {
     /// Returns the `n`-th operand, without index tensors. The first lends its name and its style of storage.
     fn operand(&self, n: usize) -> Option<&Source>;
 
-    /// Returns the alternative ways to read; the engine compares their plans.
+    /// Returns the alternative ways to read; the planner compares their plans.
     fn ways(&self, _limits: &Limits) -> Vec<usize> {
         vec![0]
     }

@@ -1,4 +1,4 @@
-//! Splits CSV and TSV into cells, by a delimiter that is given or found.
+//! Splits CSV and TSV into cells, by a given delimiter or by the likeliest one.
 
 use std::fmt;
 use std::io::Read;

@@ -13,8 +13,7 @@ use crate::operators::access::{Access, StoredWindow};
 use crate::operators::fill::Region;
 use crate::operators::selection::Selection;
 use crate::plans::job::{Job, Progress};
-use crate::plans::plan as engine;
-use crate::plans::plan::{Route, SinkKind};
+use crate::plans::plan::{Plan, Route, SinkKind};
 use crate::plans::sink::{GetStored, WindowSink};
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::platform::is_full;
@@ -193,7 +192,7 @@ impl LaidOut {
     fn put_between(
         &self,
         output: &TensorJob,
-        plan: &engine::Plan,
+        plan: &Plan,
         grid: Vec<usize>,
         is_packed: bool,
         stage: &Stage,

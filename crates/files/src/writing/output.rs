@@ -12,7 +12,6 @@ use crate::operators::cast::CastRule;
 use crate::operators::fill::{Fill, Limits, Patch, Region};
 use crate::operators::selection::Selection;
 use crate::plans::job::{Job, Progress};
-use crate::plans::plan as engine;
 use crate::plans::plan::{Plan, SinkKind};
 use crate::plans::sink::{FileSink, Take};
 use crate::storage::chunked::{ChunkStyle, PackedUnit};
@@ -233,7 +232,7 @@ pub fn check_edit(tensor: OutputTensor) -> Result<()> {
 const IS_PATCH: &str = "an operator that changes data in place is a patch";
 
 /// Plans an edit of the data, or of a share of its chunks.
-fn begun_edit(tensor: OutputTensor, share: Option<Share>) -> Result<(Job, engine::Plan)> {
+fn begun_edit(tensor: OutputTensor, share: Option<Share>) -> Result<(Job, Plan)> {
     let mut job = Job::new(tensor.fill, tensor.limits);
     let plan = job.planners().plan_edit(share.map(|share| move |windows| share.range(windows)))?;
     job.begin(&plan)?;
@@ -244,7 +243,7 @@ fn begun_edit(tensor: OutputTensor, share: Option<Share>) -> Result<(Job, engine
 /// cannot be read or written.
 fn edit_chunks(
     job: &Job,
-    plan: &engine::Plan,
+    plan: &Plan,
     patch: &dyn Patch,
     (label, stores_empty): (&str, bool),
     expect: &dyn Fn(usize),

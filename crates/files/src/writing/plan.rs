@@ -14,8 +14,7 @@ use crate::opening::table::Format;
 use crate::operators::access::Access;
 use crate::operators::cast::{CastFill, CastRule};
 use crate::plans::job::{Job, Progress, spool};
-use crate::plans::plan as engine;
-use crate::plans::plan::{Before, SinkKind};
+use crate::plans::plan::{Before, Plan, SinkKind};
 use crate::plans::sink::{FileSink, Take, Written};
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::platform::{clone_file, reserve};
@@ -35,11 +34,11 @@ pub(crate) struct TensorJob {
     /// The job that fills the items as the file has them, before they are packed.
     pub job: Job,
     /// The plan of the job, once the output has begun.
-    pub plan: Option<engine::Plan>,
+    pub plan: Option<Plan>,
 }
 
 impl TensorJob {
-    pub(crate) fn begun(&self) -> &engine::Plan {
+    pub(crate) fn begun(&self) -> &Plan {
         self.plan.as_ref().expect("all tensors are begun before one is written")
     }
 }

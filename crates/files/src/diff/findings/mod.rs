@@ -1,4 +1,4 @@
-//! What a comparison finds, of one tensor: mismatches, their places, differing metadata.
+//! The findings of a comparison of two tensors: mismatches, their places, and differing metadata.
 
 pub(crate) mod difference;
 pub mod metadata;

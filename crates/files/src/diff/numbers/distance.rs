@@ -1,4 +1,4 @@
-//! The distance between two items, and the rule by which a pair passes.
+//! The distance between two items, and the rule for pairs that pass.
 
 use crate::diff::options::Options;
 use tensorop_kernels::item::element::inlined;

@@ -1,4 +1,4 @@
-//! `.npz` in the table of formats: its reader, its compressed outputs, and archives of files that are no arrays.
+//! `.npz` in the table of formats: its reader, its compressed outputs, and archives of any files.
 
 use std::collections::HashMap;
 use std::fs::File;

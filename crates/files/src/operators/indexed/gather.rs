@@ -1,4 +1,4 @@
-//! A gather by indices linked to its data, an operator for the engine.
+//! A gather by indices linked to its data, as a `Fill`.
 
 mod across;
 mod blocks;

@@ -1,4 +1,4 @@
-//! A scatter by indices linked to its data and updates, an operator for the engine.
+//! A scatter by indices linked to its data and updates, as a `Fill`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,4 +1,5 @@
-//! Operators, a file for each: checks, and the function on arrays. Slice and SliceScatter, of which others are made, lie above.
+//! Operators, a file for each: checks, and the function on arrays. Others are made of Slice and SliceScatter, which are in
+//! the folder above.
 
 pub mod arranged;
 pub mod broadcast;
