@@ -273,7 +273,7 @@ fn or_fill(located: &Located, error: anyhow::Error) -> anyhow::Error {
 }
 
 fn item(value: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
-    let item = untyped::parse_item(special(value, dtype), dtype)?;
+    let item = untyped::parse_item(value, dtype)?;
     match item.len() == dtype.itemsize() {
         true => Ok(item),
         false => Err(Error::new(Subject::Fill, format!("{value:?} is longer than {}", dtype.name()))),
@@ -295,17 +295,6 @@ fn instead_of_nan(condition: &Condition<String>) -> &'static str {
         | Condition::AtMost(_)
         | Condition::Greater(_)
         | Condition::AtLeast(_) => "use --where nan",
-    }
-}
-
-/// Returns `nan` and `inf` of NumPy as JSON spells them. A dtype of strings keeps them as text.
-fn special<'v>(value: &'v str, dtype: &DType) -> &'v str {
-    match (dtype.kind(), value.trim()) {
-        (Kind::Str(_) | Kind::Bytes(_), _) => value,
-        (_, "nan") => "NaN",
-        (_, "inf") => "Infinity",
-        (_, "-inf") => "-Infinity",
-        _ => value,
     }
 }
 

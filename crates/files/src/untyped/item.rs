@@ -133,7 +133,38 @@ pub fn dtype_of_string(text: &str, like: &DType) -> Result<DType, Error> {
     Ok(widen(&any_width, Some(width)))
 }
 
-/// Parses an item of the command line: a JSON scalar, an unquoted string, date, `NaN` or `Infinity`, or `[re, im]`.
+/// A decimal number as JSON, C or Python has it: `.5`, `5.` and `+1`, too.
+fn is_finite_number(text: &str) -> bool {
+    // the standard library parses `inf` and `NaN`; a number has no `n`
+    !text.contains(['n', 'N']) && text.parse::<f64>().is_ok()
+}
+
+/// The name that JSON files have for a typed `nan`, `-Inf` or `infinity`.
+fn special(text: &str) -> Option<&'static str> {
+    let is_one_of = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+    match () {
+        () if is_one_of(&["nan"]) => Some("NaN"),
+        () if is_one_of(&["inf", "+inf", "infinity", "+infinity"]) => Some("Infinity"),
+        () if is_one_of(&["-inf", "-infinity"]) => Some("-Infinity"),
+        () => None,
+    }
+}
+
+/// Divides `1+2j`, `(1-2j)` or `2j`, as Python and text output write complex numbers, into its parts.
+fn parts_in_python(text: &str) -> Option<(&str, &str)> {
+    let text = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(text).strip_suffix(['j', 'J'])?;
+    let is_sign = |(at, _): &(usize, &str)| *at > 0 && !text[..*at].ends_with(['e', 'E']);
+    let at = text.rmatch_indices(['+', '-']).find(is_sign).map_or(0, |(at, _)| at);
+    let imaginary = match &text[at..] {
+        "" | "+" => "1",
+        "-" => "-1",
+        number => number,
+    };
+    Some((if at == 0 { "0" } else { &text[..at] }, imaginary))
+}
+
+/// Parses an item of the command line: a JSON scalar or a number as people type it (`.5`, `+1`, `-Inf`), an unquoted string or
+/// date, and for complex dtypes `[re, im]` or `1+2j`.
 ///
 /// ```
 /// use tensorop_files::{DType, internal::untyped};
@@ -153,18 +184,22 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
         let text = string(text).map_or(Cow::Borrowed(text), Cow::Owned);
         let dates = matches!(dtype.kind(), Kind::Datetime(_) | Kind::Timedelta(_));
         let quoted;
-        // serde_json recognises numbers and bools; other text is a string.
-        let leaf = match serde_json::from_str::<&RawValue>(&text).map(RawValue::get) {
-            Ok("true") => Leaf::Bool(true),
-            Ok("false") => Leaf::Bool(false),
-            Ok(raw) if !raw.starts_with(['"', '[', '{', 'n']) => Leaf::Number(raw),
-            _ if dates || parse::is_special(&text) => {
-                quoted = format!("\"{}\"", text.replace(['"', '\\'], "?"));
+        let leaf = match (&*text, special(&text)) {
+            ("true", _) => Leaf::Bool(true),
+            ("false", _) => Leaf::Bool(false),
+            (text, None) if is_finite_number(text) => Leaf::Number(text),
+            (text, name) if dates || name.is_some() => {
+                quoted = format!("\"{}\"", name.filter(|_| !dates).unwrap_or(text).replace(['"', '\\'], "?"));
                 Leaf::Str(&quoted)
             }
-            _ => {
+            (text, _) => {
+                let plain = text.replace('_', "");
+                let advice = match plain != text && is_finite_number(&plain) {
+                    true => format!("; write {plain}"),
+                    false => String::new(),
+                };
                 let expected = if matches!(dtype.kind(), Kind::Bool) { "true or false" } else { "a number" };
-                return Err(error(format!("found {}, expected {expected} ({})", short(&text), dtype.name())));
+                return Err(error(format!("found {}, expected {expected} ({}){advice}", short(text), dtype.name())));
             }
         };
         read_leaf(leaf, dtype, out).map_err(error)
@@ -188,14 +223,21 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
         Kind::Complex64 | Kind::Complex128 => {
             let part = part_of(dtype);
             let (re, im) = item.split_at_mut(part.itemsize());
-            let inner = text.trim_matches([' ', '\n', '\r', '\t']).strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+            let text = text.trim_matches([' ', '\n', '\r', '\t']);
+            let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
             match inner.map(|t| t.split_once(',')) {
-                None => fill(text, &part, re)?,
+                None => match parts_in_python(text) {
+                    Some((a, b)) => {
+                        fill(a, &part, re)?;
+                        fill(b, &part, im)?;
+                    }
+                    None => fill(text, &part, re)?,
+                },
                 Some(Some((a, b))) if !b.contains(',') => {
                     fill(a, &part, re)?;
                     fill(b, &part, im)?;
                 }
-                Some(_) => return Err(error(format!("found {}, expected a number or [re, im]", short(text)))),
+                Some(_) => return Err(error(format!("found {}, expected a number, [re, im] or 1+2j", short(text)))),
             }
         }
         _ => fill(text, dtype, &mut item)?,
