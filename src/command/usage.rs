@@ -9,7 +9,7 @@ use std::path::Path;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::grammar;
+use super::{NAMES, grammar};
 
 /// Typed values may be of any length.
 const LONGEST: usize = 400;
@@ -25,10 +25,16 @@ pub(super) fn short(mut error: clap::Error, args: &[OsString]) -> String {
             error.insert(kind, ContextValue::String(plain));
         }
     }
-    let elsewhere = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(typed)) => use_instead(typed),
-        _ => None,
-    };
+    let mut elsewhere = None;
+    if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) {
+        elsewhere = use_instead(typed);
+        let near = similar(typed);
+        // clap's list has the best last, and has no end
+        error.remove(ContextKind::SuggestedSubcommand);
+        if !near.is_empty() {
+            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));
+        }
+    }
     // clap suggests `--` before an unknown option, which nobody means here
     error.remove(ContextKind::Suggested);
     let text = error.render().to_string();
@@ -101,6 +107,17 @@ const INSTEAD: &[(&str, &str)] = &[
 fn use_instead(typed: &str) -> Option<&'static str> {
     let name = typed.to_lowercase().replace('_', "-");
     INSTEAD.iter().find(|(names, _)| names.split(' ').any(|known| known == name)).map(|(_, instead)| *instead)
+}
+
+/// Up to three sub-commands: those that a slip or two makes of the typed word, and then those that begin with it.
+fn similar(typed: &str) -> Vec<String> {
+    let name = typed.to_lowercase().replace('_', "-");
+    let slips = |known: &str| strsim::osa_distance(&name, known);
+    let is_begun = |known: &str| !name.is_empty() && known.starts_with(&name);
+    let most = name.chars().count().div_ceil(3);
+    let mut near: Vec<_> = NAMES.iter().filter(|known| slips(known) <= most || is_begun(known)).collect();
+    near.sort_by_key(|known| if slips(known) <= most { slips(known) } else { usize::MAX });
+    near.into_iter().take(3).map(|known| (*known).to_owned()).collect()
 }
 
 fn here(error: &clap::Error, usage: Option<&str>, args: &[OsString]) -> Option<String> {
@@ -348,9 +365,26 @@ mod tests {
         let rows: &[(&[&str], &str, Option<&str>)] = &[
             (
                 &["slic"],
-                "error: unrecognized subcommand 'slic'; tip: some similar subcommands exist: 'slice-scatter', 'split', 'slice'",
+                "error: unrecognized subcommand 'slic'; tip: some similar subcommands exist: 'slice', 'split', 'slice-scatter'",
                 Some("Usage: tensorop <COMMAND>"),
             ),
+            (
+                &["Slcie"],
+                "error: unrecognized subcommand 'Slcie'; tip: a similar subcommand exists: 'slice'",
+                Some("Usage: tensorop <COMMAND>"),
+            ),
+            (
+                &["conv"],
+                "error: unrecognized subcommand 'conv'; tip: a similar subcommand exists: 'convert'",
+                Some("Usage: tensorop <COMMAND>"),
+            ),
+            (
+                &["scatt"],
+                "error: unrecognized subcommand 'scatt'; tip: some similar subcommands exist: 'scatter-update', \
+                 'scatter-nd', 'scatter-elements'",
+                Some("Usage: tensorop <COMMAND>"),
+            ),
+            (&["xyzzy"], "error: unrecognized subcommand 'xyzzy'", Some("Usage: tensorop <COMMAND>")),
             (
                 &["astype", "a"],
                 "error: unrecognized subcommand 'astype'; use tensorop convert FILE --cast DTYPE -o OUT",

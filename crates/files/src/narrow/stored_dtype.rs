@@ -152,17 +152,13 @@ pub fn hold_to_rule(source: &mut Source) -> Result<()> {
 }
 
 /// The names of a dtype elsewhere: in other programming languages, then in safetensors and ONNX (capitals). A NumPy
-/// name that means something else to most people is in [`SLIPS`].
+/// name that means something else to most people is in [`SLIPS`]. The likelier of similar names is the first.
 const NEIGHBOURS: &[(&str, &str)] = &[
     ("bool", "BOOL"),
-    ("int2", "INT2"),
-    ("int4", "INT4"),
     ("int8", "I8 INT8"),
     ("int16", "i16 I16 INT16"),
     ("int32", "i32 I32 INT32"),
     ("int64", "i64 I64 INT64"),
-    ("uint2", "UINT2"),
-    ("uint4", "UINT4"),
     ("uint8", "UINT8"),
     ("uint16", "u16 UINT16"),
     ("uint32", "u32 UINT32"),
@@ -174,12 +170,16 @@ const NEIGHBOURS: &[(&str, &str)] = &[
     ("complex64", "C64 COMPLEX64"),
     ("complex128", "COMPLEX128"),
     ("str", "STRING"),
+    ("int4", "INT4"),
+    ("uint4", "UINT4"),
+    ("int2", "INT2"),
+    ("uint2", "UINT2"),
     ("float4_e2m1fn", "F4 FLOAT4E2M1"),
     ("float6_e2m3fn", "F6_E2M3 FLOAT6E2M3"),
     ("float6_e3m2fn", "F6_E3M2 FLOAT6E3M2"),
     ("float8_e4m3fn", "F8_E4M3 FLOAT8E4M3FN"),
-    ("float8_e4m3fnuz", "F8_E4M3FNUZ FLOAT8E4M3FNUZ"),
     ("float8_e5m2", "F8_E5M2 FLOAT8E5M2"),
+    ("float8_e4m3fnuz", "F8_E4M3FNUZ FLOAT8E4M3FNUZ"),
     ("float8_e5m2fnuz", "F8_E5M2FNUZ FLOAT8E5M2FNUZ"),
     ("float8_e8m0fnu", "F8_E8M0 FLOAT8E8M0"),
 ];
@@ -199,7 +199,6 @@ fn neighbours() -> impl Iterator<Item = (&'static str, &'static str)> {
     NEIGHBOURS.iter().flat_map(|(name, others)| others.split(' ').map(move |other| (other, *name)))
 }
 
-const BEGIN: usize = 12;
 const ALIKE: usize = 3;
 
 /// Whether a name means two dtypes and is refused.
@@ -236,8 +235,14 @@ pub fn dtype(text: &str) -> Result<DType, Error> {
 fn suggestions(text: &str) -> Vec<&'static str> {
     const LEAST: f64 = 0.8;
     let lower = text.to_lowercase();
-    let known = || DType::names().chain(neighbours().map(|(neighbour, _)| neighbour));
-    let begin: Vec<_> = known().filter(|name| !lower.is_empty() && name.starts_with(&lower)).take(BEGIN).collect();
+    let (likely, others) = (NEIGHBOURS.iter().map(|(name, _)| *name), neighbours().map(|(neighbour, _)| neighbour));
+    let mut begin: Vec<&str> = Vec::new();
+    for name in likely.chain(DType::names()).chain(others).filter(|name| !lower.is_empty() && name.starts_with(&lower))
+    {
+        if begin.len() < ALIKE && !begin.contains(&name) {
+            begin.push(name);
+        }
+    }
     if !begin.is_empty() {
         return begin;
     }
@@ -279,8 +284,7 @@ mod tests {
 
     #[test]
     fn what_was_meant() {
-        let eight = "float8_e5m2, float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fn, float8_e4m3fnuz, \
-                     float8_e5m2fnuz or float8_e8m0fnu";
+        let eight = "float8_e4m3fn, float8_e5m2 or float8_e4m3fnuz";
         let rows = [
             ("float8", format!("unknown dtype 'float8'; did you mean {eight}?")),
             ("bfloat", "unknown dtype 'bfloat'; did you mean bfloat16?".to_owned()),
