@@ -391,7 +391,12 @@ fn a_hint_gives_the_axes_under_which_values_agree() {
     folder.put("turned.npy", tensor(&[2, 1, 3, 1], &[1.0_f32, 3., 5., 2., 4., 6.]).npy());
     folder.put("square.npy", tensor(&[3, 2, 2], &(0..12).collect::<Vec<i64>>()).npy());
     folder.run(words("transpose square.npy --axes 2,0,1 -o turned2.npy")).printed().unwrap();
-    let pair = |file: &str| npz(&[("w", folder.get(file)), ("v", folder.get("ones.npy"))]);
+    folder.put("sides.npy", tensor(&[4, 4], &(0..16).collect::<Vec<i64>>()).npy());
+    folder.put("zeros.npy", tensor(&[4, 4], &[0_i64; 16]).npy());
+    folder.run(words("transpose sides.npy -o turned_sides.npy")).printed().unwrap();
+    folder.put("sides.npz", npz(&[("s", folder.get("turned_sides.npy"))]));
+    let pair =
+        |file: &str| npz(&[("w", folder.get(file)), ("v", folder.get("ones.npy")), ("s", folder.get("sides.npy"))]);
     folder.put("e.npz", pair("a.npy")).put("same.npz", pair("same.npy"));
     folder.put("none.npy", tensor::<f32>(&[0, 2], &[]).npy()).put("none2.npy", tensor::<f32>(&[2, 0], &[]).npy());
     let hint = "\n  hint: the values agree under --axes 0,3,1,2\n";
@@ -415,6 +420,18 @@ fn a_hint_gives_the_axes_under_which_values_agree() {
         // of several orders that give the shape the one with the values
         ("diff square.npy turned2.npy", 1, &["agree under --axes 1,2,0\n"]),
         ("diff a.npy same.npy --axes 3,2,1,0", 1, &["shape [5, 4, 3, 2], expected", hint]),
+        // lengths that are equal hide the order of axes
+        (
+            "diff sides.npy turned_sides.npy",
+            1,
+            &["different: 12 of 16 items", "  hint: the values agree under --axes 1,0\n"],
+        ),
+        ("diff sides.npy turned_sides.npy -q", 1, &[", the values agree under --axes 1,0\n"]),
+        ("diff sides.npy turned_sides.npy --json", 1, &["\"reason\": \"values\"", "\"agreeing_axes\": [1, 0]"]),
+        ("diff sides.npy turned_sides.npy --min-cosine 0.99", 1, &["agree under --axes 1,0"]),
+        ("diff sides.npy turned_sides.npy --axes 1,0", 0, &["!agree under"]),
+        ("diff sides.npy zeros.npy", 1, &["!agree"]),
+        ("diff e.npz sides.npz --only s", 1, &["agree under --axes 1,0"]),
         ("diff none.npy none2.npy", 1, &["!agree"]),
         ("diff a.npy changed.npy", 1, &["!agree"]),
         ("diff ones.npy same.npy", 1, &["!agree"]),

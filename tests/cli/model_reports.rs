@@ -486,3 +486,20 @@ fn what_is_accepted_is_told_shortly() {
         assert_eq!(text.lines().count(), count, "{args}: {text}");
     }
 }
+
+/// A report of dtypes says once how their values are compared.
+#[test]
+fn other_dtypes() {
+    let folder = Folder::new();
+    let [one, two] = [tensor::<f32>(&[2], &[1., 2.]).npy(), tensor::<f64>(&[2], &[1., 2.]).npy()];
+    folder.put("e.npz", npz(&[("a", one.clone()), ("b", one.clone()), ("c", one.clone())]));
+    folder.put("a.npz", npz(&[("a", two.clone()), ("b", two), ("c", one)]));
+    let report = |args: &str| String::from_utf8_lossy(&folder.run(words(args)).stdout).into_owned();
+    let printed = report("diff e.npz a.npz");
+    assert_eq!(printed.matches("--ignore-dtype").count(), 1, "{printed}");
+    assert!(printed.ends_with("\n  --ignore-dtype compares the values\n"), "{printed}");
+    assert!(!report("diff e.npz a.npz --ignore-dtype").contains("--ignore-dtype"));
+    assert!(!report("diff e.npz e.npz").contains("--ignore-dtype"));
+    let json: serde_json::Value = serde_json::from_str(&report("diff e.npz a.npz --json")).expect("JSON");
+    assert_eq!((&json["tensors"][0]["name"], &json["tensors"][0]["member"]), (&"a".into(), &"a".into()));
+}

@@ -189,6 +189,7 @@ different: 1 same, 0 within, 3 different, 1 missing, 1 extra
   different  1 of 3 (33.3 %)  0.0000999  0.0000333   91.47  1-1.3e-10  b.w: axis 0 at 2
   missing                                                              d.w: float32 [3], renamed to e.w
   extra                                                                e.w: float32 [3], renamed from d.w
+  --ignore-dtype compares the values
 ";
     let run = folder.run(["diff", "e.npz", "a.npz"]);
     let text = String::from_utf8_lossy(&run.stdout).into_owned();

@@ -162,7 +162,7 @@ NaN nor infinite on either side); min_atol, min_rtol and min_ulp (the smallest t
 (or, with --worst, worst: rows of index, flat, expected, actual, abs, rel, ulp); metrics (mean_abs, rmse, cosine, snr_db, psnr_db, \
 pearson); quantiles (of |ACTUAL - EXPECTED| at 0.5, 0.9, 0.99, 0.999); axes (for each axis the number of places with a mismatch, and \
 their ranges); metadata (the names of metadata that differ); content (the names of content of the containers that is not a tensor and \
-differs); and agreeing_axes, if the shapes differ and the values pass under these --axes.
+differs); and agreeing_axes, if shapes or values differ and the values pass under these --axes.
 
 For several tensors the keys are: equal; counts (same, within, different, missing, extra, unreadable); tensors, each with name, \
 verdict and the keys above, error if it is unreadable, and renamed if it is missing or extra and each side has exactly one tensor \

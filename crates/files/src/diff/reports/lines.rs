@@ -77,6 +77,7 @@ impl ReportLine {
 
     fn for_both(name: &str, found: &Difference, style: Style) -> Self {
         let verdict = if found.equal() { TensorVerdict::Within } else { TensorVerdict::Different };
+        let hint = found.axes_text(style).map_or_else(String::new, |text| format!("; hint: {text}"));
         let reason = match (found.reason, &found.found) {
             (Some(reason @ (Reason::Dtype | Reason::Shape)), _) => reason,
             (Some(Reason::Values | Reason::Metadata) | None, None) => {
@@ -128,7 +129,7 @@ impl ReportLine {
                         error(relative),
                         metric("snr_db", snr),
                         metric("cosine", cosine),
-                        format!("{name}{more}"),
+                        format!("{name}{more}{hint}"),
                     ],
                     worst: found.worst().iter().map(|one| found.mismatch_cells(one)).collect(),
                     ..Self::new(verdict, String::new())
@@ -140,7 +141,6 @@ impl ReportLine {
             Reason::Dtype => format!("dtype {}, expected {}", printable(&actual.dtype), printable(&expected.dtype)),
             _ => format!("shape {:?}, expected {:?}", actual.shape, expected.shape),
         };
-        let hint = found.axes_text(style).map_or_else(String::new, |text| format!("; hint: {text}"));
         let most = f64::INFINITY;
         Self { abs: most, relative: most, share: most, ..Self::new(verdict, format!("{name}: {text}{hint}")) }
     }

@@ -10,6 +10,7 @@ use tempfile::{SpooledTempFile, spooled_tempfile};
 pub use super::lines::SortKey;
 use super::lines::{self, ReportLine};
 use super::report::{json_members, json_names};
+use crate::diff::findings::difference::Reason;
 pub use crate::diff::findings::difference::{FirstDifferent, LoneTensor, NamedResult, TensorVerdict};
 use crate::diff::findings::metadata::DifferingNames;
 use crate::report::json::{self, Escapes};
@@ -50,6 +51,8 @@ pub struct Models {
     left_alone: Vec<String>,
     beside: DifferingNames,
     metadata_counts: bool,
+    /// Whether a tensor was not compared because of its dtype alone.
+    has_other_dtype: bool,
     tensor_metadata: BTreeMap<Vec<String>, (usize, String)>,
     rename: Option<String>,
     junit: Option<JunitReport>,
@@ -75,6 +78,7 @@ impl Models {
             left_alone: Vec::new(),
             beside: DifferingNames::default(),
             metadata_counts: false,
+            has_other_dtype: false,
             tensor_metadata: BTreeMap::new(),
             rename: None,
             junit: None,
@@ -184,6 +188,9 @@ impl Models {
         {
             self.tensor_metadata.entry(found.metadata().to_owned()).or_insert_with(|| (0, name.to_owned())).0 += 1;
         }
+        if let NamedResult::Both(found) = found {
+            self.has_other_dtype |= found.reason == Some(Reason::Dtype) && !found.options.ignore_dtype;
+        }
         if let Some(junit) = &mut self.junit {
             add_to_junit(junit, name, found)?;
         }
@@ -263,6 +270,9 @@ impl Models {
                 let colour = if self.equal() { Colour::Green } else { Colour::Red };
                 writeln!(out, "{}{rest}", style.paint(colour, word))?;
                 lines::write(&mut self.lines, sort, limit, out, style)?;
+                if self.has_other_dtype {
+                    writeln!(out, "  {} compares the values", style.flag("ignore_dtype"))?;
+                }
                 self.write_metadata(out)
             }
         }
@@ -344,6 +354,7 @@ fn object(name: &str, found: &NamedResult) -> String {
             members.extend(json_members(None, None, None).into_iter().map(equal));
         }
     }
+    members.push(("member", text(name)));
     json::object(members)
 }
 
