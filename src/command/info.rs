@@ -36,7 +36,7 @@ use crate::storage::source::Source;
 /// List the tensors of files: member, dtype, shape, size; with --json also format, order and offset of the data
 ///
 /// Only headers are read, so this is instant for a file of any size. A .npz or .safetensors file without the name of a
-/// member lists all members; a * in the name matches any characters. A folder is a container of the tensors in its files. A
+/// member lists all members, then their sums, also by dtype and by shard; a * in the name matches any characters. A folder is a container of the tensors in its files. A
 /// member that cannot be read is listed with the reason, and each file with such members gets a line on standard error.
 /// --stats, --by-axis, --histogram and --hash read the items, too. Lines mention Fortran order and big-endian items, another
 /// tensor with the same bytes (= NAME) or some of them, and for Zarr the chunks, the shards, the codec, the fill value, the dimension names and the version.
@@ -82,6 +82,7 @@ pub(super) struct Info {
     pub hash: bool,
     /// Print names grouped at dots and slashes, with the tensors, items and bytes of each group
     ///
+    /// A group of several dtypes ends with the sums of each, the most bytes first.
     /// Numbered layers of the same structure share one row, such as layers.{0..31}. With --stats, a second table has the
     /// statistics of all numbers in each group. With --json, the array has an object for each file; see below.
     #[arg(long, conflicts_with_all = ["by_axis", "histogram", "hash", "members", "explain"])]
@@ -115,7 +116,7 @@ Examples:
   tensorop info model.safetensors --only 'layers.0.*' --exclude '*.bias'
   tensorop info *.npy --json | jq '.[].shape'
 
-With --json each object has file, member, format (npy, npz, safetensors, index, pytorch, onnx, onnx-model, openvino, zarr, gguf, json, csv, tsv, raw), dtype \
+With --json each object has file, name (member is the same), format (npy, npz, safetensors, index, pytorch, onnx, onnx-model, openvino, zarr, gguf, json, csv, tsv, raw), dtype \
 (as --dtype takes it; fields as NumPy's descr), shape, order (C or F), byte_order (little, big, or null), items, bytes (as \
 stored, before compression) and offset (of the items in the file, or null). --stats adds stats: min and max with their index, \
 mean, std, nan, inf, zero, first_nan (its index, or null) and quantiles (at 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 and \
@@ -123,10 +124,10 @@ mean, std, nan, inf, zero, first_nan (its index, or null) and quantiles (at 0.00
 them. Zarr adds chunks, shards, codecs, fill_value, \
 dimension_names, attributes and zarr_format, and a file with metadata adds metadata. unlisted has the names of tensors in the \
 shards of an index that it does not name. A tensor that cannot be read comes after the others, with what is known of it, otherwise \
-null, and error (the reason). A file without tensors has one object, whose member is null.
+null, and error (the reason). A file without tensors has one object, whose name is null. Without --json a metadata text is cut after 200 characters.
 
 With --tree --json each object is a file, and has file, tensors (how many), dtype and shape (of a single tensor; else null), \
-items, bytes, with --stats stats, and children: an object for each group or tensor below it, with the same keys, and name in place \
+items, bytes, dtypes (the tensors, items and bytes of each dtype, if there are several), with --stats stats, and children: an object for each group or tensor below it, with the same keys, and name in place \
 of file. The stats of a group have min and max (value, tensor, index), mean, std, nan, inf and zero over all of its tensors.
 
 Exit status: 0, or 2 if anything that is listed cannot be read; the rest is listed. What a model holds beside tensors of known types \
@@ -282,7 +283,7 @@ impl Info {
         if holds_none && !self.json && !self.members {
             found.lines.push_str(&format!("{}: holds no tensors\n", printable(&file)));
             for (key, value) in metadata.iter().flat_map(|metadata| metadata.shown.iter()) {
-                found.lines.push_str(&format!("metadata {} = {}\n", printable(key), printable(value)));
+                found.lines.push_str(&info::metadata_line(key, value));
             }
         }
         if self.members {
@@ -462,6 +463,8 @@ impl Info {
             content: Arc::default(),
             unlisted: Arc::default(),
             file_number: member.input.members().file_number(member.n),
+            // files of a folder of dumps are not shards
+            shard: lies_in.path.filter(|_| lies_in.format.is_none()),
             shared: None,
             error: None,
         })

@@ -736,6 +736,10 @@ x.safetensors
   z      int8       [1]       1 B
   x                                not read: dtype 'F12' is not known
   total  2 tensors  3 items   3 B  1 not read
+
+dtype  tensors  items  size
+uint8        1      2   2 B
+int8         1      1   1 B
 ";
     let run = folder.run(words("info x.safetensors"));
     let line = "error: FILE x.safetensors:x: dtype 'F12' is not known\n";

@@ -219,3 +219,20 @@ fn files_without_tensors_say_what_they_have() {
     assert!(objects.len() == 1 && objects[0]["member"].is_null() && objects[0]["format"] == "gguf", "{json}");
     assert!(objects[0]["metadata"]["model"] == "gpt2" && objects[0].get("error").is_none(), "{json}");
 }
+
+#[test]
+fn long_texts_are_cut() {
+    let folder = Folder::new();
+    folder.put("a.npy", crate::common::tensor::<u8>(&[1], &[1]).npy());
+    for (length, shown) in [(200, "é".repeat(200)), (201, format!("{}… (201 characters)", "é".repeat(200)))] {
+        let text = "é".repeat(length);
+        let save = ["convert", "a.npy", "-o", "m.safetensors", "--metadata", &format!("licence={text}")];
+        folder.run(save).printed().expect("a file");
+        let printed = folder.run(["info", "m.safetensors"]).printed().expect("a table");
+        assert!(printed.ends_with(&format!("\nmetadata licence = {shown}\n")), "{printed}");
+        let json = folder.run(["info", "m.safetensors", "--json"]).printed().expect("JSON");
+        let objects: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(objects[0]["metadata"]["licence"], text);
+        assert_eq!((&objects[0]["name"], &objects[0]["member"]), (&"arr_0".into(), &"arr_0".into()));
+    }
+}

@@ -245,7 +245,7 @@ fn numbered_files_are_one_model() {
     folder.put("both.npz", npz(&[("a", tensor::<i32>(&[1], &[1]).npy()), ("b", tensor::<i32>(&[1], &[2]).npy())]));
     let rows: &[(&str, i32, &[&str])] = &[
         ("info m --members", 0, &["a\nb\n"]),
-        ("info m --json", 0, &["\"file\": \"m\", \"member\": \"a\", \"format\": \"safetensors\""]),
+        ("info m --json", 0, &["\"file\": \"m\", \"name\": \"a\", \"member\": \"a\", \"format\": \"safetensors\""]),
         ("diff m both.npz", 0, &["equal: 2 same"]),
         ("convert m -o out.npz", 0, &[""]),
         ("show m:b", 0, &["m:b: int32 [1]\n[2]\n"]),

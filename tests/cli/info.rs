@@ -96,6 +96,14 @@ d.npz
   a/b             float32        [2, 3]    24 B
   big             float32        [2, 3]    24 B  big-endian
   total           2 tensors      12 items  48 B
+
+dtype            tensors  items  size
+m.safetensors
+  float32              1      6  24 B
+  bfloat16             1      2   4 B
+  float4_e2m1fn        1      4   2 B
+  float8_e4m3fn        1      1   1 B
+  int64                1      0   0 B
 ",
             ),
             ("d.npz --members", "a/b\nf\nbig\n"),
@@ -187,17 +195,17 @@ fn json_to_the_letter() {
         &[
             (
                 "d.npy --json",
-                "[{\"file\": \"d.npy\", \"member\": null, \"format\": \"npy\", \"dtype\": \"float32\", \"shape\": [2, 3], \
+                "[{\"file\": \"d.npy\", \"name\": null, \"member\": null, \"format\": \"npy\", \"dtype\": \"float32\", \"shape\": [2, 3], \
                  \"order\": \"C\", \"byte_order\": \"little\", \"items\": 6, \"bytes\": 24, \"offset\": 128}]\n",
             ),
             (
                 "f.npy d.npz:big --json --stats",
-                "[{\"file\": \"f.npy\", \"member\": null, \"format\": \"npy\", \"dtype\": \"float32\", \"shape\": [2, 3], \
+                "[{\"file\": \"f.npy\", \"name\": null, \"member\": null, \"format\": \"npy\", \"dtype\": \"float32\", \"shape\": [2, 3], \
                  \"order\": \"F\", \"byte_order\": \"little\", \"items\": 6, \"bytes\": 24, \"offset\": 71, \
                  \"stats\": {\"min\": {\"value\": -2.0, \"index\": [0, 2]}, \"max\": {\"value\": 4.0, \"index\": [1, 2]}, \
                  \"mean\": 0.875, \"std\": 2.190176933491904, \"nan\": 1, \"inf\": 1, \"zero\": 1, \
                  \"first_nan\": [1, 0], \"quantiles\": {\"0.001\": -2.0, \"0.01\": -2.0, \"0.05\": -2.0, \"0.25\": -2.0, \"0.5\": 0.0, \"0.75\": 1.5, \"0.95\": 4.0, \"0.99\": 4.0, \"0.999\": 4.0}}},\n \
-                 {\"file\": \"d.npz\", \"member\": \"big\", \"format\": \"npz\", \"dtype\": \"float32\", \"shape\": [2, 3], \
+                 {\"file\": \"d.npz\", \"name\": \"big\", \"member\": \"big\", \"format\": \"npz\", \"dtype\": \"float32\", \"shape\": [2, 3], \
                  \"order\": \"C\", \"byte_order\": \"big\", \"items\": 6, \"bytes\": 24, \"offset\": 484, \
                  \"stats\": {\"min\": {\"value\": -2.0, \"index\": [0, 2]}, \"max\": {\"value\": 4.0, \"index\": [1, 2]}, \
                  \"mean\": 0.875, \"std\": 2.190176933491904, \"nan\": 1, \"inf\": 1, \"zero\": 1, \
@@ -205,7 +213,7 @@ fn json_to_the_letter() {
             ),
             (
                 "p.pb --json --stats",
-                "[{\"file\": \"p.pb\", \"member\": null, \"format\": \"onnx\", \"dtype\": \"int4\", \"shape\": [3], \
+                "[{\"file\": \"p.pb\", \"name\": null, \"member\": null, \"format\": \"onnx\", \"dtype\": \"int4\", \"shape\": [3], \
                  \"order\": \"C\", \"byte_order\": null, \"items\": 3, \"bytes\": 2, \"offset\": 6, \"stats\": \
                  {\"min\": {\"value\": -2, \"index\": [1]}, \"max\": {\"value\": 7, \"index\": [2]}, \"mean\": 2.0, \
                  \"std\": 3.7416573867739413, \"nan\": 0, \"inf\": 0, \"zero\": 0, \
@@ -213,12 +221,12 @@ fn json_to_the_letter() {
             ),
             (
                 "typed.pb --json",
-                "[{\"file\": \"typed.pb\", \"member\": null, \"format\": \"onnx\", \"dtype\": \"float32\", \"shape\": [2], \
+                "[{\"file\": \"typed.pb\", \"name\": null, \"member\": null, \"format\": \"onnx\", \"dtype\": \"float32\", \"shape\": [2], \
                  \"order\": \"C\", \"byte_order\": \"little\", \"items\": 2, \"bytes\": 8, \"offset\": 6}]\n",
             ),
             (
                 "m.safetensors:none --json --stats",
-                "[{\"file\": \"m.safetensors\", \"member\": \"none\", \"format\": \"safetensors\", \"dtype\": \"int64\", \
+                "[{\"file\": \"m.safetensors\", \"name\": \"none\", \"member\": \"none\", \"format\": \"safetensors\", \"dtype\": \"int64\", \
                  \"shape\": [0, 3], \"order\": \"C\", \"byte_order\": \"little\", \"items\": 0, \"bytes\": 0, \
                  \"offset\": 328, \"stats\": {\"min\": null, \"max\": null, \"mean\": null, \"std\": null, \"nan\": 0, \
                  \"inf\": 0, \"zero\": 0, \
@@ -226,7 +234,7 @@ fn json_to_the_letter() {
             ),
             (
                 "k.json --json",
-                "[{\"file\": \"k.json\", \"member\": null, \"format\": \"json\", \"dtype\": \"<U2\", \"shape\": [1], \
+                "[{\"file\": \"k.json\", \"name\": null, \"member\": null, \"format\": \"json\", \"dtype\": \"<U2\", \"shape\": [1], \
                  \"order\": \"C\", \"byte_order\": \"little\", \"items\": 1, \"bytes\": 8, \"offset\": null}]\n",
             ),
         ],
@@ -640,12 +648,12 @@ fn trees() {
     let expected = "\
 name                          tensors  dtype    shape   items   size
 d.npy                               1  uint8    [2]         2    2 B
-m.npz                              42                      83  110 B
+m.npz                              42                      83  110 B  uint8 37 tensors 74 items 74 B, float32 5 tensors 9 items 36 B
   {7..8}                            2  float32  [1]         2    8 B
   head                              2                       5   20 B
     head                            1  float32  [4]         4   16 B
     bias                            1  float32  [1]         1    4 B
-  model                            38                      76   82 B
+  model                            38                      76   82 B  uint8 37 tensors 74 items 74 B, float32 1 tensor 2 items 8 B
     layers                         37                      74   74 B
       layers.{0..9}                30                      60   60 B
         attn.q                     10  uint8    [2]        20   20 B
@@ -682,10 +690,12 @@ fn folders() {
     let table = listed("info run");
     let lines: Vec<_> = table.lines().map(|line| words(line).join(" ")).collect();
     assert!(lines[8].starts_with("bad not read: "), "{table}");
-    let names: Vec<_> = lines[2..].iter().map(|line| line.split(' ').next().unwrap_or_default()).collect();
+    let names: Vec<_> = lines[2..10].iter().map(|line| line.split(' ').next().unwrap_or_default()).collect();
     assert_eq!(lines[1], "run");
     assert_eq!(names, ["i", "sub/d", "sub/j", "sub/z:a/b", "sub/z:big", "sub/z:f", "bad", "total"], "{table}");
     assert_eq!(lines[9], "total 6 tensors 29 items 103 B 1 not read", "{table}");
+    // the files of a folder are no shards of a model
+    assert_eq!(lines[10..], ["", "dtype tensors items size", "float32 4 24 96 B", "int16 1 2 4 B", "uint8 1 3 3 B"]);
     // the file is the folder as it was typed
     let told = folder.run(["info", "./run:sub/*", "--json"]).printed().expect("JSON");
     let told: Vec<Value> = serde_json::from_str(&told).expect("an array");
@@ -749,7 +759,7 @@ fn no_tensors() {
     let table = "name   dtype  shape  size\na.npy  uint8  [2]     2 B\n";
     let none = |file: &str, format: &str| {
         let start = format!(
-            "{{\"file\": \"{file}\", \"member\": null, \"format\": \"{format}\", \"dtype\": null, \"shape\": null"
+            "{{\"file\": \"{file}\", \"name\": null, \"member\": null, \"format\": \"{format}\", \"dtype\": null, \"shape\": null"
         );
         format!("{start}, \"order\": null, \"byte_order\": null, \"items\": null, \"bytes\": null, \"offset\": null}}")
     };

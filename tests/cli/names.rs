@@ -37,7 +37,10 @@ fn folder() -> Folder {
 /// Returns the numbers of all layers that a text names, in their order.
 fn layers(text: &str) -> Vec<u8> {
     let number = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();
-    text.split("layers.").skip(1).filter_map(number).collect()
+    let mut numbers: Vec<_> = text.split("layers.").skip(1).filter_map(number).collect();
+    // JSON has each name under two keys
+    numbers.dedup();
+    numbers
 }
 
 /// Whatever lists tensors by their names has `layers.2` before `layers.10`.

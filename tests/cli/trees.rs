@@ -40,6 +40,35 @@ fn statistics_of_groups() {
     assert_eq!(lines, expected, "{stats}");
 }
 
+/// What a file, a group and a shard hold, by dtype: the most bytes first.
+#[test]
+fn sums_by_dtype_and_by_shard() {
+    let folder = folder();
+    let lines = |args: &str| -> Vec<String> {
+        let printed = folder.run(words(args)).printed().expect("a table");
+        printed.lines().map(|line| words(line).join(" ")).collect()
+    };
+    let sums = ["dtype tensors items size", "float32 2 4 16 B", "int64 1 2 16 B", "|V3 1 1 3 B", "uint8 2 2 2 B"];
+    assert_eq!(lines("info m.npz")[10..], sums);
+    let of_files = lines("info m.npz d.npy m.npz");
+    assert_eq!(of_files[of_files.len() - 11..], [&sums[..1], &["m.npz"], &sums[1..], &["m.npz"], &sums[1..]].concat());
+    let tree = lines("info m.npz --tree");
+    let of_root = "m.npz 6 9 37 B float32 2 tensors 4 items 16 B, int64 1 tensor 2 items 16 B, |V3 1 tensor 1 item 3 B, uint8 2 \
+                   tensors 2 items 2 B";
+    assert_eq!(
+        (tree[1].as_str(), tree[3].as_str()),
+        (of_root, "l.{0..1} 4 6 18 B float32 2 tensors 4 items 16 B, uint8 2 tensors 2 items 2 B")
+    );
+    let shards = "convert m.npz --exclude v -o m.safetensors.index.json --max-shard-size 0.02KB";
+    folder.run(words(shards)).printed().expect("shards");
+    let listed = lines("info m.safetensors.index.json");
+    let of_shards = listed.iter().filter(|line| line.starts_with("m-0")).cloned().collect::<Vec<_>>();
+    let expected = ["m-00001-of-00002.safetensors 2 3 17 B", "m-00002-of-00002.safetensors 3 5 17 B"];
+    assert_eq!(of_shards, expected, "{listed:#?}");
+    // one dtype, or a file for each tensor, says nothing new
+    assert!(!lines("info d.npy d.npy").iter().any(|line| line.starts_with("dtype")));
+}
+
 #[test]
 fn trees_as_json() {
     let folder = folder();
@@ -53,6 +82,9 @@ fn trees_as_json() {
         json!({"file": "d.npy", "tensors": 1, "dtype": "float32", "shape": [2], "items": 2, "bytes": 8, "children": []})
     );
     let group = &plain[0]["children"][1];
+    let dtypes =
+        json!({"float32": {"tensors": 2, "items": 4, "bytes": 16}, "uint8": {"tensors": 2, "items": 2, "bytes": 2}});
+    assert_eq!(group["dtypes"], dtypes);
     let w =
         json!({"name": "w", "tensors": 2, "dtype": "float32", "shape": [2], "items": 4, "bytes": 16, "children": []});
     assert_eq!(

@@ -29,6 +29,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use self::bytes::{explain_stats, hash, hash_bytes};
@@ -70,6 +71,8 @@ pub struct Info {
     pub unlisted: Arc<[String]>,
     /// A number for the file of the container that holds the tensor.
     pub file_number: usize,
+    /// The file of a model in several that holds the tensor.
+    pub shard: Option<PathBuf>,
     pub shared: Option<Shared>,
     /// Why its items cannot be read.
     pub error: Option<String>,
@@ -102,6 +105,7 @@ impl UnreadTensor {
         let (known, number) = (&self.known, |number: u64| number.to_string());
         let mut members = vec![
             ("file", quoted(&self.file)),
+            ("name", or_null(self.member.as_deref(), quoted)),
             ("member", or_null(self.member.as_deref(), quoted)),
             ("format", quoted(self.format.name())),
             ("dtype", or_null(known.dtype.as_deref(), quoted)),
@@ -193,6 +197,36 @@ impl Totals {
             bytes: bytes.saturating_add(info.stored.bytes),
         })
     }
+
+    /// The sums of each dtype, the most bytes first; none if there is one dtype.
+    fn by_dtype<'a>(infos: impl IntoIterator<Item = &'a Info>) -> Vec<(String, Self)> {
+        let mut of_dtypes: HashMap<String, Vec<&Info>> = HashMap::new();
+        infos.into_iter().for_each(|info| of_dtypes.entry(info.dtype()).or_default().push(info));
+        let sums = of_dtypes.into_iter().map(|(dtype, infos)| (dtype, Self::of(infos.into_iter())));
+        let mut sums: Vec<_> = sums.collect();
+        sums.sort_by(|a, b| b.1.bytes.cmp(&a.1.bytes).then_with(|| by_numbers(&a.0, &b.0)));
+        if sums.len() > 1 { sums } else { Vec::new() }
+    }
+
+    /// The sums of each file of a model in several; none if there is one file, or one for each tensor.
+    fn by_shard(infos: &[Info]) -> Vec<(String, Self)> {
+        let mut of_files: HashMap<&Path, Vec<&Info>> = HashMap::new();
+        for info in infos {
+            of_files.entry(info.shard.as_deref().unwrap_or(Path::new(&info.file))).or_default().push(info);
+        }
+        if of_files.len() == 1 || of_files.len() == infos.len() {
+            return Vec::new();
+        }
+        let name = |path: &Path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let sums = of_files.into_iter().map(|(path, infos)| (name(path), Self::of(infos.into_iter())));
+        let mut sums: Vec<_> = sums.collect();
+        sums.sort_by(|a, b| by_numbers(&a.0, &b.0));
+        sums
+    }
+
+    fn cells(&self) -> [String; 3] {
+        [counted(self.tensors as u128, "tensor"), counted(self.items, "item"), size(self.bytes)]
+    }
 }
 
 impl Info {
@@ -252,6 +286,7 @@ fn object(info: &Info) -> String {
     let Description { meta, bytes, offset, chunks, .. } = &info.stored;
     let mut members = vec![
         ("file", quoted(&info.file)),
+        ("name", or_null(info.member.as_deref(), quoted)),
         ("member", or_null(info.member.as_deref(), quoted)),
         ("format", quoted(info.format.name())),
         ("dtype", quoted(&info.dtype())),
@@ -313,10 +348,9 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTens
         Column::left(""),
     ];
     let total = |FileInfos { infos, unread }: &FileInfos<'_>| {
-        let Totals { tensors, items, bytes } = Totals::of(infos.iter());
+        let [tensors, items, bytes] = Totals::of(infos.iter()).cells();
         let note = if unread.is_empty() { String::new() } else { format!("{} not read", unread.len()) };
-        let (tensors, items) = (counted(tensors as u128, "tensor"), counted(items, "item"));
-        vec!["  total".into(), tensors.into(), items.into(), size(bytes).into(), note.into()]
+        vec!["  total".into(), tensors.into(), items.into(), bytes.into(), note.into()]
     };
     let none = |name: String, unread: &UnreadTensor| {
         let note = unread.note();
@@ -327,6 +361,8 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTens
         .write(out, style)?;
     write_metadata(out, infos)?;
     write_content(out, infos)?;
+    write_sums(out, ("dtype", |infos| Totals::by_dtype(infos)), infos, unread, style)?;
+    write_sums(out, ("file", Totals::by_shard), infos, unread, style)?;
     if infos.iter().any(|info| info.stats.is_some()) {
         let row = |name, info: &Info| info.stats.as_ref().map(|stats| figures::cells(name, stats.as_ref()));
         let rows = rows(infos, unread, row, |_, _| None, |_| Vec::new());
@@ -380,6 +416,44 @@ fn rows(
     rows
 }
 
+/// Returns a line of metadata. A long text (a licence, a chat template) is cut: JSON output has it whole.
+pub fn metadata_line(key: &str, value: &str) -> String {
+    const LONGEST: usize = 200;
+    let (key, characters) = (printable(key), value.chars().count());
+    match value.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("metadata {key} = {}… ({characters} characters)\n", printable(&value[..end])),
+        None => format!("metadata {key} = {}\n", printable(value)),
+    }
+}
+
+type Sums = fn(&[Info]) -> Vec<(String, Totals)>;
+
+fn write_sums(
+    out: &mut dyn Write,
+    (name, sums): (&'static str, Sums),
+    infos: &[Info],
+    unread: &[UnreadTensor],
+    style: Style,
+) -> io::Result<()> {
+    let (files, mut rows) = (by_file(infos, unread), Vec::new());
+    for of_file in &files {
+        let sums = sums(of_file.infos);
+        if files.len() > 1 && !sums.is_empty() {
+            rows.push(vec![printable(of_file.name()).into_owned().into()]);
+        }
+        rows.extend(sums.into_iter().map(|(name, Totals { tensors, items, bytes })| {
+            let name = format!("{}{}", if files.len() > 1 { "  " } else { "" }, printable(&name));
+            vec![name.into(), tensors.to_string().into(), items.to_string().into(), size(bytes).into()]
+        }));
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let columns = vec![Column::left(name), Column::right("tensors"), Column::right("items"), Column::right("size")];
+    Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }.write(out, style)
+}
+
 /// Merges the metadata of the shards of an index.
 fn write_metadata(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
     let files: Vec<&[Info]> = infos.chunk_by(|a, b| a.file == b.file).collect();
@@ -389,7 +463,7 @@ fn write_metadata(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
             writeln!(out, "{}:", printable(&info.file))?;
         }
         for (key, value) in &metadata {
-            writeln!(out, "metadata {} = {}", printable(key), printable(value))?;
+            out.write_all(metadata_line(key, value).as_bytes())?;
         }
     }
     Ok(())

@@ -39,6 +39,7 @@ fn info(tensor: Tensor) -> Info {
         content: Arc::default(),
         unlisted: std::sync::Arc::default(),
         file_number: 0,
+        shard: None,
         shared: None,
         error: None,
     }
@@ -504,6 +505,7 @@ fn several() -> Vec<Info> {
         content: Arc::new(["meta.json".to_owned(), "b".to_owned()]),
         unlisted: std::sync::Arc::default(),
         file_number: 0,
+        shard: None,
         shared: None,
         error: None,
     });
@@ -525,8 +527,8 @@ fn json() {
     infos[0].histogram = Some(Some(Histogram { bins: vec![bin(0.0, 1.5, 2), bin(1.5, 2.5, 1)] }));
     infos[1].by_axis = Some((1, places(AxisStats::json())));
     write_json(&mut out, &mut infos, &[]).unwrap();
-    let expected = r#"[{"file": "a.npy", "member": null, "format": "npy", "dtype": "float32", "shape": [2, 2], "order": "C", "byte_order": "little", "items": 4, "bytes": 16, "offset": 128, "stats": {"min": {"value": 0.0, "index": [0, 0]}, "max": {"value": 2.5, "index": [1, 0]}, "mean": 1.1666666666666667, "std": 1.0274023338281628, "nan": 1, "inf": 0, "zero": 1, "first_nan": [1, 1], "quantiles": {"0.001": 0.0, "0.01": 0.0, "0.05": 0.0, "0.25": 0.0, "0.5": 1.0, "0.75": 2.5, "0.95": 2.5, "0.99": 2.5, "0.999": 2.5}}, "histogram": [{"from": 0.0, "to": 1.5, "count": 2}, {"from": 1.5, "to": 2.5, "count": 1}], "hash": "00ff"},
- {"file": "w\u001b.npz", "member": "conv\"1\u000a", "format": "npz", "dtype": "float64", "shape": [1000, 3], "order": "F", "byte_order": "big", "items": 3000, "bytes": 24000, "offset": null, "content": ["meta.json", "b"], "by_axis": [{"min": null, "max": null, "mean": 1.5, "std": null, "nan": 0, "inf": 2, "zero": 0, "first_nan": [3], "quantiles": {"0.001": null, "0.01": null, "0.05": null, "0.25": null, "0.5": null, "0.75": null, "0.95": null, "0.99": null, "0.999": null}}, null]}]
+    let expected = r#"[{"file": "a.npy", "name": null, "member": null, "format": "npy", "dtype": "float32", "shape": [2, 2], "order": "C", "byte_order": "little", "items": 4, "bytes": 16, "offset": 128, "stats": {"min": {"value": 0.0, "index": [0, 0]}, "max": {"value": 2.5, "index": [1, 0]}, "mean": 1.1666666666666667, "std": 1.0274023338281628, "nan": 1, "inf": 0, "zero": 1, "first_nan": [1, 1], "quantiles": {"0.001": 0.0, "0.01": 0.0, "0.05": 0.0, "0.25": 0.0, "0.5": 1.0, "0.75": 2.5, "0.95": 2.5, "0.99": 2.5, "0.999": 2.5}}, "histogram": [{"from": 0.0, "to": 1.5, "count": 2}, {"from": 1.5, "to": 2.5, "count": 1}], "hash": "00ff"},
+ {"file": "w\u001b.npz", "name": "conv\"1\u000a", "member": "conv\"1\u000a", "format": "npz", "dtype": "float64", "shape": [1000, 3], "order": "F", "byte_order": "big", "items": 3000, "bytes": 24000, "offset": null, "content": ["meta.json", "b"], "by_axis": [{"min": null, "max": null, "mean": 1.5, "std": null, "nan": 0, "inf": 2, "zero": 0, "first_nan": [3], "quantiles": {"0.001": null, "0.01": null, "0.05": null, "0.25": null, "0.5": null, "0.75": null, "0.95": null, "0.99": null, "0.999": null}}, null]}]
 "#;
     assert_eq!(String::from_utf8(out).unwrap(), expected.replace("conv\"1", "conv\\\"1"));
     let mut out = Vec::new();

@@ -58,7 +58,7 @@ pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[UnreadTensor], 
         let entries = entries(&of_file);
         let name = printable(of_file.name()).into_owned();
         if entries.is_empty() {
-            rows.push(row(&name, &[&[]], false));
+            rows.push(row(&name, &vec![&[]], false));
         } else {
             add_rows(&mut rows, &mut figures, &TreeNode { name, ..root(&entries) }, 0);
         }
@@ -104,6 +104,15 @@ fn object(node: &TreeNode<'_>, first: (&'static str, &str)) -> String {
         ("items", totals.items.to_string()),
         ("bytes", totals.bytes.to_string()),
     ];
+    let sums = Totals::by_dtype(infos_of(copies));
+    if !sums.is_empty() {
+        let sums = sums.iter().map(|(dtype, Totals { tensors, items, bytes })| {
+            let numbers =
+                [("tensors", tensors.to_string()), ("items", items.to_string()), ("bytes", bytes.to_string())];
+            format!("{}: {}", quoted(dtype), json::object(numbers))
+        });
+        members.push(("dtypes", format!("{{{}}}", sums.collect::<Vec<_>>().join(", "))));
+    }
     if infos_of(copies).any(|info| info.stats.is_some()) {
         members.push(("stats", or_null(GroupStats::of(infos_of(copies)).as_ref(), GroupStats::json)));
     }
@@ -237,14 +246,17 @@ fn nodes<'a>(copies: &Copies<'a>, depth: usize, parent: &str) -> Vec<TreeNode<'a
     branches(copies, depth).into_iter().map(node).collect()
 }
 
-fn row(name: &str, copies: &[&[TreeEntry<'_>]], is_leaf: bool) -> Vec<Cow<'static, str>> {
-    let totals = Totals::of(copies.iter().copied().flatten().map(|entry| entry.info));
+fn row(name: &str, copies: &Copies<'_>, is_leaf: bool) -> Vec<Cow<'static, str>> {
+    let totals = Totals::of(infos_of(copies));
+    let sums = Totals::by_dtype(infos_of(copies)).into_iter();
+    let sums: Vec<_> = sums.map(|(dtype, sums)| format!("{} {}", printable(&dtype), sums.cells().join(" "))).collect();
     let (count, items) = (totals.tensors.to_string(), totals.items.to_string());
     let meta = is_leaf.then(|| &copies[0][0].info.stored.meta);
     let dtype = meta.map_or(String::new(), |meta| printable(&meta.dtype.native().name()).into_owned());
     let shape = meta.map_or(String::new(), |meta| list(&meta.shape));
     let name = name.to_owned();
-    vec![name.into(), count.into(), dtype.into(), shape.into(), items.into(), size(totals.bytes).into()]
+    let size = size(totals.bytes);
+    vec![name.into(), count.into(), dtype.into(), shape.into(), items.into(), size.into(), sums.join(", ").into()]
 }
 
 /// Another tensor of the file, with bytes of this one.
@@ -306,6 +318,7 @@ mod tests {
             content: Default::default(),
             unlisted: Default::default(),
             file_number,
+            shard: None,
             shared: None,
             error: None,
         }
