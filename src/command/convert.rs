@@ -12,13 +12,14 @@ use super::operands::container_notes::tell_what_stayed;
 use super::operands::dtype_option::Reinterpret;
 use super::operands::member::Member;
 use super::operands::operand_reader::{OpenMode, OperandReader};
-use super::operators::operation::settle;
 use super::options::cast::{self, CastArg, parse_cast};
 use super::options::members::meant;
 use super::options::{
     DTypeParser, IN, InputOptions, MemberOptions, Operand, OperatorOptions, OptionWord, check_stdin, data_help,
     dtype_help, parse_size, parse_words, word,
 };
+use super::outputs::destination::Destination;
+use super::outputs::output_files::SideFiles;
 use super::outputs::output_set::CastTallies;
 use super::process::io::{Io, Outcome, Run, note};
 use crate::DType;
@@ -45,6 +46,10 @@ use crate::writing::{OutputTensor, Recast};
 /// replaces the tensor of that name in a whole container. Other tensors are named after their files. They become arr_0,
 /// arr_1, ... if there is only one, if they are in no file, or if their files have the same name. If --only and --exclude
 /// leave one model in a folder, its tensors have the names of that model.
+///
+/// MODEL -o NEW/ writes NEW/model.safetensors, or shards and their index. If MODEL is a folder, its JSON, text and tokenizer
+/// files are copied, with --dequantize without the layout of the codes, and a line on standard error lists the files that were
+/// copied and those that were left.
 #[derive(Args)]
 #[command(override_usage = "tensorop convert [OPTIONS] [NAME=]<IN>... [-o <OUT>]", after_long_help = EXAMPLES)]
 #[command(mut_arg("dtype", InputOptions::dtype_by_name))]
@@ -128,6 +133,7 @@ Examples:
   tensorop convert model.safetensors --cast float8_e4m3fn --saturate -o tiny.safetensors
   tensorop convert model.safetensors --exclude '*.bias' --rename 'model.*=*' -o model.safetensors
   tensorop convert model.safetensors.index.json -o model.safetensors
+  tensorop convert model-folder --cast bfloat16 -o new-folder/                # with config.json, the tokenizer, ...
   tensorop convert folder --rename 'lora:*=*' --rename 'model:*=*' -o all.npz # a folder of lora.npz and model.npz
   tensorop convert model.safetensors -o model.safetensors.index.json --max-shard-size 2GB
   tensorop convert test_data_set_0/input_0.pb -o input.npy
@@ -163,7 +169,7 @@ struct Inputs<'o> {
     replaced: HashSet<String>,
     metadata: Metadata,
     /// The inputs that are converted as a whole. Patterns may leave out some of their tensors.
-    whole: Vec<Arc<Input>>,
+    whole: Vec<(Arc<Input>, &'o Operand)>,
 }
 
 impl Convert {
@@ -185,7 +191,12 @@ impl Convert {
             let several = containers("and");
             bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
-        let (destination, reader) = settle(io, &self.options, false)?;
+        let reader = OperandReader::new(io, &self.options.input, &self.options.run)?;
+        let has_model = operands.iter().any(|one| one.name.is_none() && one.located.is_model());
+        let destination = match has_model {
+            true => Destination::for_model(reader.run, output)?,
+            false => Destination::of(reader.run, output, false)?,
+        };
         let destination = destination.with_shards_of(self.max_shard_size, self.remove_old_shards)?;
         let format = destination.format().expect("convert changes nothing in place");
         let Inputs { chosen, replaced, metadata, whole } = self.choose(&reader, operands, format)?;
@@ -217,7 +228,7 @@ impl Convert {
         }
         set.check_readable(&reader.run.io.stderr)?;
         asked.finish()?;
-        for input in whole.iter().filter(|_| !reader.run.quiet) {
+        for (input, _) in whole.iter().filter(|_| !reader.run.quiet) {
             if let Some(message) = input.members().index_faults().taken_by(self.members.taken.filter()).message() {
                 note(&io.stderr, &format!("{}: {message}", input.label()))?;
             }
@@ -257,9 +268,10 @@ impl Convert {
         }
         set.left_out = Box::new(|name| !self.members.taken.takes(name) || replaced.contains(name));
         set.inherited.metadata = metadata;
+        set.side = SideFiles::of(reader.run, &whole, output, self.options.input.dequantize.is_some())?;
         let outcome = destination.write(set)?;
         tallies.tell(reader.run, order)?;
-        whole.iter().try_for_each(|input| tell_what_stayed(reader.run, input))?;
+        whole.iter().try_for_each(|(input, _)| tell_what_stayed(reader.run, input))?;
         Ok(outcome)
     }
 
@@ -332,7 +344,7 @@ impl Convert {
             let whole = operand.name.is_none() && input.member().is_none() && (container || !self.members.is_empty());
             let names = if whole { input.names() } else { None };
             if whole {
-                whole_inputs.push(Arc::clone(&input));
+                whole_inputs.push((Arc::clone(&input), operand));
             }
             let whole = names.is_some();
             if whole {

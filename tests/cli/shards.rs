@@ -15,7 +15,11 @@ fn text(folder: &Folder, name: &str) -> String {
 }
 
 fn files(folder: &Folder) -> Vec<String> {
-    let entries = fs::read_dir(folder.path(".")).expect("a folder").flatten();
+    files_of(folder, ".")
+}
+
+fn files_of(folder: &Folder, name: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder.path(name)).expect("a folder").flatten();
     let mut names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     names
@@ -111,4 +115,103 @@ fn nothing_is_written() {
     assert_eq!((files(&folder), folder.get("m.safetensors")), before);
     let run = folder.run(words("convert m.safetensors.index.json --exclude a -o m.safetensors.index.json"));
     assert_eq!(run.status, Some(0), "{}", run.stderr);
+}
+
+/// A config that states a layout twice.
+const CONFIG: &str = "{\n  \"model_type\": \"x\",\n  \"text_config\": {\n    \"quantization_config\": {},\n    \"n\": 1.50\n  },\n  \
+                      \"quantization_config\": {\n    \"quant_method\": \"fp8\"\n  }\n}\n";
+
+/// A checkpoint of two shards, with what lies beside its weights.
+fn checkpoint() -> Folder {
+    let folder = Folder::new();
+    folder.put("in.npz", archive());
+    let shards = "convert in.npz -o old/model.safetensors.index.json --max-shard-size 0.012KB";
+    folder.run(words(shards)).printed().expect("a model");
+    folder.put("old/config.json", CONFIG).put("old/tokenizer.model", b"\0\xff").put("old/LICENSE", "free");
+    folder.put("old/.gitattributes", "hidden").put("old/picture.png", "left");
+    fs::create_dir(folder.path("old/runs")).expect("a folder");
+    folder
+}
+
+#[test]
+fn a_folder_of_a_model() {
+    let folder = checkpoint();
+    let side = ["LICENSE", "config.json", "tokenizer.model"];
+    let line = "output new/: copied LICENSE, config.json, tokenizer.model; left picture.png, runs/\n";
+    let dry = folder.run(words("convert old -o new/ --dry-run"));
+    let report = String::from_utf8_lossy(&dry.stdout).into_owned();
+    assert!(dry.status == Some(0) && report.contains(&format!("  {line}")), "{dry:?}");
+    assert!(fs::metadata(folder.path("new")).is_err(), "a dry run writes nothing");
+    let run = folder.run(words("convert old -o new/"));
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), line));
+    // a model in one file has no index
+    assert_eq!(files_of(&folder, "new"), ["LICENSE", "config.json", "model.safetensors", "tokenizer.model"]);
+    for name in side {
+        assert_eq!(folder.get(format!("new/{name}")), folder.get(format!("old/{name}")), "{name}");
+    }
+    assert_eq!(folder.run(words("diff old new -q")).status, Some(0));
+
+    let run = folder.run(words("convert old -o shards/ --max-shard-size 0.012KB --quiet"));
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
+    let shards = [
+        "LICENSE",
+        "config.json",
+        "model-00001-of-00002.safetensors",
+        "model-00002-of-00002.safetensors",
+        "model.safetensors.index.json",
+        "tokenizer.model",
+    ];
+    assert_eq!(files_of(&folder, "shards"), shards);
+    assert_eq!(folder.run(words("diff old shards -q")).status, Some(0));
+
+    // over the same folder nothing is copied, and the index stays true
+    let run = folder.run(words("convert shards -o shards/ --cast int64"));
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
+    assert_eq!(files_of(&folder, "shards"), shards);
+    assert_eq!(
+        folder.run(words("slice shards:b --at : --to json")).printed().map(|text| text.contains("int64")),
+        Ok(true)
+    );
+
+    // weights alone have nothing beside them that is known to be theirs
+    let run = folder.run(words("convert old/model.safetensors.index.json -o alone/"));
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
+    assert_eq!(files_of(&folder, "alone"), ["model.safetensors"]);
+    folder.put("file", "1");
+    let before = folder.get("new/model.safetensors");
+    for (args, fragments) in [
+        ("convert old -o new/ --no-clobber", &["output new/LICENSE: exists, and --no-clobber keeps it"][..]),
+        ("convert old -o file/", &["output file/"]),
+        ("convert old -o new/ --to npz", &["output new/: is a folder, expected a file"]),
+        ("convert old -o x.npz --max-shard-size 5GB", &["expected -o NAME.safetensors.index.json or FOLDER/"]),
+        ("convert old:b -o made/", &["output made/: "]),
+        ("slice in.npz:b --at : -o made/", &["output made/: "]),
+        ("convert old --part 1/2 -o made/", &["--part: not with the folder of a model"]),
+        ("convert old -o made/ --cast int8=uint8", &["int8"]),
+    ] {
+        folder.refuses(words(args), fragments).unwrap();
+    }
+    assert_eq!(folder.get("new/model.safetensors"), before);
+    assert!(fs::metadata(folder.path("made")).is_err(), "what fails leaves no folder");
+}
+
+#[test]
+fn numbers_need_no_layout() {
+    let folder = Folder::new();
+    let weight = crate::common::tensor::<f32>(&[2, 2], &[1., 2., 3., 4.]).npy();
+    folder.put("w.npy", weight).put("s.npy", crate::common::tensor::<f32>(&[2, 1], &[1., 2.]).npy());
+    folder.run(words("convert w.npy --cast float8_e4m3fn -o w.safetensors")).printed().expect("codes");
+    let parts = "convert m.weight=w.safetensors:w m.weight_scale=s.npy -o old/model.safetensors";
+    folder.run(words(parts.replace(":w ", ":arr_0 ").as_str())).printed().expect("parts");
+    folder.put("old/config.json", CONFIG).put("old/quantize_config.json", "{}");
+    let run = folder.run(words("convert old -o new/ --dequantize"));
+    let line = "output new/: copied config.json (less the layout of codes); left quantize_config.json\n";
+    assert!(run.status == Some(0) && run.stderr.ends_with(line), "{run:?}");
+    let less = "{\n  \"model_type\": \"x\",\n  \"text_config\": {\n    \"n\": 1.50\n  }\n}\n";
+    assert_eq!(String::from_utf8_lossy(&folder.get("new/config.json")), less);
+    assert_eq!(folder.run(words("diff old new --dequantize -q")).status, Some(0));
+    // codes that stay codes keep it
+    let run = folder.run(words("convert old -o kept/"));
+    assert_eq!(run.stderr, "output kept/: copied config.json, quantize_config.json\n");
+    assert_eq!(folder.get("kept/config.json"), folder.get("old/config.json"));
 }

@@ -16,6 +16,7 @@ use crate::container::interface::CHANGEABLE;
 use crate::formats::text::TextOptions;
 use crate::opening::located::{Located, Place, path_without_secrets};
 use crate::opening::table::Format;
+use crate::storage::requests::as_address;
 use crate::writing::Share;
 
 const HEADING: &str = "Output";
@@ -207,6 +208,16 @@ impl OutputOptions {
     /// The path of the output; `None` for standard output.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.output.as_deref().filter(|name| *name != Path::new("-"))
+    }
+
+    /// The folder of a model that the output is, as in `-o NEW/`.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        let is_folder = |path: &&Path| {
+            let ends = |separator: &u8| path.as_os_str().as_encoded_bytes().last() == Some(separator);
+            let separators: &[u8] = if cfg!(windows) { b"/\\" } else { b"/" };
+            separators.iter().any(ends) && as_address(path).is_none() && Format::from_name(path).is_err()
+        };
+        self.path().filter(|path| self.to.is_none() && is_folder(path))
     }
 
     pub(crate) fn label(&self) -> String {

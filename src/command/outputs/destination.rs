@@ -81,6 +81,17 @@ impl<'a> Destination<'a> {
         Ok(it)
     }
 
+    /// The tensors of a model go into `model.safetensors` of a new folder, or into shards with their index, if the output ends
+    /// in `/`.
+    pub(crate) fn for_model(run: Run<'a>, options: &'a OutputOptions) -> Result<Self> {
+        let Some(folder) = options.folder() else { return Self::of(run, options, false) };
+        ensure!(!options.parts.is_given(), "--part: not with the folder of a model: needs -o to a .zarr or .npy");
+        let path = folder.join("model.safetensors.index.json");
+        let target = new_target(run, &path, options.label(), Format::SAFETENSORS, options.no_clobber)?;
+        let place = OutputPlace::Index(ShardIndex { is_of_folder: true, ..ShardIndex::new(target, path.into()) });
+        Ok(Self { run, options, place, is_edit: false, one_of_several: None })
+    }
+
     pub(crate) fn is_of_files(&self) -> bool {
         matches!(self.place, OutputPlace::Files(_))
     }
@@ -90,7 +101,7 @@ impl<'a> Destination<'a> {
         match &mut self.place {
             OutputPlace::Index(index) => (index.most, index.removes_old) = (most, removes_old),
             OutputPlace::InPlace | OutputPlace::Check | OutputPlace::New { .. } | OutputPlace::Files(_) => {
-                ensure!(most.is_none() && !removes_old, "{option}: expected -o NAME.safetensors.index.json");
+                ensure!(most.is_none() && !removes_old, "{option}: expected -o NAME.safetensors.index.json or FOLDER/");
             }
         }
         Ok(self)
@@ -249,7 +260,7 @@ impl<'a> OutputPlace<'a> {
             Some(path) => new_target(run, path, options.label(), format, options.no_clobber && !in_parts)?,
         };
         Ok(match index {
-            Some(path) => Self::Index(ShardIndex { target, path, most: None, removes_old: false }),
+            Some(path) => Self::Index(ShardIndex::new(target, path.into())),
             None => Self::New { format, target },
         })
     }

@@ -1,16 +1,19 @@
 //! Outputs of several files: the shards of an index, or a file for each tensor. All files are written beside their
 //! places before the first one gets its name.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, anyhow, ensure};
 
 use super::dry_run::Report;
 use super::output_set::{OutputSet, ReadBack};
 use crate::command::messages::{argument_error, counted};
-use crate::command::options::OutputOptions;
+use crate::command::options::{Operand, OutputOptions};
 use crate::command::process::io::{Outcome, Run, note};
 use crate::command::process::meter::Meter;
 use crate::container::interface::TextOptions;
@@ -18,7 +21,11 @@ use crate::container::names::list;
 use crate::error::{Context, ErrorKind};
 use crate::formats::index;
 use crate::library::files;
+use crate::opening::input::Input;
+use crate::opening::located::Place;
 use crate::opening::table::Format;
+use crate::quantized::{is_layout_file, without_layout};
+use crate::report::printable;
 use crate::storage::platform::allow_open_files;
 use crate::storage::read_at::Identity;
 use crate::storage::source::Container;
@@ -28,7 +35,9 @@ use crate::writing::{self, LaidOut, Output, OutputKind, Replaced, shards};
 
 pub(crate) struct ShardIndex<'a> {
     pub target: Target,
-    pub path: &'a Path,
+    pub path: Cow<'a, Path>,
+    /// Whether a model in one file needs no index.
+    pub is_of_folder: bool,
     /// The maximum number of bytes in a shard; `None` for the size of the largest shard of the replaced index.
     pub most: Option<u64>,
     pub removes_old: bool,
@@ -50,12 +59,17 @@ pub(crate) fn new_target(run: Run<'_>, path: &Path, label: String, format: Forma
     })
 }
 
-impl ShardIndex<'_> {
+impl<'a> ShardIndex<'a> {
+    pub(crate) fn new(target: Target, path: Cow<'a, Path>) -> Self {
+        Self { target, path, is_of_folder: false, most: None, removes_old: false }
+    }
+
     /// Writes the shards and the index. All shards are written beside their places, then each gets its name, and the
     /// index comes last. An interrupted run leaves the old files as they were.
     pub(crate) fn write(self, run: Run<'_>, options: &OutputOptions, set: OutputSet<'_>) -> Result<Outcome> {
-        let OutputSet { tensors, inherited, left_out, mut report, .. } = set;
-        let Self { target, path, most, removes_old } = self;
+        let OutputSet { tensors, inherited, left_out, mut report, side, .. } = set;
+        let Self { target, path, is_of_folder, most, removes_old } = self;
+        let path = &*path;
         let (format, label) = (Format::SAFETENSORS, target.label());
         let stem = index::stem(path).expect("the name of an index");
         ensure!(
@@ -103,20 +117,32 @@ impl ShardIndex<'_> {
             let output = Output { label: &shard_label, replaced, ..output };
             plans.push((output.prepare(shard.tensors, inherited.clone()).map_err(argument_error)?, target));
         }
+        let is_indexed = !is_of_folder || has_index || plans.len() > 1;
+        let beside = side.line();
         if options.is_dry_run() {
             report_drafts(&plans, format, &mut report)?;
             target.probe()?;
-            report.line(format_args!("{label}: index of {}", counted(plans.len(), "shard", "shards")));
+            if let Some(beside) = beside {
+                report.line(format_args!("{label}: {beside}"));
+            }
+            if is_indexed {
+                report.line(format_args!("{label}: index of {}", counted(plans.len(), "shard", "shards")));
+            }
             if !removed.is_empty() {
                 report.line(format_args!("{label}: {} would be removed", removed.join(", ")));
             }
             return report.print(run.io);
         }
-        let mut index = target.create()?;
+        let mut index = if is_indexed { Some(target.create()?) } else { None };
         let drafts = drafts(run, &mut plans, &TextOptions::default())?;
-        index.write_all(divided.index.as_bytes()).with_context(|| label)?;
-        drafts.into_iter().try_for_each(OpenOutput::finish)?;
-        index.finish()?;
+        if let Some(index) = &mut index {
+            index.write_all(divided.index.as_bytes()).with_context(|| label)?;
+        }
+        drafts.into_iter().chain(index).try_for_each(OpenOutput::finish)?;
+        side.write()?;
+        if let Some(beside) = beside.filter(|_| !run.quiet) {
+            note(&run.io.stderr, &format!("{label}: {beside}"))?;
+        }
         for name in &removed {
             let file = path.with_file_name(name);
             fs::remove_file(file).with_context(|| format!("{label}: the old shard {name} cannot be removed"))?;
@@ -128,6 +154,111 @@ impl ShardIndex<'_> {
             }
         }
         Ok(Outcome::Done)
+    }
+}
+
+/// The files beside the weights of a checkpoint, which go with these into the folder of a new model.
+#[derive(Default)]
+pub(crate) struct SideFiles {
+    copied: Vec<SideFile>,
+    left: Vec<String>,
+}
+
+struct SideFile {
+    name: String,
+    from: PathBuf,
+    target: Target,
+    /// Replaces the bytes of the file.
+    text: Option<String>,
+}
+
+/// The endings of JSON, text and tokenizer files. Others are weights, pictures, and the state of a training.
+const SIDE_ENDINGS: [&str; 14] =
+    ["bpe", "jinja", "json", "jsonl", "md", "model", "py", "spm", "tiktoken", "toml", "txt", "vocab", "yaml", "yml"];
+const SIDE_NAMES: [&str; 3] = ["LICENSE", "NOTICE", "USE_POLICY"];
+
+impl SideFiles {
+    /// Finds the files beside the weights of the only folder among the inputs, and resolves their places if the output is a folder.
+    /// Files that hold weights or list them are neither copied nor left.
+    pub(crate) fn of(
+        run: Run<'_>,
+        inputs: &[(Arc<Input>, &Operand)],
+        options: &OutputOptions,
+        less: bool,
+    ) -> Result<Self> {
+        let mut found = Self::default();
+        let mut folders = inputs.iter().filter_map(|(input, operand)| match &operand.located.place {
+            Place::Folder(folder) => Some((input, &*folder.path)),
+            _ => None,
+        });
+        let (Some(into), Some((input, from)), None) = (options.folder(), folders.next(), folders.next()) else {
+            return Ok(found);
+        };
+        if fs::canonicalize(into).is_ok_and(|into| fs::canonicalize(from).is_ok_and(|from| from == into)) {
+            return Ok(found);
+        }
+        let members = 0..input.names().map_or(0, <[_]>::len);
+        let weights: HashSet<PathBuf> = members.filter_map(|n| input.file_of(n).ok()?.path).collect();
+        let entries = fs::read_dir(from).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let mut entries = entries.with_context(|| from.display().to_string())?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+            let ending = Path::new(&name).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+            let is_side = SIDE_ENDINGS.iter().any(|side| ending.eq_ignore_ascii_case(side))
+                || SIDE_NAMES.iter().any(|side| name.starts_with(side));
+            if name.starts_with('.') || weights.iter().any(|weight| weight.starts_with(&path)) {
+                continue;
+            }
+            if path.is_dir() {
+                found.left.push(name + "/");
+                continue;
+            }
+            if Format::from_file_name(&name).is_some_and(|(format, _)| format == Format::INDEX) {
+                continue;
+            }
+            let stated = match is_side && less && is_layout_file(&name) {
+                true => {
+                    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+                    without_layout(&name, text).with_context(|| path.display().to_string())?.map(Some)
+                }
+                false => Some(None),
+            };
+            match stated.filter(|_| is_side) {
+                Some(text) => {
+                    let place = into.join(&name);
+                    let label = format!("output {}", place.display());
+                    let target = new_target(run, &place, label, Format::RAW, options.no_clobber)?;
+                    found.copied.push(SideFile { name, from: path, target, text });
+                }
+                None => found.left.push(name),
+            }
+        }
+        Ok(found)
+    }
+
+    fn write(&self) -> Result<()> {
+        for SideFile { from, target, text, .. } in &self.copied {
+            let mut draft = target.create()?;
+            let written = match text {
+                Some(text) => draft.write_all(text.as_bytes()),
+                None => fs::File::open(from).and_then(|mut file| io::copy(&mut file, &mut draft)).map(drop),
+            };
+            written.with_context(|| from.display().to_string())?;
+            draft.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Lists the copied files and the others in a line.
+    fn line(&self) -> Option<String> {
+        let less = |file: &SideFile| if file.text.is_some() { " (less the layout of codes)" } else { "" };
+        let names = self.copied.iter().map(|file| format!("{}{}", printable(&file.name), less(file)));
+        let (names, left) = (names.collect::<Vec<_>>().join(", "), self.left.join(", "));
+        let parts = [("copied", names), ("left", printable(&left).into_owned())];
+        let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+        let parts: Vec<_> = parts.map(|(verb, names)| format!("{verb} {names}")).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow};
 
 use super::dry_run::Report;
+use super::output_files::SideFiles;
 use crate::DType;
 use crate::command::messages::{advised, message};
 use crate::command::operands::dtype_option::DTypeOption;
@@ -38,6 +39,7 @@ pub(crate) struct OutputSet<'a> {
     /// Whether the user left out the tensor of a name.
     pub left_out: Box<dyn Fn(&str) -> bool + 'a>,
     pub report: Report,
+    pub side: SideFiles,
     format: Option<Format>,
     unreadable: UnreadableMembers,
     /// Why members are left out, each with its name.
@@ -48,7 +50,16 @@ impl<'a> OutputSet<'a> {
     pub(crate) fn new(format: Option<Format>, report: Report) -> Self {
         let (tensors, inherited) = (Vec::new(), Inherited::default());
         let (unreadable, passed_over) = (UnreadableMembers::default(), Vec::new());
-        Self { tensors, inherited, left_out: Box::new(|_| false), report, format, unreadable, passed_over }
+        Self {
+            tensors,
+            inherited,
+            left_out: Box::new(|_| false),
+            report,
+            side: SideFiles::default(),
+            format,
+            unreadable,
+            passed_over,
+        }
     }
 
     pub(crate) fn push(&mut self, tensor: OutputTensor) {

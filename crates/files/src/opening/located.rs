@@ -116,6 +116,15 @@ impl Located {
         path_without_secrets(&self.typed)
     }
 
+    /// Whether this is a folder or a container as a whole.
+    pub fn is_model(&self) -> bool {
+        match &self.place {
+            Place::Folder(_) => self.is_whole(),
+            Place::File(path) => self.is_whole() && Format::names_container(path),
+            _ => false,
+        }
+    }
+
     /// Returns the existing file or folder, or an address without its query.
     pub fn file(&self) -> Option<PathBuf> {
         match &self.place {

@@ -1,5 +1,6 @@
 //! The layout that a checkpoint states, in the files beside it or in the metadata of its header.
 
+use std::borrow::Cow;
 use std::io::ErrorKind as IoErrorKind;
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use super::rules::{
 use crate::storage::requests::RequestOptions;
 use crate::storage::sidecar::{join, open_beside};
 use crate::storage::source::Metadata;
-use crate::untyped::python_json::one_line;
+use crate::untyped::python_json::{entries, one_line};
 use tensorop_kernels::error::{Context, ErrorKind, Result, ensure, malformed};
 use tensorop_kernels::memory;
 
@@ -25,10 +26,12 @@ const MAX_CONFIG: u64 = 1 << 26;
 /// none.
 type ConfigFile = (&'static str, &'static [&'static str], &'static str);
 
+const CONFIG: &str = "config.json";
+
 /// The surest first: that of modelopt beside a `config.json` states more.
 const FILES: [ConfigFile; 4] = [
     ("hf_quant_config.json", &["quantization"], ""),
-    ("config.json", &["quantization", "quantization_config", "compression_config"], ""),
+    (CONFIG, &["quantization", "quantization_config", "compression_config"], ""),
     ("quantize_config.json", &[""], "gptq"),
     ("quant_config.json", &[""], "awq"),
 ];
@@ -327,6 +330,41 @@ fn block(value: &Value) -> Option<[usize; 2]> {
 }
 
 /// Returns `None` if there is no such file.
+/// Whether a file of this name beside a checkpoint may state a layout.
+pub fn is_layout_file(name: &str) -> bool {
+    FILES.iter().any(|(file, ..)| *file == name)
+}
+
+/// Removes the layout from the text of a file beside a checkpoint. `None` if the file states nothing else.
+///
+/// # Errors
+/// A `config.json` is not a JSON object.
+pub fn without_layout(file: &str, text: String) -> Result<Option<String>> {
+    if file != CONFIG {
+        return Ok(Some(text).filter(|_| !is_layout_file(file)));
+    }
+    let keys = FILES.iter().find(|(name, ..)| *name == CONFIG).map_or(&[][..], |(_, keys, _)| keys);
+    let less = without(&text, keys, 2).map_err(|error| malformed!("{}", one_line(&error)))?;
+    Ok(Some(less.map_or(text, |less| less + "\n")))
+}
+
+/// Removes keys from an object, whose other values keep their text. `None` if no key is there.
+fn without(text: &str, keys: &[&str], indent: usize) -> serde_json::Result<Option<String>> {
+    let (mut kept, mut has_any) = (Vec::new(), false);
+    for (key, value) in entries(text)? {
+        if keys.contains(&&*key) {
+            has_any = true;
+            continue;
+        }
+        let inner =
+            if key == "text_config" && value.starts_with('{') { without(value, keys, indent + 2)? } else { None };
+        has_any |= inner.is_some();
+        let value = inner.map_or(Cow::Borrowed(value), Cow::Owned);
+        kept.push(format!("{:indent$}{}: {value}", "", Value::from(key)));
+    }
+    Ok(has_any.then(|| format!("{{\n{}\n{:2$}}}", kept.join(",\n"), "", indent - 2)))
+}
+
 fn read_json(path: &Path, requests: RequestOptions) -> Result<Option<Value>> {
     let file = match open_beside(path, requests) {
         Err(error) if error.kind() == ErrorKind::Io(IoErrorKind::NotFound) => return Ok(None),

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use self::assemble::Weight;
 use self::config::Stated;
+pub use self::config::{is_layout_file, without_layout};
 use self::parts::{PartNumbers, Role, WeightParts};
 pub use self::rules::LAYOUTS;
 use self::rules::{RULES, Rule};

@@ -85,6 +85,30 @@ pub fn object(text: &str) -> serde_json::Result<BTreeMap<String, &str>> {
     Ok(values.into_iter().map(|(key, raw)| (key, slice(text, &masked, raw))).collect())
 }
 
+struct Entries<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> FromObject<'de> for Entries<'de> {
+    const EXPECTED: &'static str = "an object";
+
+    fn read<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Self(entries))
+    }
+}
+
+/// Returns an object's keys and values in the order of the text.
+///
+/// # Errors
+/// The text is not an object.
+pub(crate) fn entries(text: &str) -> serde_json::Result<Vec<(String, &str)>> {
+    let masked = masked(text);
+    let JsonObject(Entries(entries)) = serde_json::from_str(&masked)?;
+    Ok(entries.into_iter().map(|(key, raw)| (key, slice(text, &masked, raw))).collect())
+}
+
 /// Returns a list's values.
 ///
 /// # Errors
