@@ -2,6 +2,7 @@
 """Runs tests in ONNX Runtime, for `tensorop check TESTS --actual OUTPUTS`.
 
 usage: onnxruntime_adapter.py TESTS OUTPUTS
+       onnxruntime_adapter.py MODEL INPUTS OUT, for one test: tensorop check --run 'PROGRAM {model} {inputs} {out}'
 
 TESTS is what `tensorop check --export TESTS --layout onnx` has written, or any folder of ONNX backend tests. The outputs of a
 data set go to OUTPUTS/ID/output_0.pb and so on. If the runtime refuses it, OUTPUTS/ID/refused has the message; if it crashes or
@@ -48,7 +49,10 @@ def run(test, data, output):
 
 
 def main():
-    tests, outputs = map(pathlib.Path, sys.argv[1:])
+    *given, outputs = map(pathlib.Path, sys.argv[1:])
+    if len(given) == 2:
+        return run(given[0].parent, given[1], outputs)
+    tests, = given
     for data in sorted(tests.rglob("test_data_set_*")):
         output = outputs / data.parent.relative_to(tests) / data.name.removeprefix("test_data_set_")
         output.mkdir(parents=True, exist_ok=True)

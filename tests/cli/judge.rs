@@ -706,3 +706,93 @@ fn junit_xml_of_diff() {
     folder.refuses(words("diff e.npz a.npz --junit e.npz/report.xml"), &["--junit e.npz/report.xml: "]).unwrap();
     assert_eq!(report(), wanted);
 }
+
+/// Another runtime is run: a command for each test, whose results are judged by the same rules as those on disk.
+#[cfg(unix)]
+#[test]
+fn a_runtime_that_is_run() {
+    let folder = Folder::new();
+    let copies = "cp {inputs}/output_*.pb {out} # {model}";
+    let counts = |run: &crate::common::Run| String::from_utf8_lossy(&run.stdout).lines().last().map(str::to_owned);
+    let check =
+        |more: &str, command: &str| folder.run(words(more).into_iter().chain(["--run".to_owned(), command.to_owned()]));
+    let rows: &[(&str, &str, i32, &str)] = &[
+        // built-in tests are exported, those of OpenVINO alone only as .npy
+        ("check --only split/onnx-11/* --class must -q", copies, 0, "passed, 0 failed, 0 unsupported, 0 broken"),
+        ("check --only roll/* --class must --max-unsupported 0 -q", copies, 1, "0 passed, 0 failed"),
+        (
+            "check --only roll/* --class reject --layout npy -q",
+            "touch {out}/refused # {model}",
+            0,
+            "passed, 0 failed, 0",
+        ),
+        ("check --only split/onnx-11/* --class reject -q", "touch {out}/refused {model}", 0, "passed, 0 failed, 0"),
+        ("check --only split/onnx-11/* --class must -q --jobs 1", "touch {out}/refused {model}", 1, "0 passed, "),
+        (
+            "check --only split/onnx-11/* -q --min-tests 0",
+            "echo no > {out}/unsupported; false {model}",
+            0,
+            "0 passed, 0 failed",
+        ),
+    ];
+    for (args, command, status, last) in rows {
+        let run = check(args, command);
+        let found = counts(&run).unwrap_or_default();
+        assert!(run.status == Some(*status) && found.contains(last), "{args} {command}: {run:?}");
+    }
+    // why a command failed, and that its result stays
+    let one = "check --only split/onnx-11/equal-in-2 --json --save out";
+    let reason = |command: &str, more: &str| {
+        let run = check(&format!("{one} {more}"), command);
+        let told: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON");
+        assert_eq!(run.status, Some(1), "{run:?}");
+        told["tests"][0]["reason"].as_str().unwrap_or_default().to_owned()
+    };
+    let id = "split/onnx-11/equal-in-2";
+    for (command, more, expected) in [
+        ("echo one word >&2; exit 3 # {model} {out}", "", "crashed: exit status: 3: one word"),
+        ("kill -9 $$ # {model} {out}", "", "crashed: signal: 9 (SIGKILL)"),
+        ("cp {inputs}/output_*.pb {out}; exit 1", "", "crashed: exit status: 1"),
+        ("sleep 20 # {model} {out}", "--timeout 0.1", "crashed: killed after 0.1 s"),
+        (": {model} {out}", "", "no result"),
+        ("cp {inputs}/input_0.pb {out}/output_0.pb", "", "output 0: "),
+    ] {
+        let found = reason(command, more);
+        assert!(found.starts_with(expected), "{command}: {found}");
+    }
+    assert!(folder.path(format!("out/{id}/output_0.pb")).exists(), "the results of the last run stay");
+    // a folder with tests is run as it is, each data set by its inputs
+    folder
+        .run(words("check --export vectors --layout onnx -q --only split/onnx-11/equal-in-2"))
+        .printed()
+        .expect("tests");
+    let set = |n: usize| folder.path(format!("vectors/{id}/test_data_set_{n}"));
+    std::fs::create_dir(set(1)).expect("a folder");
+    for name in ["input_0.pb", "output_0.pb", "output_1.pb"] {
+        std::fs::copy(set(0).join(name), set(1).join(name)).expect("a copy");
+    }
+    let run = check("check vectors -q", "cp {inputs}/output_*.pb {out}");
+    assert_eq!(
+        (run.status, counts(&run).as_deref()),
+        (Some(0), Some("2 passed, 0 failed, 0 unsupported, 0 broken")),
+        "{run:?}"
+    );
+    let run = check("check vectors", "cp $(dirname {model})/test_data_set_0/output_*.pb {out}");
+    let text = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status == Some(1) && text.contains("the command has no {inputs}"), "{run:?}");
+    for (args, command, fragment) in [
+        ("check", "mine {model}", "--run \"mine {model}\": expected {model} and {out} in it"),
+        ("check", "mine {out}", "--run \"mine {out}\": expected {model} and {out} in it"),
+        ("check --timeout 0", "{model} {out}", "--timeout: expected seconds, more than 0"),
+        ("check --timeout nan", "{model} {out}", "--timeout: expected seconds"),
+        ("check --actual out", "{model} {out}", "cannot be used with"),
+        ("check --export new", "{model} {out}", "cannot be used with"),
+    ] {
+        let args = words(args).into_iter().chain(["--run".to_owned(), command.to_owned()]);
+        folder.refuses(args.collect::<Vec<_>>(), &[fragment]).unwrap();
+    }
+    for (args, fragment) in [("check --jobs 2", "--run"), ("check --layout npy", "--layout: is for --export and --run")]
+    {
+        folder.refuses(words(args), &[fragment]).unwrap();
+    }
+}

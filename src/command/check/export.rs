@@ -16,7 +16,7 @@ use crate::opening::table::Format;
 use crate::ops::call::AttributeValue;
 use crate::report::json::{self, Escapes};
 
-const DATA_SET: &str = "test_data_set_0";
+pub(super) const DATA_SET: &str = "test_data_set_0";
 
 /// The files of each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

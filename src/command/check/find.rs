@@ -49,6 +49,17 @@ pub(super) struct Loaded {
     pub about: KnownTest,
     pub tolerances: Tolerances,
     pub task: Task,
+    /// `None` for an entry of a list.
+    pub files: Option<TestFiles>,
+}
+
+/// The files of a test for another runtime.
+#[derive(Clone, Debug)]
+pub(super) struct TestFiles {
+    /// `model.onnx` or `case.json`.
+    pub model: PathBuf,
+    /// The folder of the inputs: beside the model if it has several.
+    pub inputs: PathBuf,
 }
 
 #[derive(Debug)]
@@ -216,7 +227,8 @@ fn loaded(text: CaseText<'_>, folder: &Path, file: &str) -> LoadedTest {
     };
     let case = load().map_err(|error| BrokenTest { about: known, error })?;
     let version = version_of(case.specification, &case.operator, case.version).unwrap_or(case.version);
-    Ok(Loaded { about: KnownTest { version, ..about }, tolerances: case.tolerances, task: Task::Run(case) })
+    let files = (!file.is_empty()).then(|| TestFiles { model: folder.join(file), inputs: folder.to_owned() });
+    Ok(Loaded { about: KnownTest { version, ..about }, tolerances: case.tolerances, task: Task::Run(case), files })
 }
 
 fn data_sets(path: &Path, id: &str, take: &mut TakeTest<'_>) -> Result<()> {
@@ -258,7 +270,10 @@ fn data_set(folder: &Path, set: &Path) -> LoadedTest {
     let version = version_of(Specification::Onnx, &model.operator, model.opset).unwrap_or(model.opset);
     let known = KnownTest { operator: model.operator.clone(), version, class };
     match task_of(model, about, class, folder, set) {
-        Ok((tolerances, task)) => Ok(Loaded { about: known, tolerances, task }),
+        Ok((tolerances, task)) => {
+            let files = Some(TestFiles { model: folder.join("model.onnx"), inputs: set.to_owned() });
+            Ok(Loaded { about: known, tolerances, task, files })
+        }
         Err(error) => Err(BrokenTest { about: Some(Box::new(known)), error }),
     }
 }

@@ -1,6 +1,6 @@
 //! Runs a test's operator, or compares outputs of another runtime.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tensorop_conformance::arguments::NoOutput;
 use tensorop_conformance::case::{Case, Expected};
@@ -86,41 +86,42 @@ impl TestVerdict {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Outputs<'a> {
+/// The outputs of a test, in a folder of its own.
+#[derive(Debug)]
+pub(super) enum Outputs {
     /// Outputs are saved in the folder.
-    Made(Option<&'a Path>),
+    Made(Option<PathBuf>),
     /// Another runtime wrote them.
-    Written(&'a Path),
+    Written(PathBuf),
 }
 
-pub(super) fn judge(id: &str, loaded: Loaded, outputs: Outputs<'_>, options: &Options) -> Result<TestVerdict> {
-    match (loaded.task, outputs) {
-        (Task::Run(case), Outputs::Made(folder)) => run(id, &case, folder, options),
+pub(super) fn judge(loaded: &Loaded, outputs: Outputs, options: &Options) -> Result<TestVerdict> {
+    match (&loaded.task, outputs) {
+        (Task::Run(case), Outputs::Made(folder)) => run(case, folder.as_deref(), options),
         (Task::Run(case), Outputs::Written(folder)) => Ok(match &case.expected {
             Expected::Outputs(expected) => {
                 let expected: Vec<_> = expected.iter().map(Ok).collect();
-                judge_written(&folder.join(id), &expected, options)
+                judge_written(&folder, &expected, options)
             }
-            Expected::Refusal(wrong) => judge_refusal(&folder.join(id), wrong),
+            Expected::Refusal(wrong) => judge_refusal(&folder, wrong),
         }),
         (Task::Only { unsupported, .. }, Outputs::Made(folder)) => {
             let result = Err((UNSUPPORTED, unsupported.clone()));
-            folder.map_or(Ok(()), |folder| results::save(&folder.join(id), result))?;
-            Ok(TestVerdict::Unsupported(unsupported))
+            folder.map_or(Ok(()), |folder| results::save(&folder, result))?;
+            Ok(TestVerdict::Unsupported(unsupported.clone()))
         }
         (Task::Only { unsupported, stored }, Outputs::Written(_)) if stored.is_empty() => {
-            Ok(TestVerdict::Unsupported(unsupported))
+            Ok(TestVerdict::Unsupported(unsupported.clone()))
         }
         (Task::Only { stored, .. }, Outputs::Written(folder)) => {
             let outputs: Vec<_> = stored.iter().map(Stored::read).collect();
             let outputs: Vec<_> = outputs.iter().map(|output| output.as_ref().map_err(Clone::clone)).collect();
-            Ok(judge_written(&folder.join(id), &outputs, options))
+            Ok(judge_written(&folder, &outputs, options))
         }
     }
 }
 
-fn run(id: &str, case: &Case, save: Option<&Path>, options: &Options) -> Result<TestVerdict> {
+fn run(case: &Case, save: Option<&Path>, options: &Options) -> Result<TestVerdict> {
     let made = outputs(case);
     if let Some(folder) = save {
         let result = match &made {
@@ -128,7 +129,7 @@ fn run(id: &str, case: &Case, save: Option<&Path>, options: &Options) -> Result<
             Err(NoOutput::Refused(error)) => Err((REFUSED, error.to_string())),
             Err(NoOutput::Unsupported(what)) => Err((UNSUPPORTED, what.clone())),
         };
-        results::save(&folder.join(id), result)?;
+        results::save(folder, result)?;
     }
     Ok(match (made, &case.expected) {
         (Err(NoOutput::Unsupported(what)), _) => TestVerdict::Unsupported(what),

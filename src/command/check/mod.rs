@@ -6,12 +6,14 @@ mod find;
 mod judge;
 mod report;
 mod results;
+mod runtime;
 
 use std::collections::HashSet;
 use std::io::Write as _;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use clap::{ArgGroup, Args, ValueHint};
 use tensorop_conformance::case::{Class, KnownTest, Tolerances};
 
@@ -20,6 +22,7 @@ use self::find::{BrokenTest, LoadedTest, Task, Tests, check_id};
 use self::judge::{Outputs, TestVerdict, VerdictKind, judge};
 use self::report::{CheckReport, Judged, KnownFailures};
 use self::results::unclaimed;
+use self::runtime::Runtime;
 use super::messages::counted;
 use super::options::{
     ByName, JunitOptions, OptionWord, parse_glob, parse_number, parse_path, parse_steps, parse_tolerances, parse_words,
@@ -29,6 +32,7 @@ use super::process::io::{Io, Outcome, complain};
 use crate::container::glob::Glob;
 use crate::diff::Options;
 use crate::error::malformed;
+use crate::parallel::{Threads, share_in_order};
 use crate::report::printable;
 
 /// Run tests of operators (built in, ONNX's or your own), or check the outputs of another runtime
@@ -107,15 +111,29 @@ pub(super) struct Check {
     /// belong to no test; they do not change the status.
     #[arg(long, value_name = "DIR", value_parser = parse_path(), value_hint = ValueHint::DirPath)]
     pub actual: Option<PathBuf>,
+    /// Run another runtime: a command for each test, whose results are checked as it goes
+    ///
+    /// A shell runs CMD with {model}, the path of the test's model.onnx (or case.json), {out}, an empty folder for its results (the
+    /// files of --actual), and {inputs}, the folder of the inputs, which is needed only if a test has several. Built-in tests, and
+    /// those of a JSON file, are written for it in the layout of --layout. A command that fails, or exceeds its time, has crashed,
+    /// unless it wrote refused or unsupported. With --save DIR the results stay in DIR/ID.
+    #[arg(long, value_name = "CMD", value_hint = ValueHint::CommandString, conflicts_with_all = ["actual", "export", "list"])]
+    pub run: Option<String>,
+    /// With --run: the number of commands at once [default: the number of processors]
+    #[arg(long, value_name = "N", value_parser = parse_number::<NonZero<usize>>, value_hint = ValueHint::Other, requires = "run")]
+    pub jobs: Option<NonZero<usize>>,
+    /// With --run: the seconds after which a command is killed
+    #[arg(long, value_name = "S", value_parser = parse_number::<f64>, value_hint = ValueHint::Other, default_value_t = 60.0, requires = "run")]
+    pub timeout: f64,
     /// Write the outputs to DIR/ID/output.npy, or a message to DIR/ID/refused or DIR/ID/unsupported
     #[arg(long, value_name = "DIR", value_parser = parse_path(), value_hint = ValueHint::DirPath)]
     pub save: Option<PathBuf>,
     /// Write the built-in tests to DIR, for runtimes in any language
     #[arg(long, value_name = "DIR", value_parser = parse_path(), value_hint = ValueHint::DirPath, conflicts_with_all = ["paths", "min_tests", "max_unsupported", "expect", "list", "verdict", "json", "junit", "atol", "rtol", "ulp"])]
     pub export: Option<PathBuf>,
-    /// The layout of the tests of --export
-    #[arg(long, value_name = "LAYOUT", value_parser = parse_words(layouts()), default_value = "npy", requires = "export")]
-    layout: CaseLayout,
+    /// The layout of the tests of --export [default: npy] and --run [default: onnx]
+    #[arg(long, value_name = "LAYOUT", value_parser = parse_words(layouts()))]
+    layout: Option<CaseLayout>,
     /// Print the ids of the tests, one on each line, and run nothing
     #[arg(long, conflicts_with_all = ["json", "junit", "verdict", "expect", "max_unsupported", "instead"])]
     pub list: bool,
@@ -134,6 +152,9 @@ pub(super) struct Check {
     pub quiet: bool,
 }
 
+/// The number of tests in memory for the runtime.
+const BATCH: usize = 64;
+
 const PASSES: &str = "Pass criteria";
 const REPORT: &str = "Report";
 
@@ -143,6 +164,7 @@ Examples:
   tensorop check node-tests --only 'test_scatternd*'          # ONNX's backend tests
   tensorop check --export vectors --layout onnx               # for a runtime that reads models
   tensorop check vectors --actual outputs --class must,reject --min-tests 400
+  tensorop check --run 'python3 mine.py {model} {out}' --jobs 8 --timeout 10
   tensorop check vectors --actual outputs --expect known.txt --junit report.xml
   tensorop check cases.json --json | jq '.tests[] | select(.verdict != \"passed\")'
 
@@ -188,31 +210,41 @@ impl Check {
         if let Some(folder) = &self.export {
             return self.export(io, folder);
         }
-        let outputs = match (&self.actual, &self.save) {
-            (Some(folder), _) => {
-                let place = || format!("--actual {}", folder.display());
-                std::fs::read_dir(folder).with_context(place)?;
-                Outputs::Written(folder)
-            }
-            (None, folder) => Outputs::Made(folder.as_deref()),
+        if let Some(folder) = &self.actual {
+            std::fs::read_dir(folder).with_context(|| format!("--actual {}", folder.display()))?;
+        }
+        let outputs = |id: &str| match (&self.actual, &self.save) {
+            (Some(folder), _) => Outputs::Written(folder.join(id)),
+            (None, folder) => Outputs::Made(folder.as_ref().map(|folder| folder.join(id))),
         };
+        ensure!(self.layout.is_none() || self.run.is_some(), "--layout: is for --export and --run");
+        let runtime = |command| Runtime::new(command, self.timeout, self.layout, self.save.as_deref());
+        let runtime = self.run.as_deref().map(runtime).transpose()?;
         let known = self.expect.as_deref().map(KnownFailures::read).transpose()?;
         let (target, junit) = self.junit.begin(&[])?.unzip();
         let mut report = CheckReport::new(io, self.quiet, self.json, &self.verdict, known.as_ref(), junit);
         let mut seen = HashSet::new();
+        let mut batch = Vec::new();
         let found = self.each(io, &mut seen, &mut |id, loaded| {
             if self.list {
                 return report.print(&format!("{}\n", printable(id)));
             }
+            if let Some(runtime) = &runtime {
+                batch.push((id.to_owned(), loaded));
+                return if batch.len() < BATCH { Ok(()) } else { self.run_all(runtime, &mut batch, &mut report) };
+            }
             let (about, verdict) = match loaded {
                 Ok(loaded) => {
                     let options = self.options(id, loaded.tolerances);
-                    (Some(loaded.about.clone()), judge(id, loaded, outputs, &options)?)
+                    (Some(loaded.about.clone()), judge(&loaded, outputs(id), &options)?)
                 }
                 Err(BrokenTest { about, error }) => (about.map(|about| *about), TestVerdict::Broken(error.to_string())),
             };
             report.add(&Judged { id, about, verdict })
         })?;
+        if let Some(runtime) = &runtime {
+            self.run_all(runtime, &mut batch, &mut report)?;
+        }
         if self.list {
             report.flush()?;
             return Ok(found);
@@ -235,6 +267,39 @@ impl Check {
             Outcome::Done => Outcome::Different,
             other => other,
         })
+    }
+
+    /// Runs the runtime for these tests, several at once.
+    fn run_all(
+        &self,
+        runtime: &Runtime<'_>,
+        tests: &mut Vec<(String, LoadedTest)>,
+        report: &mut CheckReport<'_>,
+    ) -> crate::error::Result<()> {
+        let verdict = |n: usize, verdict: &mut Option<TestVerdict>| {
+            let (id, loaded) = &tests[n];
+            *verdict = Some(match loaded {
+                Ok(loaded) => runtime.judge(id, loaded, &self.options(id, loaded.tolerances))?,
+                Err(broken) => TestVerdict::Broken(broken.error.to_string()),
+            });
+            Ok::<_, crate::Error>(())
+        };
+        let jobs = Threads::new(self.jobs).started_for(0).for_bytes(usize::MAX);
+        let mut verdicts = Vec::with_capacity(tests.len());
+        share_in_order(
+            jobs,
+            tests.len(),
+            || None,
+            verdict,
+            |_, verdict| {
+                verdicts.extend(verdict.take());
+                Ok(true)
+            },
+        )?;
+        for ((id, loaded), verdict) in tests.drain(..).zip(verdicts) {
+            report.add(&Judged { id: &id, about: about(&loaded).cloned(), verdict })?;
+        }
+        Ok(())
     }
 
     fn is_good(&self, io: &Io, report: &CheckReport<'_>) -> bool {
@@ -370,7 +435,7 @@ impl Check {
             let Task::Run(case) = loaded.map_err(|broken| broken.error)?.task else {
                 unreachable!("the program's own vectors all run an operator")
             };
-            match export(&case, &folder.join(id), self.layout)? {
+            match export(&case, &folder.join(id), self.layout.unwrap_or(CaseLayout::Npy))? {
                 true => written += 1,
                 false => left += 1,
             }

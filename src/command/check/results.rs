@@ -75,13 +75,18 @@ pub(super) fn message(folder: &Path, name: &str) -> String {
     }
 }
 
-/// The error is a marker and its message.
-pub(super) fn save(folder: &Path, made: Result<&[Tensor], (&str, String)>) -> Result<()> {
+/// Makes the folder of a test, without the results of an earlier run.
+pub(super) fn clear(folder: &Path) -> Result<()> {
     for name in results_in(folder).with_context(|| folder.display().to_string())? {
         let path = folder.join(name);
         fs::remove_file(&path).with_context(|| path.display().to_string())?;
     }
-    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())
+}
+
+/// The error is a marker and its message.
+pub(super) fn save(folder: &Path, made: Result<&[Tensor], (&str, String)>) -> Result<()> {
+    clear(folder)?;
     match made {
         Ok(outputs) => outputs.iter().enumerate().try_for_each(|(n, output)| {
             let name = output_names(n, outputs.len()).next().expect("an output has a name");

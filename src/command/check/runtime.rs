@@ -1,0 +1,136 @@
+//! Runs another runtime, one command for each test.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+use tempfile::TempDir;
+
+use super::export::{CaseLayout, DATA_SET, export};
+use super::find::{Loaded, Task, TestFiles};
+use super::judge::{Outputs, TestVerdict, judge};
+use super::results::{CRASHED, MARKERS, clear, message, results_in};
+use crate::diff::Options;
+use crate::error::{Context, Result};
+use crate::parallel::wait;
+
+const MODEL: &str = "{model}";
+const INPUTS: &str = "{inputs}";
+const OUT: &str = "{out}";
+
+pub(super) struct Runtime<'a> {
+    command: &'a str,
+    timeout: Duration,
+    layout: CaseLayout,
+    save: Option<&'a Path>,
+    /// Tests without files are exported here, and outputs are written here unless they are saved.
+    folder: TempDir,
+    runs: AtomicUsize,
+}
+
+impl<'a> Runtime<'a> {
+    pub(super) fn new(
+        command: &'a str,
+        timeout: f64,
+        layout: Option<CaseLayout>,
+        save: Option<&'a Path>,
+    ) -> anyhow::Result<Self> {
+        let has_test = command.contains(MODEL) || command.contains(INPUTS);
+        ensure!(has_test && command.contains(OUT), "--run {command:?}: expected {MODEL} and {OUT} in it");
+        let timeout = Duration::try_from_secs_f64(timeout).ok().filter(|timeout| !timeout.is_zero());
+        let timeout = anyhow::Context::context(timeout, "--timeout: expected seconds, more than 0")?;
+        let folder = anyhow::Context::context(tempfile::tempdir(), "--run: a folder for temporary files")?;
+        let layout = layout.unwrap_or(CaseLayout::Onnx);
+        Ok(Self { command, timeout, layout, save, folder, runs: AtomicUsize::new(0) })
+    }
+
+    /// Runs the command, and judges its results. Threads may share this.
+    pub(super) fn judge(&self, id: &str, loaded: &Loaded, options: &Options) -> Result<TestVerdict> {
+        let own = self.folder.path().join(self.runs.fetch_add(1, Ordering::Relaxed).to_string());
+        let files = match (&loaded.files, &loaded.task) {
+            (_, Task::Only { unsupported, stored }) if stored.is_empty() => {
+                return Ok(TestVerdict::Unsupported(unsupported.clone()));
+            }
+            (Some(files), _) => files.clone(),
+            (None, Task::Run(case)) if export(case, &own, self.layout)? => match self.layout {
+                CaseLayout::Onnx => TestFiles { model: own.join("model.onnx"), inputs: own.join(DATA_SET) },
+                CaseLayout::Npy => TestFiles { model: own.join("case.json"), inputs: own.clone() },
+            },
+            (None, _) => {
+                return Ok(TestVerdict::Unsupported("has no model, since it is not ONNX's: --layout npy".to_owned()));
+            }
+        };
+        let has_several =
+            files.inputs.file_name().is_some_and(|name| name.to_string_lossy().starts_with("test_data_set_"));
+        if has_several && !files.inputs.ends_with(DATA_SET) && !self.command.contains(INPUTS) {
+            let reason = format!("its inputs are in {}, and the command has no {INPUTS}", files.inputs.display());
+            return Ok(TestVerdict::Broken(reason));
+        }
+        let out = self.save.map_or_else(|| own.join("out"), |folder| folder.join(id));
+        clear(&out)?;
+        fs::create_dir_all(&own).with_context(|| own.display().to_string())?;
+        let ended = self.run(&files, &out, &own).with_context(|| format!("--run: {id}"))?;
+        let has_marker = results_in(&out)?.iter().any(|name| MARKERS.contains(&name.as_str()));
+        if let Some(how) = ended.filter(|_| !has_marker) {
+            let path = out.join(CRASHED);
+            fs::write(&path, how + "\n").with_context(|| path.display().to_string())?;
+        }
+        let verdict = judge(loaded, Outputs::Written(out), options);
+        // the folder of all is removed in any case
+        let _ = fs::remove_dir_all(own);
+        verdict
+    }
+
+    /// Returns how the command failed, if it did.
+    fn run(&self, files: &TestFiles, out: &Path, own: &Path) -> Result<Option<String>> {
+        const SAID: &str = "stderr";
+        let words = [(MODEL, &*files.model), (INPUTS, &*files.inputs), (OUT, out)];
+        let fill =
+            |command: String, (word, path): (&str, &Path)| command.replace(word, &quoted(&path.to_string_lossy()));
+        let command = words.into_iter().fold(self.command.to_owned(), fill);
+        let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+        // A file takes any amount, and a process that was left behind cannot keep it open for a reader.
+        let said = File::create(own.join(SAID))?;
+        let mut process = Command::new(shell);
+        process.args([option, &command]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+        let mut child = process.spawn().context(shell)?;
+        Ok(match self.end_of(&mut child)? {
+            None => Some(format!("killed after {} s", self.timeout.as_secs_f64())),
+            Some(status) if status.success() => None,
+            Some(status) => Some(match message(own, SAID).strip_prefix("stderr: ") {
+                Some(said) => format!("{status}: {said}"),
+                None => status.to_string(),
+            }),
+        })
+    }
+
+    /// Returns `None` if the child had to be killed.
+    fn end_of(&self, child: &mut Child) -> Result<Option<ExitStatus>> {
+        let (begin, mut pause) = (Instant::now(), Duration::from_micros(500));
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(Some(status));
+            }
+            if begin.elapsed() >= self.timeout {
+                child.kill()?;
+                child.wait()?;
+                return Ok(None);
+            }
+            wait(pause);
+            pause = (pause * 2).min(Duration::from_millis(10));
+        }
+    }
+}
+
+/// A path as a word of the shell.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/\\._-+:~@".contains(c);
+    match (path.chars().all(is_plain), cfg!(windows)) {
+        (true, _) => path.to_owned(),
+        (false, true) => format!("\"{path}\""),
+        (false, false) => format!("'{}'", path.replace('\'', "'\\''")),
+    }
+}
