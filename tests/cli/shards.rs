@@ -142,6 +142,8 @@ fn a_folder_of_a_model() {
     let report = String::from_utf8_lossy(&dry.stdout).into_owned();
     assert!(dry.status == Some(0) && report.contains(&format!("  {line}")), "{dry:?}");
     assert!(fs::metadata(folder.path("new")).is_err(), "a dry run writes nothing");
+    let dry = folder.run(words("convert old --dry-run")).printed().expect("a dry run needs no output");
+    assert_eq!(dry.lines().filter(|line| line.contains(": safetensors of int32 [")).count(), 3, "{dry}");
     let run = folder.run(words("convert old -o new/"));
     assert_eq!((run.status, run.stderr.as_str()), (Some(0), line));
     // a model in one file has no index

@@ -82,9 +82,18 @@ impl<'a> Destination<'a> {
     }
 
     /// The tensors of a model go into `model.safetensors` of a new folder, or into shards with their index, if the output ends
-    /// in `/`.
+    /// in `/`. A dry run without an output shows all of them, too.
     pub(crate) fn for_model(run: Run<'a>, options: &'a OutputOptions) -> Result<Self> {
-        let Some(folder) = options.folder() else { return Self::of(run, options, false) };
+        let Some(folder) = options.folder() else {
+            let mut it = Self::of(run, options, false)?;
+            let is_open = options.is_dry_run() && options.output.is_none() && options.to.is_none();
+            if let OutputPlace::New { format, .. } = &mut it.place
+                && is_open
+            {
+                *format = Format::SAFETENSORS;
+            }
+            return Ok(it);
+        };
         ensure!(!options.parts.is_given(), "--part: not with the folder of a model: needs -o to a .zarr or .npy");
         let path = folder.join("model.safetensors.index.json");
         let target = new_target(run, &path, options.label(), Format::SAFETENSORS, options.no_clobber)?;
