@@ -65,7 +65,8 @@ impl Located {
         let (place, after) = match text.strip_prefix("-:") {
             Some(view) => (Place::Stdin, Some(view.to_owned())),
             None if text == "-" => (Place::Stdin, None),
-            None if text.starts_with(['[', '{']) || is_number(text) => (Place::Json(text.to_owned()), None),
+            None if text.starts_with(['[', '{']) => (Place::Json(text.to_owned()), None),
+            None if let Some(number) = number(text) => (Place::Json(number), None),
             None => return Self::from_path(typed),
         };
         Self { typed: typed.into(), place, suffix: after }
@@ -226,10 +227,21 @@ fn parts_before_colons(path: &Path) -> impl Iterator<Item = (PathBuf, String)> {
     })
 }
 
-fn is_number(text: &str) -> bool {
-    let is_digit = |c: char| c.is_ascii_digit();
-    let begins = text.strip_prefix('-').unwrap_or(text).starts_with(is_digit);
-    begins && text.ends_with(is_digit) && serde_json::from_str::<IgnoredAny>(text).is_ok()
+/// A number as JSON has it, also if it is typed as `.5`, `5.` or `+1`.
+fn number(text: &str) -> Option<String> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (whole, rest) = digits.split_at(digits.bytes().take_while(u8::is_ascii_digit).count());
+    let is_begun = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let number = match rest.strip_prefix('.') {
+        Some(places) if whole.is_empty() && is_begun(places) => format!("{sign}0.{places}"),
+        Some(places) if !whole.is_empty() && !is_begun(places) => format!("{sign}{whole}.0{places}"),
+        Some(_) | None if whole.is_empty() => return None,
+        Some(_) | None => format!("{sign}{digits}"),
+    };
+    serde_json::from_str::<IgnoredAny>(&number).is_ok().then_some(number)
 }
 
 /// Divides an address at the colon before its suffix, by the text alone.
@@ -326,7 +338,12 @@ mod tests {
         for json in ["[1]", "{\"a\":1}", "[", "5", "-5", "0", "1.5", "-1e3", "2E+10", "0.5e-3"] {
             assert_eq!(located(json), format!("json {json}"));
         }
-        for path in ["no.npy", "./[1].npy", "./5", "05", "1.", ".5", "1e", "5.npy", "+5", "1e3x", "-x", ""] {
+        for (typed, json) in
+            [(".5", "0.5"), ("-.5e1", "-0.5e1"), ("1.", "1.0"), ("5.e-3", "5.0e-3"), ("+5", "5"), ("+.5", "0.5")]
+        {
+            assert_eq!(located(typed), format!("json {json}"), "{typed}");
+        }
+        for path in ["no.npy", "./[1].npy", "./5", "05", "1..", "+-1", "1_0", "1e", "5.npy", "1e3x", "-x", ""] {
             assert_eq!(located(path), "absent", "{path}");
         }
         assert_eq!([located("-"), located("-:>u2[-1]")], ["stdin", "stdin and >u2[-1]"]);
