@@ -24,18 +24,16 @@ F8, E8, LAYOUTS = q.F8, q.E8, q.LAYOUTS
 
 # what another program may write beside the tensors, none of which is read
 FOREIGN = [
-    ({"quant_method": "bitsandbytes", "load_in_4bit": True}, {"l.weight": "u1", "l.weight.absmax": "f4", "l.weight.quant_map": "f4"}),
-    ({"load_in_8bit": True}, {"l.weight": "i1", "l.SCB": "f4"}),
     ({"quant_method": "torchao", "quant_type": "int4"}, {"l.weight": "f4"}),
-    ({"quant_method": "hqq"}, {"l.W_q": "u1", "l.scale": "f4"}),
+    ({"quant_method": "exl3"}, {"l.trellis": "i2", "l.suh": "f2"}),
+    ({"quant_method": "aqlm"}, {"l.codes": "i1", "l.codebooks": "f2"}),
+    ({"quant_method": "gptq", "checkpoint_format": "bitblas", "bits": 4}, {"l.qweight": "i1", "l.scales": "f2"}),
+    (None, {"l.trellis": "i2", "l.suh": "f2"}),
     ({"quant_method": "compressed-tensors", "format": "marlin-24", "config_groups": {}}, {"l.weight_packed": "i4", "l.scale_packed": "f4"}),
     ({"quant_method": "compressed-tensors", "format": "pack-quantized", "sparsity_config": {"format": "sparse-bitmask"}}, {"l.compressed": "f4"}),
     ({"quant_method": "awq", "version": "gemv"}, {"l.qweight": "i4", "l.qzeros": "i4", "l.scales": "f2"}),
     ({"quant_method": "gptq", "checkpoint_format": "marlin", "bits": 4}, {"l.B": "i4", "l.s": "f2"}),
     ({"quant_method": "quanto"}, {"l.weight._data": "i1", "l.weight._scale": "f4"}),
-    (None, {"l.weight": F8, "l.scale_weight": "f4", "scaled_fp8": F8}),
-    (None, {"l.weight": F8, "l.comfy_quant": "u1", "l.weight_scale": "f4"}),
-    (None, {"l.weight": "u1", "l.weight.absmax": "f4", "l.weight.quant_state.bitsandbytes__nf4": "u1"}),
 ]
 
 
@@ -74,6 +72,8 @@ def is_same_shape(layout, f, name, old, new):
     if name in ("bits", "num_bits", "w_bit"):
         if not 1 <= new <= 8:
             return False
+        if layout == "gemma":
+            return True
         packed = [t for key, t in f.tensors.items() if key.endswith(("weight_packed",))]
         shapes = [t for key, t in f.tensors.items() if key.endswith("weight_shape")]
         words = lambda n, bits: {-(-n * bits // 32), -(-n // (32 // bits))}
@@ -114,7 +114,7 @@ def change(layout, f, random):
             others[name + random.choice(["x", ".old", "2"])] = value
         elif kind == "shape":
             # blocks that are not stated are those that divide the weight
-            is_free = layout in ("fp8-static", "fused-fp8") and "scale" in name
+            is_free = layout in ("fp8-static", "fused-fp8", "comfy-old", "gemma") and "scale" in name
             if value.ndim == 0 or value.shape[-1] < 2 or is_free:
                 return None
             others[name] = value[..., :-1]
@@ -124,7 +124,9 @@ def change(layout, f, random):
             if name.endswith("g_idx"):
                 return None
             others[name] = np.zeros(value.shape, "i8")
-        optional = name.endswith(("g_idx", "zero_point"))
+        if kind in ("drop", "rename") and name.endswith(("pre_quant_scale", "weight_format")):
+            return None
+        optional = name.endswith(("g_idx", "zero_point")) and not name.startswith("2.0._weight")
         if kind in ("drop", "rename") and optional and layout in ("gptq", "gptq-v2", "pack-quantized", "int-quantized", "gptq-file", "auto-round"):
             return None  # nothing states that there is such a part
         f.tensors = others

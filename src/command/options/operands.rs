@@ -165,8 +165,10 @@ pub(crate) struct InputOptions {
     /// The tensors that make up a weight (codes, scales, zero points, shapes) become one tensor under the name that it has in the
     /// unquantised checkpoint, also if they lie in several files; other tensors stay as they are. The layout is found in
     /// config.json, hf_quant_config.json, quantize_config.json or quant_config.json beside the tensors, or in the metadata of the
-    /// header, and never guessed. Without such a file, give LAYOUT with its numbers: gptq,bits=4,group_size=128. LAYOUT is one of fp8-block, nvfp4 (of modelopt), nvfp4-ct (of compressed-tensors), mxfp4,
-    /// pack-quantized, int-quantized, float-quantized, mlx, gptq, gptq-v2, awq and deepseek-fp4.
+    /// header, and never guessed; bitsandbytes, ComfyUI, HQQ and torchao state it in names that they alone write. Without all
+    /// these, give LAYOUT with its numbers: gptq,bits=4,group_size=128. LAYOUT is one of fp8-block, nvfp4 (of modelopt), nvfp4-ct (of
+    /// compressed-tensors), mxfp4, pack-quantized, int-quantized, float-quantized, mlx, gptq, gptq-v2, awq, deepseek-fp4, fbgemm-fp8,
+    /// bnb-nf4, bnb-fp4, bnb-int8, comfy, mxfp4-ct, mxfp6, mxfp8, metal, bitnet, gemma, w4a16-awq, hqq and torchao.
     ///
     /// A layout that is stated and not read is an error, and so is a weight that lacks a part, or a tensor of codes that no
     /// weight has, unless the config excludes it. Scales of activations (input_scale, k_scale) are left alone and counted in a

@@ -11,7 +11,7 @@ use tensorop_kernels::item::dtype::{Kind, Narrow};
 use tensorop_kernels::item::meta::{Meta, Order};
 use tensorop_kernels::layout::axis::bytes_of;
 
-pub(crate) const FLOAT8: &Kind = &Kind::Narrow(Narrow::Float8E4M3FN);
+pub(crate) const FLOAT8: &[Kind] = &[Kind::Narrow(Narrow::Float8E4M3FN)];
 
 /// A weight of float32s.
 #[derive(Debug)]
@@ -20,24 +20,33 @@ pub(crate) struct Weight {
     pub items: QuantizedItems,
 }
 
-fn groups(plane: usize, rows: usize, cols: usize) -> Groups {
+pub(crate) fn groups(plane: usize, rows: usize, cols: usize) -> Groups {
     let (rows, cols) = (rows.max(1), cols.max(1));
     let rows_in_plane = plane.div_ceil(rows);
     Groups { plane: plane.max(1), rows_in_plane, rows, cols, listed_rows: None, listed_cols: None }
 }
 
-fn shape_of(before: &[usize], rows: usize, cols: usize) -> Vec<usize> {
+pub(crate) fn shape_of(before: &[usize], rows: usize, cols: usize) -> Vec<usize> {
     [before, &[rows, cols]].concat()
 }
 
 /// The groups of scales for the last two axes: one scale, one a row, or one for each block or group that is stated. The
 /// blocks of float8 follow from the shapes where none are stated.
-fn groups_of_scales(
+pub(crate) fn groups_of_scales(
     parts: &WeightParts<'_>,
     scales: &[usize],
     (before, rows, cols): (&[usize], usize, usize),
     numbers: &PartNumbers,
 ) -> Result<Groups> {
+    // some writers give a matrix of scales more axes
+    let mut reduced = scales.to_vec();
+    while before.is_empty()
+        && reduced.len() > 2
+        && let Some(axis) = reduced.iter().rposition(|len| *len == 1)
+    {
+        reduced.remove(axis);
+    }
+    let scales = &*reduced;
     if matches!(scales, [] | [1]) {
         let all = before.iter().product::<usize>() * rows;
         return Ok(groups(all, all, cols));
@@ -56,7 +65,7 @@ fn groups_of_scales(
         [outer @ .., down, across] if outer == before => (*down, *across),
         _ => return Err(untold()),
     };
-    let is_free = *parts.names.dtype == *FLOAT8;
+    let is_free = parts.names.dtypes[0] == FLOAT8[0];
     let side = |len: usize, count: usize| side_of(len, count).filter(|_| is_free || count == 1 || count == len);
     let (high, wide) = side(rows, down).zip(side(cols, across)).ok_or_else(untold)?;
     Ok(groups(rows, high, wide))
@@ -72,20 +81,53 @@ fn side_of(len: usize, count: usize) -> Option<usize> {
     (side.is_power_of_two() || !is_usual).then_some(side)
 }
 
-/// A matrix of codes and their scales, without more.
-fn plain(shape: Vec<usize>, order: Order, codes: Matrix, scales: SharedNumbers) -> Result<Weight> {
-    let fits = bytes_of(&shape, size_of::<f32>()).is_some();
-    ensure!(fits, "shape {shape:?} is larger than memory can be");
-    let identity = codes.source().identity()?.context("codes are not read by position")?;
+/// A weight of codes and their scales, without more.
+pub(crate) fn plain(shape: Vec<usize>, order: Order, codes: Matrix, scales: SharedNumbers) -> Result<Weight> {
     let cols = match order {
         Order::C => shape.last().copied().unwrap_or(1),
         Order::Fortran => shape.first().copied().unwrap_or(1),
     };
+    let items = shape.iter().try_fold(1_usize, |items, dim| items.checked_mul(*dim)).unwrap_or_default();
+    let rows = items.checked_div(cols).unwrap_or(0);
+    matrix_of(shape, order, (rows, cols), codes, scales)
+}
+
+/// A weight whose items are those of a matrix of other sides.
+pub(crate) fn matrix_of(
+    shape: Vec<usize>,
+    order: Order,
+    (rows, cols): (usize, usize),
+    codes: Matrix,
+    scales: SharedNumbers,
+) -> Result<Weight> {
+    let fits = bytes_of(&shape, size_of::<f32>()).is_some();
+    ensure!(fits, "shape {shape:?} is larger than memory can be");
+    let identity = codes.source().identity()?.context("codes are not read by position")?;
     let meta = Meta::new(Kind::Float32.into(), shape).in_order(order);
-    let rows = meta.items().checked_div(cols).unwrap_or(0);
-    let (zeros, biases, whole_scale) = (None, None, WholeScale::None);
-    let items = QuantizedItems { identity, rows, cols, codes, zero: 0.0, zeros, scales, whole_scale, biases };
+    let (zeros, factors, biases, whole_scale) = (None, None, None, WholeScale::None);
+    let items = QuantizedItems { identity, rows, cols, codes, zero: 0.0, zeros, scales, whole_scale, factors, biases };
     Ok(Weight { meta, items })
+}
+
+pub(crate) fn float4_codes(codes: Source, encoding: Encoding, cols: usize) -> Matrix {
+    Matrix::coded(codes, encoding, cols, &|code| Narrow::Float4E2M1FN.value(code as u8) as f32)
+}
+
+/// The dtypes of scales: powers of two may be stored as bytes.
+fn scale_dtypes(scale: Narrow) -> Vec<Kind> {
+    let bytes = (scale == Narrow::Float8E8M0FNU).then_some(Kind::UInt8);
+    [Kind::Narrow(scale)].into_iter().chain(bytes).collect()
+}
+
+/// Multiplies columns by the factors that the layout keeps for the inputs.
+pub(crate) fn columns(parts: &WeightParts<'_>, weight: Weight) -> Result<Weight> {
+    let Some(factors) = parts.optional(Role::Columns)? else { return Ok(weight) };
+    let QuantizedItems { rows, cols, .. } = weight.items;
+    let found = factors.meta().items();
+    ensure!(found == cols, "{} has {found} items, expected {cols}", parts.name(Role::Columns));
+    let matrix = parts.numbers(Role::Columns, factors, cols)?;
+    let factors = Some(SharedNumbers { matrix, groups: groups(rows, rows, 1).into() });
+    Ok(Weight { items: QuantizedItems { factors, ..weight.items }, ..weight })
 }
 
 /// Codes that are numbers themselves.
@@ -110,6 +152,44 @@ fn scaled_by(parts: &WeightParts<'_>, codes: Source, shape: &[usize], groups: Gr
     let mut weight = plain(shape.to_vec(), Order::C, codes, scales)?;
     weight.items.zeros = zeros.transpose()?.map(shared);
     Ok(weight)
+}
+
+/// Codes with a power of two for each 32 of a row.
+pub(crate) fn mxfp8(parts: &WeightParts<'_>, numbers: &PartNumbers) -> Result<Weight> {
+    let scales = parts.required(Role::Scales)?;
+    parts.expect_dtype(Role::Scales, scales.dtype(), &scale_dtypes(Narrow::Float8E8M0FNU))?;
+    scaled(parts, &PartNumbers { group: numbers.group.or(Some(32)), block: None, ..numbers.clone() })
+}
+
+/// Codes of 6 bits in a stream from the low bits on, with a power of two for each 32 of a row.
+pub(crate) fn mxfp6(parts: &WeightParts<'_>, _: &PartNumbers) -> Result<Weight> {
+    const GROUP: [usize; 2] = [32, 24];
+    let (codes, before, rows, bytes) = parts.codes()?;
+    let [items, size] = GROUP;
+    ensure!(
+        bytes.is_multiple_of(size),
+        "{} has {bytes} bytes a row, expected groups of {size}",
+        parts.name(Role::Codes)
+    );
+    let (cols, scales) = (bytes / size * items, parts.required(Role::Scales)?);
+    parts.expect_shape(Role::Scales, scales.shape(), &shape_of(&before, rows, cols / items))?;
+    parts.expect_dtype(Role::Scales, scales.dtype(), &scale_dtypes(Narrow::Float8E8M0FNU))?;
+    let words = Encoding::Words(CodePacking { bits: 6, is_dense: true });
+    let codes = Matrix::coded(codes, words, cols, &|code| Narrow::Float6E2M3FN.value(code as u8) as f32);
+    let matrix = parts.numbers(Role::Scales, scales, cols / items)?;
+    let scales = SharedNumbers { matrix, groups: groups(rows, 1, items).into() };
+    plain(shape_of(&before, rows, cols), Order::C, codes, scales)
+}
+
+/// Experts of fbgemm, whose scales of one row may have been transposed.
+pub(crate) fn fused_fbgemm(parts: &WeightParts<'_>, numbers: &PartNumbers) -> Result<Weight> {
+    let (codes, before, rows, cols) = parts.codes()?;
+    match *parts.required(Role::Scales)?.shape() {
+        [experts, side, 1] if before == [experts] && side == cols => {
+            scaled_by(parts, codes, &shape_of(&before, rows, cols), groups(rows, rows, 1))
+        }
+        _ => fused_scaled(parts, numbers),
+    }
 }
 
 /// Experts in one tensor of three axes. Their scales are one for each expert, or for each of its rows, columns or blocks.
@@ -147,7 +227,7 @@ pub(crate) fn fused_float4(parts: &WeightParts<'_>) -> Result<Weight> {
     }
     parts.expect_dtype(Role::Scales, scales.dtype(), &[Kind::Narrow(Narrow::Float8E4M3FN)])?;
     let (rows, cols) = (rows * 2, bytes);
-    let codes = Matrix::new(codes, Encoding::Float4Columns, cols);
+    let codes = float4_codes(codes, Encoding::CodeColumns, cols);
     let scales =
         SharedNumbers { matrix: parts.numbers(Role::Scales, scales, cols)?, groups: groups(rows, GROUP, 1).into() };
     let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, scales)?;
@@ -170,15 +250,15 @@ pub(crate) fn float4(
         parts.name(Role::Codes)
     );
     parts.expect_shape(Role::Scales, scales.shape(), &shape_of(&before, rows, cols.div_ceil(group)))?;
-    parts.expect_dtype(Role::Scales, scales.dtype(), &[Kind::Narrow(scale)])?;
-    let codes = Matrix::new(codes, Encoding::Float4Pairs, cols);
+    parts.expect_dtype(Role::Scales, scales.dtype(), &scale_dtypes(scale))?;
+    let codes = float4_codes(codes, Encoding::LOW_FIRST, cols);
     let scales = parts.numbers(Role::Scales, scales, cols.div_ceil(group))?;
     let scales = SharedNumbers { matrix: scales, groups: groups(rows, 1, group).into() };
     let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, scales)?;
     if parts.names.endings().any(|(role, _)| role == Role::Whole) {
         weight.items.whole_scale = whole_scale(parts.whole(Role::Whole)?);
     }
-    Ok(weight)
+    columns(parts, weight)
 }
 
 /// Blocks of 16 bytes along an axis of their own.
@@ -188,10 +268,10 @@ pub(crate) fn float4_blocks(parts: &WeightParts<'_>) -> Result<Weight> {
     ensure!(bytes == BYTES, "{} has blocks of {bytes} bytes, expected {BYTES}", parts.name(Role::Codes));
     let scales = parts.required(Role::Scales)?;
     parts.expect_shape(Role::Scales, scales.shape(), &[&*before, &[blocks]].concat())?;
-    parts.expect_dtype(Role::Scales, scales.dtype(), &[Kind::UInt8, Kind::Narrow(Narrow::Float8E8M0FNU)])?;
+    parts.expect_dtype(Role::Scales, scales.dtype(), &scale_dtypes(Narrow::Float8E8M0FNU))?;
     let cols = blocks * BYTES * 2;
-    let codes = Matrix::new(codes, Encoding::Float4Pairs, cols);
-    let scales = Matrix::new(scales, Encoding::Narrow(Narrow::Float8E8M0FNU), blocks);
+    let codes = float4_codes(codes, Encoding::LOW_FIRST, cols);
+    let scales = parts.numbers(Role::Scales, scales, blocks)?;
     let groups = groups(before.iter().product(), 1, BYTES * 2);
     plain([&*before, &[cols]].concat(), Order::C, codes, SharedNumbers { matrix: scales, groups: groups.into() })
 }
@@ -284,18 +364,21 @@ pub(crate) fn mlx(parts: &WeightParts<'_>, numbers: &PartNumbers) -> Result<Weig
     let floats = [Kind::Float32, Kind::Float16, Kind::BFloat16];
     let (encoding, scale) = match (numbers.mode.as_deref().unwrap_or("affine"), bits) {
         ("affine", _) => (Encoding::Words(CodePacking { bits, is_dense: true }), None),
-        ("mxfp4", 4) => (Encoding::Float4Pairs, Some(Narrow::Float8E8M0FNU)),
-        ("nvfp4", 4) => (Encoding::Float4Pairs, Some(Narrow::Float8E4M3FN)),
-        ("mxfp8", 8) => (Encoding::Narrow(Narrow::Float8E4M3FN), Some(Narrow::Float8E8M0FNU)),
+        ("mxfp4", 4) => (Encoding::LOW_FIRST, Some((Narrow::Float4E2M1FN, Narrow::Float8E8M0FNU))),
+        ("nvfp4", 4) => (Encoding::LOW_FIRST, Some((Narrow::Float4E2M1FN, Narrow::Float8E4M3FN))),
+        ("mxfp8", 8) => (Encoding::BYTES, Some((Narrow::Float8E4M3FN, Narrow::Float8E8M0FNU))),
         (mode, _) => bail!("mode {mode:?} of {bits} bits is not known"),
     };
     let expected = if scale.is_some() { &[Kind::UInt8][..] } else { &floats };
     parts.expect_dtype(Role::Scales, scales.dtype(), expected)?;
     let groups = Arc::new(groups(rows, 1, group));
     let shared = |matrix| SharedNumbers { matrix, groups: Arc::clone(&groups) };
-    let scales = match scale {
-        Some(narrow) => Matrix::new(scales, Encoding::Narrow(narrow), per_row),
-        None => parts.numbers(Role::Scales, scales, per_row)?,
+    let narrow = |source, encoding, cols, narrow: Narrow| {
+        Matrix::coded(source, encoding, cols, &|code| narrow.value(code as u8) as f32)
+    };
+    let (codes, scales) = match scale {
+        Some((code, scale)) => (narrow(codes, encoding, cols, code), narrow(scales, Encoding::BYTES, per_row, scale)),
+        None => (Matrix::new(codes, encoding, cols), parts.numbers(Role::Scales, scales, per_row)?),
     };
     let biases = match scale {
         None => {
@@ -306,8 +389,7 @@ pub(crate) fn mlx(parts: &WeightParts<'_>, numbers: &PartNumbers) -> Result<Weig
         }
         Some(_) => None,
     };
-    let mut weight =
-        plain(shape_of(&before, rows, cols), Order::C, Matrix::new(codes, encoding, cols), shared(scales))?;
+    let mut weight = plain(shape_of(&before, rows, cols), Order::C, codes, shared(scales))?;
     weight.items.biases = biases;
     Ok(weight)
 }

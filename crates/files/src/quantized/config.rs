@@ -7,10 +7,12 @@ use std::path::Path;
 use regex_lite::{Regex, escape};
 use serde_json::{Map, Value};
 
+use super::byte_codes::FORMATS;
 use super::parts::{PartNumbers, Role};
 use super::rules::{
-    AWQ, DEEPSEEK_FP4, FLOAT_QUANTIZED, FP8_BLOCK, GPTQ, GPTQ_V2, INT_QUANTIZED, MLX, MXFP4, NVFP4, NVFP4_CT,
-    PACK_QUANTIZED,
+    AWQ, BITNET, BNB_FP4, BNB_INT8, BNB_NF4, COMFY, DEEPSEEK_FP4, FBGEMM_FP8, FLOAT_QUANTIZED, FP8_BLOCK, GEMMA, GPTQ,
+    GPTQ_V2, HQQ, INT_QUANTIZED, METAL, MLX, MXFP4, MXFP4_CT, MXFP6, MXFP8, NVFP4, NVFP4_CT, PACK_QUANTIZED, TORCHAO,
+    W4A16_AWQ,
 };
 use crate::storage::requests::RequestOptions;
 use crate::storage::sidecar::{join, open_beside};
@@ -45,8 +47,15 @@ const GROUP: &[&str] = &["group_size", "q_group_size"];
 const BLOCK: &[&str] = &["weight_block_size", "block_structure"];
 const REORDERED: &[&str] = &["desc_act", "actorder"];
 const SYMMETRIC: &[&str] = &["symmetric", "sym"];
-const EXCLUDED: &[&str] =
-    &["ignore", "ignored_layers", "modules_to_not_convert", "modules_to_not_quantize", "exclude_modules"];
+const EXCLUDED: &[&str] = &[
+    "ignore",
+    "ignored_layers",
+    "modules_to_not_convert",
+    "modules_to_not_quantize",
+    "exclude_modules",
+    "llm_int8_skip_modules",
+    "skip_modules",
+];
 
 /// The keys that can be given with `--dequantize=LAYOUT`.
 const GIVEN: [&[&str]; 6] = [BITS, GROUP, BLOCK, REORDERED, SYMMETRIC, &["mode", "zero_point"]];
@@ -54,30 +63,50 @@ const GIVEN: [&[&str]; 6] = [BITS, GROUP, BLOCK, REORDERED, SYMMETRIC, &["mode",
 /// A method, the key that states its format, a format, and its layouts.
 type Method = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
+pub(crate) const BITSANDBYTES: &[&str] = &[BNB_NF4, BNB_FP4, BNB_INT8];
+
+const COMPRESSED: &[&str] = &[NVFP4_CT, MXFP4_CT, MXFP6, PACK_QUANTIZED, INT_QUANTIZED, MXFP8, FLOAT_QUANTIZED];
+
 const METHODS: &[Method] = &[
     ("auto-round", "packing_format", "auto_round", &[GPTQ_V2]),
     ("auto-round", "packing_format", "auto_round:auto_awq", &[AWQ]),
     ("auto-round", "packing_format", "auto_round:auto_gptq", &[GPTQ]),
     ("auto-round", "packing_format", "auto_round:gptqmodel", &[GPTQ_V2]),
+    ("auto-round", "packing_format", "auto_round:llm_compressor", COMPRESSED),
     ("awq", "version", "", &[AWQ]),
     ("awq", "version", "gemm", &[AWQ]),
+    ("bitnet", "", "", &[BITNET]),
+    ("bitsandbytes", "", "", BITSANDBYTES),
     ("compressed-tensors", "format", "float-quantized", &[FLOAT_QUANTIZED]),
     ("compressed-tensors", "format", "int-quantized", &[INT_QUANTIZED]),
+    ("compressed-tensors", "format", "mxfp4-pack-quantized", &[MXFP4_CT]),
+    ("compressed-tensors", "format", "mxfp6-pack-quantized", &[MXFP6]),
+    ("compressed-tensors", "format", "mxfp8-quantized", &[MXFP8]),
     ("compressed-tensors", "format", "naive-quantized", &[INT_QUANTIZED, FLOAT_QUANTIZED]),
     ("compressed-tensors", "format", "nvfp4-pack-quantized", &[NVFP4_CT]),
     ("compressed-tensors", "format", "pack-quantized", &[PACK_QUANTIZED]),
-    ("fbgemm_fp8", "", "", &[FP8_BLOCK, FLOAT_QUANTIZED]),
+    ("fbgemm_fp8", "", "", &[FP8_BLOCK, FLOAT_QUANTIZED, FBGEMM_FP8]),
     ("fp8", "expert_dtype", "", &[FP8_BLOCK, FLOAT_QUANTIZED]),
     ("fp8", "expert_dtype", "fp4", &[DEEPSEEK_FP4]),
     ("fp8", "expert_dtype", "fp8", &[FP8_BLOCK, FLOAT_QUANTIZED, DEEPSEEK_FP4]),
+    ("gemma", "", "", &[GEMMA]),
     ("gptq", "checkpoint_format", "", &[GPTQ]),
     ("gptq", "checkpoint_format", "gptq", &[GPTQ]),
     ("gptq", "checkpoint_format", "gptq_v2", &[GPTQ_V2]),
+    ("hqq", "", "", &[HQQ]),
+    ("metal", "", "", &[METAL]),
     ("mlx", "", "", &[MLX]),
     ("modelopt", "quant_algo", "FP8", &[FLOAT_QUANTIZED]),
-    ("modelopt", "quant_algo", "MIXED_PRECISION", &[NVFP4, FLOAT_QUANTIZED]),
+    ("modelopt", "quant_algo", "FP8_PB_WO", &[FLOAT_QUANTIZED]),
+    ("modelopt", "quant_algo", "FP8_PER_CHANNEL_PER_TOKEN", &[FLOAT_QUANTIZED]),
+    ("modelopt", "quant_algo", "MIXED_PRECISION", &[NVFP4, FLOAT_QUANTIZED, W4A16_AWQ]),
+    ("modelopt", "quant_algo", "MXFP8", &[MXFP8]),
     ("modelopt", "quant_algo", "NVFP4", &[NVFP4]),
+    ("modelopt", "quant_algo", "NVFP4_AWQ", &[NVFP4]),
+    ("modelopt", "quant_algo", "W4A16_AWQ", &[W4A16_AWQ]),
     ("mxfp4", "", "", &[MXFP4]),
+    ("mxfp8", "", "", &[MXFP8]),
+    ("torchao", "", "", &[TORCHAO]),
 ];
 
 /// The first release of compressed-tensors that packs 3, 5, 6 and 7 bits densely.
@@ -109,11 +138,16 @@ impl Stated {
         metadata: Option<&Metadata>,
         requests: RequestOptions,
     ) -> Result<Option<Self>> {
+        let layers = metadata.map(Self::from_layers).transpose()?.flatten();
         for (file, keys, method) in FILES {
             let Some(folder) = folder else { break };
             let config = read_json(&join(folder, file), requests).with_context(|| file.to_owned())?;
             let stated = config.and_then(|config| Self::from_config(&config, keys, method).transpose());
-            if let Some(stated) = stated.transpose().with_context(|| file.to_owned())? {
+            if let Some(mut stated) = stated.transpose().with_context(|| file.to_owned())? {
+                if let Some(layers) = layers.filter(|layers| layers.layouts == stated.layouts) {
+                    stated.modules.extend(layers.modules);
+                    stated.unknown = stated.unknown.or(layers.unknown);
+                }
                 return Ok(Some(Self { file: file.to_owned(), ..stated }));
             }
         }
@@ -125,7 +159,59 @@ impl Stated {
                 return Ok(Some(Self { file: "the header".to_owned(), ..stated }));
             }
         }
-        Ok(None)
+        Ok(layers.map(|stated| Self { file: "the header".to_owned(), ..stated }))
+    }
+
+    /// Reads the formats of single layers: ComfyUI's under a key of the header, torchao's under the name of each tensor.
+    fn from_layers(metadata: &Metadata) -> Result<Option<Self>> {
+        const OF_COMFY: &str = "_quantization_metadata";
+        const OF_TORCHAO: &str = "tensor_names";
+        let json = |key: &str| -> Result<Value> {
+            let text = metadata.get(key).map_or("null", |text| text);
+            serde_json::from_str(text).map_err(|error| malformed!("metadata {key}: {}", one_line(&error)))
+        };
+        let (mut stated, mut layers) = (Self { numbers: vec![PartNumbers::default()], ..Self::default() }, Vec::new());
+        if metadata.contains_key(OF_COMFY) {
+            stated.layouts.push(COMFY);
+            let described = json(OF_COMFY)?;
+            let of_layers = described["layers"].as_object().into_iter().flatten();
+            layers.extend(of_layers.map(|(name, layer)| {
+                let is_rotated = layer["convrot"] == Value::Bool(true);
+                let format = layer["format"].as_str().unwrap_or_default();
+                (
+                    name.clone(),
+                    if is_rotated { format!("{format} with convrot") } else { format.to_owned() },
+                    None,
+                    false,
+                )
+            }));
+        } else if metadata.contains_key(OF_TORCHAO) {
+            stated.layouts.push(TORCHAO);
+            for name in json(OF_TORCHAO)?.as_array().into_iter().flatten().filter_map(Value::as_str) {
+                let described = json(name)?;
+                let kind = described["_type"].as_str().filter(|kind| *kind != "Tensor");
+                let sides = described["_data"]["block_size"].as_array();
+                let sides = sides.map(|sides| sides.iter().filter_map(number).collect());
+                let module = name.strip_suffix(".weight").unwrap_or(name);
+                let listed = described["_tensor_data_names"].as_array().into_iter().flatten();
+                let has_zeros = listed.filter_map(Value::as_str).any(|part| part == "zero_point");
+                let demands = |kind: &str| has_zeros || kind == "IntxUnpackedToInt8Tensor";
+                layers.extend(kind.map(|kind| (module.to_owned(), kind.to_owned(), sides, demands(kind))));
+            }
+        } else {
+            return Ok(None);
+        }
+        let writer = if stated.layouts == [COMFY] { "ComfyUI" } else { "torchao" };
+        let unread = layers.iter().find(|(_, mode, ..)| !FORMATS.contains(&&**mode));
+        stated.unknown = unread.map(|(_, mode, ..)| format!("{writer} {mode}").trim_end().to_owned());
+        // the longest name that a module ends with is its own
+        layers.sort_by_key(|(name, ..)| std::cmp::Reverse(name.len()));
+        for (name, mode, sides, has_zeros) in layers {
+            let demanded = has_zeros.then_some(Role::Zeros).into_iter().collect();
+            let numbers = PartNumbers { mode: Some(mode), sides, demanded, ..PartNumbers::default() };
+            stated.modules.push(ModuleEntry { text: name, expression: None, numbers: Some(numbers) });
+        }
+        Ok(Some(stated))
     }
 
     fn from_config(config: &Value, keys: &[&str], default_method: &str) -> Result<Option<Self>> {
@@ -216,6 +302,9 @@ impl Stated {
                     false => ModuleEntry::parse(text, numbers),
                 }
             }),
+            "gemma" => of_all("module_quant_configs", &|text, value| {
+                ModuleEntry::expression(text, &format!(".*?(?:{text})"), Some(own(value)))
+            }),
             "modelopt" => of_all("quantized_layers", &|name, value| ModuleEntry::parse(name, Some(own(value)))),
             _ => Ok(Vec::new()),
         }
@@ -295,6 +384,7 @@ impl PartNumbers {
             block: value(BLOCK).and_then(block),
             is_dense: None,
             mode: value(&["mode"]).and_then(Value::as_str).map(str::to_owned),
+            sides: None,
             demanded,
         }
     }

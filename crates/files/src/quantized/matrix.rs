@@ -1,14 +1,16 @@
 //! The parts of a quantised weight as matrices of float32s: rows of codes, scales, zero points or biases.
 
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::Arc;
 
 use half::{bf16, f16};
 
+use crate::storage::read_at::{MemoryBytes, ReadAt};
 use crate::storage::source::Source;
 use tensorop_kernels::error::Result;
-use tensorop_kernels::item::dtype::{DType, Kind, Narrow};
+use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::item::float16::{bf16_to_f32, f16_to_f32};
+use tensorop_kernels::item::meta::Meta;
 
 /// The bits of a word, which holds the codes of several items from the low bits on.
 const WORD: usize = 32;
@@ -23,12 +25,14 @@ pub(crate) enum Encoding {
     Float16,
     BFloat16,
     Int8,
-    /// One item a byte.
-    Narrow(Narrow),
-    /// Two items of float4_e2m1fn a byte, the first in the low bits.
-    Float4Pairs,
-    /// The same along a column: a byte holds items of two rows.
-    Float4Columns,
+    /// Codes of 2, 4 or 8 bits along a row, each the number of a value.
+    Codes(CodeBytes),
+    /// Two codes of 4 bits a byte along a column, the first in the low bits: a byte holds items of two rows.
+    CodeColumns,
+    /// A code a byte, in tiles of 128 rows and 4 columns with rows 32 apart side by side, as cuBLAS reads scales.
+    Tiles,
+    /// Codes in planes: a byte or a word holds items of rows that are `rows` apart.
+    Planes(CodePlanes),
     /// Unsigned integers of some bits along a row.
     Words(CodePacking),
     /// The same along a column: a word holds items of consecutive rows.
@@ -36,6 +40,49 @@ pub(crate) enum Encoding {
     /// Eight unsigned integers of 4 bits in a word, in AWQ's order.
     AwqWords,
 }
+
+/// How codes share a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CodeBytes {
+    /// 2, 4 or 8.
+    pub bits: usize,
+    pub high_first: bool,
+}
+
+impl CodeBytes {
+    fn each(self) -> usize {
+        8 / self.bits
+    }
+
+    /// The code at a place of a byte.
+    fn code(self, byte: usize, place: usize) -> usize {
+        let place = if self.high_first { self.each() - 1 - place } else { place };
+        byte >> (place * self.bits) & ((1 << self.bits) - 1)
+    }
+}
+
+/// How codes of several planes of rows share a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CodePlanes {
+    /// The rows of a plane, which are those that are stored.
+    pub rows: usize,
+    /// At most 8.
+    pub bits: usize,
+    pub planes: usize,
+    /// The bytes of a word: 1 or 4.
+    pub word: usize,
+    pub high_first: bool,
+}
+
+impl CodePlanes {
+    fn shift(self, row: usize) -> usize {
+        let plane = row / self.rows;
+        self.bits * if self.high_first { (self.planes - 1).saturating_sub(plane) } else { plane }
+    }
+}
+
+/// The rows and columns of a tile of scales, and the rows of its first column of bytes.
+const TILE: [usize; 3] = [128, 4, 32];
 
 /// How unsigned integers fill words of 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +120,12 @@ impl CodePacking {
 }
 
 impl Encoding {
+    /// A code a byte.
+    pub(crate) const BYTES: Self = Self::Codes(CodeBytes { bits: 8, high_first: false });
+    /// Two codes a byte.
+    pub(crate) const LOW_FIRST: Self = Self::Codes(CodeBytes { bits: 4, high_first: false });
+    pub(crate) const HIGH_FIRST: Self = Self::Codes(CodeBytes { bits: 4, high_first: true });
+
     /// The encoding of scales and biases in a dtype.
     pub(crate) fn for_dtype(dtype: &DType) -> Option<Self> {
         Some(match dtype.kind() {
@@ -80,7 +133,7 @@ impl Encoding {
             Kind::Float16 => Self::Float16,
             Kind::BFloat16 => Self::BFloat16,
             Kind::Int8 => Self::Int8,
-            Kind::Narrow(narrow) => Self::Narrow(*narrow),
+            Kind::UInt8 | Kind::Narrow(_) => Self::BYTES,
             _ => return None,
         })
     }
@@ -90,8 +143,10 @@ impl Encoding {
         match self {
             Self::Float32 | Self::ColumnWords(_) => cols * 4,
             Self::Float16 | Self::BFloat16 => cols * 2,
-            Self::Int8 | Self::Narrow(_) | Self::Float4Columns => cols,
-            Self::Float4Pairs => cols.div_ceil(2),
+            Self::Int8 | Self::CodeColumns => cols,
+            Self::Codes(packing) => cols.div_ceil(packing.each()),
+            Self::Tiles => cols.div_ceil(TILE[1]) * TILE[0] * TILE[1],
+            Self::Planes(planes) => cols * planes.word,
             Self::Words(packing) => packing.words(cols) * 4,
             Self::AwqWords => cols.div_ceil(8) * 4,
         }
@@ -103,8 +158,10 @@ impl Encoding {
         match self {
             Self::Float32 | Self::ColumnWords(_) => scaled(4),
             Self::Float16 | Self::BFloat16 => scaled(2),
-            Self::Int8 | Self::Narrow(_) | Self::Float4Columns => cols.clone(),
-            Self::Float4Pairs => cols.start / 2..cols.end.div_ceil(2),
+            Self::Int8 | Self::CodeColumns => cols.clone(),
+            Self::Codes(packing) => cols.start / packing.each()..cols.end.div_ceil(packing.each()),
+            Self::Tiles => cols.start / TILE[1] * TILE[0] * TILE[1]..self.row_bytes(cols.end),
+            Self::Planes(planes) => scaled(planes.word),
             Self::Words(packing) => {
                 let words = packing.span(cols);
                 words.start * 4..words.end * 4
@@ -117,7 +174,13 @@ impl Encoding {
     fn stored_rows(self, rows: &Range<usize>) -> Range<usize> {
         match self {
             Self::ColumnWords(packing) => packing.span(rows),
-            Self::Float4Columns => rows.start / 2..rows.end.div_ceil(2),
+            Self::CodeColumns => rows.start / 2..rows.end.div_ceil(2),
+            Self::Tiles => rows.start / TILE[0]..rows.end.div_ceil(TILE[0]),
+            // all rows are in one plane
+            Self::Planes(planes) => {
+                let start = rows.start % planes.rows;
+                start..start + rows.len()
+            }
             _ => rows.clone(),
         }
     }
@@ -129,8 +192,8 @@ pub(crate) struct Matrix {
     source: Source,
     encoding: Encoding,
     cols: usize,
-    /// The values of a narrow dtype's items.
-    values: Box<[f32; 256]>,
+    /// The values of the codes of each byte, or of each code of other encodings; none if codes are the values.
+    values: Vec<f32>,
 }
 
 /// The stored bytes around the items that are wanted next.
@@ -143,11 +206,45 @@ pub(crate) struct LoadedBytes {
 impl Matrix {
     /// The source has as many bytes as its rows of `cols` items need, in C order.
     pub(crate) fn new(source: Source, encoding: Encoding, cols: usize) -> Self {
-        let values = match encoding {
-            Encoding::Narrow(narrow) => std::array::from_fn(|item| narrow.value(item as u8) as f32),
-            _ => [0.0; 256],
+        match source.dtype().kind() {
+            Kind::Narrow(narrow) => {
+                let narrow = *narrow;
+                Self::coded(source, encoding, cols, &|code| narrow.value(code as u8) as f32)
+            }
+            _ if matches!(encoding, Encoding::Words(_)) => Self { source, encoding, cols, values: Vec::new() },
+            _ => Self::coded(source, encoding, cols, &|code| code as f32),
+        }
+    }
+
+    /// A matrix of codes with values of their own.
+    pub(crate) fn coded(source: Source, encoding: Encoding, cols: usize, value: &dyn Fn(usize) -> f32) -> Self {
+        let of_pairs = CodeBytes { bits: 4, high_first: false };
+        let of_bytes = |packing: CodeBytes| {
+            let all = (0..256).flat_map(move |byte| (0..packing.each()).map(move |place| packing.code(byte, place)));
+            all.map(value).collect()
         };
-        Self { source, encoding, cols, values: values.into() }
+        let values = match encoding {
+            Encoding::Codes(packing) => of_bytes(packing),
+            Encoding::CodeColumns => of_bytes(of_pairs),
+            Encoding::Tiles | Encoding::Planes(_) | Encoding::Words(_) => (0..256).map(value).collect(),
+            _ => Vec::new(),
+        };
+        Self { source, encoding, cols, values }
+    }
+
+    /// A number for all items.
+    pub(crate) fn constant(number: f32) -> Result<Self> {
+        let bytes: Arc<dyn ReadAt> = Arc::new(MemoryBytes::new(number.to_le_bytes().to_vec()));
+        let source = Source::stored(Meta::new(Kind::Float32.into(), vec![1]), bytes, 0, String::new())?;
+        Ok(Self::new(source, Encoding::Float32, 1))
+    }
+
+    /// The number of rows from `row` on with consecutive bytes.
+    pub(crate) fn rows_in_order(&self, row: usize) -> usize {
+        match self.encoding {
+            Encoding::Planes(planes) => planes.rows - row % planes.rows,
+            _ => usize::MAX,
+        }
     }
 
     pub(crate) fn source(&self) -> &Source {
@@ -193,13 +290,37 @@ impl Matrix {
             Encoding::Float16 => decode_each(bytes(), out, |item| f16_to_f32(f16::from_le_bytes(item))),
             Encoding::BFloat16 => decode_each(bytes(), out, |item| bf16_to_f32(bf16::from_le_bytes(item))),
             Encoding::Int8 => decode_each(bytes(), out, |[item]: [u8; 1]| f32::from(item as i8)),
-            Encoding::Narrow(_) => decode_each(bytes(), out, |[item]: [u8; 1]| self.values[usize::from(item)]),
-            Encoding::Float4Pairs => decode_pairs(bytes(), cols.start % 2 == 1, out),
-            Encoding::Float4Columns => {
+            Encoding::Codes(packing) => match packing.each() {
+                1 => decode_codes::<1>(bytes(), &self.values, 0, out),
+                2 => decode_codes::<2>(bytes(), &self.values, cols.start % 2, out),
+                _ => decode_codes::<4>(bytes(), &self.values, cols.start % 4, out),
+            },
+            Encoding::CodeColumns => {
                 let low = from(row / 2, cols.start);
-                decode_each(low, out, |[byte]: [u8; 1]| FLOAT4_PAIRS[usize::from(byte)][row % 2]);
+                decode_each(low, out, |[byte]: [u8; 1]| self.values[usize::from(byte) * 2 + row % 2]);
             }
-            Encoding::Words(packing) => decode_words(packing, bytes(), cols, out),
+            Encoding::Tiles => {
+                let [rows, wide, high] = TILE;
+                let place = row % high * rows / 8 + row % rows / high * wide;
+                for (col, out) in cols.zip(out) {
+                    let tile = from(row / rows, col / wide * rows * wide);
+                    *out = self.values[usize::from(tile[place + col % wide])];
+                }
+            }
+            Encoding::Planes(planes) => {
+                let (shift, mask) = (planes.shift(row), (1 << planes.bits) - 1);
+                let bytes = from(row % planes.rows, cols.start * planes.word);
+                for (word, out) in bytes.chunks_exact(planes.word).zip(out) {
+                    let word = word.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
+                    *out = self.values[(word >> shift) as usize & mask];
+                }
+            }
+            Encoding::Words(packing) => {
+                decode_words(packing, bytes(), cols, out);
+                if !self.values.is_empty() {
+                    out.iter_mut().for_each(|item| *item = self.values[*item as usize]);
+                }
+            }
             Encoding::ColumnWords(CodePacking { bits, is_dense }) => {
                 let (word, shift) = CodePacking { bits, is_dense }.place(row);
                 let mask = (1_u32 << bits) - 1;
@@ -233,19 +354,22 @@ fn decode_each<const N: usize>(bytes: &[u8], out: &mut [f32], decode: impl Fn([u
     out.iter_mut().zip(items).for_each(|(out, item)| *out = decode(*item));
 }
 
-fn decode_pairs(bytes: &[u8], skips_one: bool, out: &mut [f32]) {
+/// `values` has those of each byte; the first byte begins with codes that are not wanted.
+fn decode_codes<const EACH: usize>(bytes: &[u8], values: &[f32], skipped: usize, out: &mut [f32]) {
+    let (values, _) = values.as_chunks::<EACH>();
+    let values: &[[f32; EACH]; 256] = values.try_into().expect("a table has the values of 256 bytes");
     let (mut bytes, mut out) = (bytes, out);
-    if skips_one && let ([first, rest @ ..], [at, left @ ..]) = (bytes, &mut *out) {
-        *at = FLOAT4_PAIRS[usize::from(*first)][1];
-        return decode_pairs(rest, false, left);
+    if skipped > 0
+        && let [byte, rest @ ..] = bytes
+    {
+        let (head, others) = out.split_at_mut((EACH - skipped).min(out.len()));
+        head.copy_from_slice(&values[usize::from(*byte)][skipped..skipped + head.len()]);
+        (bytes, out) = (rest, others);
     }
-    let whole = out.len() / 2;
-    let (pairs, last) = out.split_at_mut(whole * 2);
-    let (head, tail) = bytes.split_at(whole);
-    pairs.as_chunks_mut::<2>().0.iter_mut().zip(head).for_each(|(pair, byte)| *pair = FLOAT4_PAIRS[usize::from(*byte)]);
-    (bytes, out) = (tail, last);
-    if let ([at], [byte, ..]) = (out, bytes) {
-        *at = FLOAT4_PAIRS[usize::from(*byte)][0];
+    let (whole, last) = out.as_chunks_mut::<EACH>();
+    whole.iter_mut().zip(bytes).for_each(|(out, byte)| *out = values[usize::from(*byte)]);
+    if let Some(byte) = bytes.get(whole.len()) {
+        last.copy_from_slice(&values[usize::from(*byte)][..last.len()]);
     }
 }
 
@@ -269,8 +393,3 @@ fn decode_words(packing: CodePacking, bytes: &[u8], cols: Range<usize>, out: &mu
         *out = (((low | high << WORD) >> shift) as u32 & mask) as f32;
     }
 }
-
-static FLOAT4_PAIRS: LazyLock<[[f32; 2]; 256]> = LazyLock::new(|| {
-    let item = |item| Narrow::Float4E2M1FN.value(item) as f32;
-    std::array::from_fn(|byte| [item(byte as u8 & 15), item(byte as u8 >> 4)])
-});

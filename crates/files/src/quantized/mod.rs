@@ -2,7 +2,9 @@
 //! member of the parts of each weight, which may be in several files.
 
 pub(crate) mod assemble;
+pub(crate) mod byte_codes;
 pub(crate) mod config;
+pub(crate) mod find;
 pub(crate) mod matrix;
 pub(crate) mod parts;
 pub(crate) mod rules;
@@ -10,16 +12,17 @@ pub(crate) mod rules;
 mod tests;
 pub(crate) mod weight;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use self::assemble::Weight;
 use self::config::Stated;
 pub use self::config::{is_layout_file, without_layout};
+use self::find::{Checkpoint, FoundWeight, MARKER, OF_ACTIVATIONS, foreign, is_part, mark};
 use self::parts::{PartNumbers, Role, WeightParts};
+use self::rules::COMFY;
 pub use self::rules::LAYOUTS;
-use self::rules::{RULES, Rule};
 use crate::container::content::{BlockDescription, Description, KnownTensor, MemberFile};
 use crate::container::interface::{Members, ReadableFile, Reader, StoredMember};
 use crate::container::member_list::numbered;
@@ -27,7 +30,6 @@ use crate::container::names::joined_by;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::Source;
 use tensorop_kernels::error::{Error, ErrorKind, Result, bail, ensure};
-use tensorop_kernels::item::dtype::Kind;
 
 /// The layout that `--dequantize` asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,181 +64,7 @@ pub struct QuantizedCount {
     pub parts: Vec<usize>,
 }
 
-/// The parts of a weight, by their numbers in the checkpoint.
-#[derive(Clone, Debug)]
-struct FoundWeight {
-    rule: &'static Rule,
-    base: String,
-    parts: Vec<(Role, usize)>,
-}
-
-impl FoundWeight {
-    fn has(&self, role: Role) -> bool {
-        self.parts.iter().any(|(found, _)| *found == role)
-    }
-
-    fn is_whole(&self) -> bool {
-        self.has(Role::Codes) && self.rule.names.required.iter().all(|(role, _)| self.has(*role))
-    }
-
-    /// The name of its module in a config.
-    fn module(&self) -> &str {
-        self.base.strip_suffix(WEIGHT).unwrap_or(&self.base)
-    }
-}
-
-const WEIGHT: &str = ".weight";
-
-/// How a weight is recognised, the surest first. Those of the last two are errors.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum AssemblyPass {
-    /// By codes of the dtype, with all that they need.
-    Whole,
-    /// By codes of the dtype.
-    Codes,
-    /// By other parts.
-    Parts,
-}
-
-/// Endings of tensor names and keys of metadata that only other programs write, and these programs.
-const FOREIGN: &[(&str, &str)] = &[
-    (".SCB", "bitsandbytes"),
-    (".absmax", "bitsandbytes"),
-    (".comfy_quant", "ComfyUI"),
-    (".scale_weight", "ComfyUI"),
-    ("_quantization_metadata", "ComfyUI"),
-    ("scaled_fp8", "ComfyUI"),
-    (".W_q", "HQQ"),
-    (".pre_quant_scale", "AWQ of modelopt"),
-    (".qbiases", "transformers"),
-    (".weight._data", "quanto"),
-    ("_weight_qdata", "torchao"),
-    ("tensor_names", "torchao"),
-];
-
-fn foreign(name: &str) -> Option<&'static str> {
-    FOREIGN.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, writer)| *writer)
-}
-
-/// The endings of scales and zero points that quantise activations. No weight needs them.
-const OF_ACTIVATIONS: [&str; 12] = [
-    "input_scale",
-    "input_global_scale",
-    "input_zero_point",
-    "output_scale",
-    "output_zero_point",
-    ".activation_scale",
-    ".scale_input",
-    ".k_scale",
-    ".v_scale",
-    ".q_scale",
-    ".kv_scale",
-    ".prob_scale",
-];
-
-/// The tensors of a checkpoint by their names.
-struct Checkpoint<'r> {
-    file: &'r ReadableFile,
-    names: &'r [String],
-    numbers: HashMap<&'r str, usize>,
-}
-
-impl<'r> Checkpoint<'r> {
-    fn new(file: &'r ReadableFile) -> Self {
-        let names = file.members.names().unwrap_or_default();
-        let numbers = names.iter().enumerate().map(|(n, name)| (&**name, n)).collect();
-        Self { file, names, numbers }
-    }
-
-    /// The weights of a rule that a pass recognises.
-    fn weights(&self, rule: &'static Rule, pass: AssemblyPass) -> impl Iterator<Item = FoundWeight> {
-        let ending = if pass == AssemblyPass::Parts { rule.names.scales() } else { rule.names.codes };
-        self.names.iter().enumerate().filter_map(move |(n, name)| {
-            let base = name.strip_suffix(ending).filter(|base| !base.is_empty())?;
-            let part = |(role, ending)| Some((role, *self.numbers.get(&*format!("{base}{ending}"))?));
-            let found =
-                FoundWeight { rule, base: base.to_owned(), parts: rule.names.endings().filter_map(part).collect() };
-            let is_fused = rule.names.codes.is_empty();
-            let has_dtype = || {
-                let described = self.file.describe(n);
-                described.is_ok_and(|Description { meta, .. }| {
-                    meta.dtype.kind() == rule.names.dtype && (!is_fused || meta.shape.len() == 3)
-                })
-            };
-            let is_meant = match pass {
-                AssemblyPass::Whole => found.is_whole() && has_dtype(),
-                AssemblyPass::Codes => !(is_fused && is_part(name)) && has_dtype(),
-                AssemblyPass::Parts => found.parts.len() > 1 || rule.names.is_sure(),
-            };
-            is_meant.then_some(found)
-        })
-    }
-
-    /// The weights by some rules, by the numbers of their first parts.
-    fn find(&self, stated: &Stated) -> BTreeMap<usize, FoundWeight> {
-        let rules = rules_of(&stated.layouts);
-        let (mut found, mut taken) = (BTreeMap::new(), HashSet::new());
-        for pass in [AssemblyPass::Whole, AssemblyPass::Codes, AssemblyPass::Parts] {
-            for weight in rules.iter().flat_map(|rule| self.weights(rule, pass)) {
-                let numbers = || weight.parts.iter().map(|(_, n)| *n);
-                let Some(first) = numbers().min().filter(|_| !numbers().any(|n| taken.contains(&n))) else { continue };
-                if pass != AssemblyPass::Whole && stated.excludes(weight.module()) {
-                    continue;
-                }
-                taken.extend(numbers());
-                found.insert(first, weight);
-            }
-        }
-        found
-    }
-
-    /// The layouts that names and dtypes allow.
-    fn candidates(&self) -> Vec<&'static str> {
-        let may_be = |layout: &&str| {
-            rules_of(&[layout]).into_iter().any(|rule| self.weights(rule, AssemblyPass::Whole).next().is_some())
-        };
-        LAYOUTS.into_iter().filter(may_be).collect()
-    }
-
-    /// The reason why a tensor outside of the found weights is refused: its items are codes, or its name is that of a part.
-    fn unclaimed(&self, n: usize, stated: &Stated) -> Option<String> {
-        if stated.layouts.is_empty() {
-            return None;
-        }
-        let name = &self.names[n];
-        let is_excluded = || stated.excludes(name.rsplit_once('.').map_or(name, |(module, _)| module));
-        if let Some(writer) = foreign(name) {
-            return (!is_excluded()).then(|| format!("{name} is a part of a weight of {writer}, which is not read"));
-        }
-        let Description { meta, .. } = self.file.describe(n).ok()?;
-        let has_codes = match meta.dtype.kind() {
-            Kind::Narrow(_) => true,
-            Kind::Int8 | Kind::UInt8 | Kind::Int32 | Kind::UInt32 => {
-                name.ends_with(WEIGHT) || name.contains(".experts.") && meta.shape.len() == 3
-            }
-            _ => false,
-        };
-        let (dtype, layouts) = (meta.dtype.name(), joined_by(&stated.layouts, "and"));
-        let reason = || format!("{name} is {dtype}, and no weight of {layouts} has it as a part");
-        ((has_codes || is_part(name)) && !is_excluded()).then(reason)
-    }
-
-    /// The entries of a config that match none of the modules.
-    fn unmatched<'s>(&self, stated: &'s Stated) -> Vec<&'s str> {
-        let module = |name: &'r String| [Some(&**name), name.rsplit_once('.').map(|(module, _)| module)];
-        let modules: HashSet<&str> = self.names.iter().flat_map(module).flatten().collect();
-        let unmatched = stated.modules.iter().filter(|entry| !modules.iter().any(|module| entry.matches(module)));
-        unmatched.map(|entry| &*entry.text).collect()
-    }
-}
-
-fn rules_of(layouts: &[&str]) -> Vec<&'static Rule> {
-    RULES.iter().filter(|rule| layouts.contains(&rule.names.layout)).collect()
-}
-
-fn is_part(name: &str) -> bool {
-    RULES.iter().any(|rule| rule.names.is_part(name))
-}
+const PADDED: &str = "nvfp4 of ComfyUI is padded to multiples of 16, and the shapes without padding are not stored";
 
 /// Counts the tensors that make up weights of the layouts that a checkpoint states. A checkpoint of other names is told
 /// without opening another file.
@@ -267,8 +95,14 @@ fn stated(file: &ReadableFile, folder: Option<&Path>, requests: RequestOptions) 
     let metadata = metadata.as_ref().map(|metadata| &*metadata.kept);
     let stated = Stated::read(folder, metadata, requests)?;
     Ok(stated.or_else(|| {
-        let (key, writer) = metadata?.keys().find_map(|key| Some((key, foreign(key)?)))?;
-        Some(Stated { file: format!("{key} in the header"), unknown: Some(writer.to_owned()), ..Stated::default() })
+        let marked = file.members.names()?.iter().find_map(|name| Some((name, mark(name)?.2)));
+        let (name, layouts) = marked.filter(|(_, layouts)| !layouts.is_empty())?;
+        Some(Stated {
+            file: name.clone(),
+            layouts: layouts.to_vec(),
+            numbers: vec![PartNumbers::default()],
+            ..Stated::default()
+        })
     }))
 }
 
@@ -355,9 +189,12 @@ pub(crate) fn open(
         stated.numbers = vec![asked.numbers.clone()];
     }
     let found = checkpoint.find(&stated);
+    let is_padded = found.values().any(|weight| weight.rule.names.layout == COMFY && weight.has(Role::Whole));
     let taken: HashSet<usize> = found.values().flat_map(|weight| &weight.parts).map(|(_, n)| *n).collect();
     let (mut members, mut left_alone) = (BTreeMap::new(), Vec::new());
-    for (n, name) in checkpoint.names.iter().enumerate().filter(|(n, _)| !taken.contains(n)) {
+    let is_marker = |name: &str| stated.layouts.contains(&COMFY) && name.ends_with(MARKER);
+    let others = checkpoint.names.iter().enumerate().filter(|(n, name)| !taken.contains(n) && !is_marker(name));
+    for (n, name) in others {
         let member = match OF_ACTIVATIONS.iter().any(|ending| name.ends_with(ending)) {
             true if !is_named(name) => {
                 left_alone.push(name.clone());
@@ -376,6 +213,7 @@ pub(crate) fn open(
         (first, (name, WeightMember::Weight(weight)))
     }));
     let mut notes: Vec<String> = stated.assumed.map(str::to_owned).into_iter().collect();
+    notes.extend(is_padded.then(|| PADDED.to_owned()));
     if let [first, others @ ..] = &checkpoint.unmatched(&stated)[..] {
         let others = match others.len() {
             0 => String::new(),
@@ -414,7 +252,13 @@ impl QuantizedReader {
             let label = self.inner.members.names()?[*n].clone();
             Some(self.inner.source(*n, label))
         };
-        let parts = WeightParts { names: &found.rule.names, base: &found.base, config: &self.stated.file, open: &open };
+        let others: Vec<_> = found.others.iter().map(|rule| &rule.names).collect();
+        let (names, base, config) = (&found.rule.names, &*found.base, &*self.stated.file);
+        let parts = WeightParts { names, others: &others, base, config, open: &open };
+        let missing = names.needed().find(|(role, _)| !found.has(*role));
+        if let Some((role, _)) = missing {
+            bail!("{}", parts.missing(role));
+        }
         match self.stated.entry(found.module()).map(|entry| entry.numbers.as_ref()) {
             None => found.rule.weight(&parts, &self.stated.numbers),
             Some(Some(numbers)) => found.rule.weight(&parts, std::slice::from_ref(numbers)),

@@ -1,11 +1,18 @@
 //! The parts of a weight: their names, and checks of their shapes and dtypes.
 
+use serde_json::Value;
+
 use super::matrix::{Encoding, LoadedBytes, Matrix};
+use crate::container::names::joined_by;
 use crate::storage::source::Source;
+use crate::untyped::python_json::one_line;
 use tensorop_kernels::error::{Context, Error, Result, bail, ensure, malformed};
-use tensorop_kernels::item::dtype::{DType, Kind};
+use tensorop_kernels::item::dtype::{DType, Kind, Narrow};
 use tensorop_kernels::item::meta::Order;
 use tensorop_kernels::memory;
+
+/// The bytes of a text that describes a weight.
+const MAX_TEXT: usize = 1 << 16;
 
 /// Numbers of a layout that shapes do not tell.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,8 +24,10 @@ pub(crate) struct PartNumbers {
     pub block: Option<[usize; 2]>,
     /// Whether codes of 3, 5, 6 and 7 bits may cross from one word into the next.
     pub is_dense: Option<bool>,
-    /// MLX's mode.
+    /// MLX's mode, ComfyUI's format or torchao's type.
     pub mode: Option<String>,
+    /// The side of a block along each axis.
+    pub sides: Option<Vec<usize>>,
     /// Optional parts of the layout that a weight with these numbers must have.
     pub demanded: Vec<Role>,
 }
@@ -36,15 +45,27 @@ pub(crate) enum Role {
     Shape,
     /// The group of each row or column.
     Groups,
+    /// A factor for each column, which the layout keeps for the inputs.
+    Columns,
+    /// A description of the weight, as JSON or a number.
+    State,
+    /// The values of codes, and those of the codes of scales that are quantised.
+    Book,
+    NestedBook,
+    NestedScales,
+    Axis,
+    Bits,
+    GroupSize,
+    Packing,
 }
 
 /// The names of the parts of a layout's weights. They are those of the module and an ending.
 #[derive(Debug)]
 pub(crate) struct PartNames {
     pub layout: &'static str,
-    /// The ending of the codes' name, and their dtype.
+    /// The ending of the codes' name, and their dtypes.
     pub codes: &'static str,
-    pub dtype: &'static Kind,
+    pub dtypes: &'static [Kind],
     /// The ending of the weight's name.
     pub weight: &'static str,
     /// The scales first.
@@ -52,32 +73,40 @@ pub(crate) struct PartNames {
     pub optional: &'static [(Role, &'static str)],
 }
 
-impl PartNames {
-    /// The ending of the scales.
-    pub(crate) fn scales(&self) -> &'static str {
-        self.required[0].1
-    }
+/// Endings that tensors of other kinds have, too.
+const VAGUE: [&str; 10] =
+    ["", ".weight", ".scale", "_scale", ".zero", ".shape", ".axis", ".nbits", ".group_size", ".packing"];
 
-    /// Whether the name of the scales alone shows that they are of a weight.
-    pub(crate) fn is_sure(&self) -> bool {
-        self.scales() != ".scale"
+impl PartNames {
+    /// Whether an ending alone shows that a tensor is a part of a weight.
+    pub(crate) fn is_sure(ending: &str) -> bool {
+        !VAGUE.contains(&ending)
     }
 
     /// Whether the ending of a name alone shows that it is of a part.
     pub(crate) fn is_part(&self, name: &str) -> bool {
-        let is_sure = |ending: &str| !matches!(ending, "" | ".weight" | ".scale");
-        self.endings().any(|(_, ending)| is_sure(ending) && name.ends_with(ending))
+        self.endings().any(|(_, ending)| Self::is_sure(ending) && name.ends_with(ending))
+    }
+
+    /// Those that a weight must have.
+    pub(crate) fn needed(&self) -> impl Iterator<Item = (Role, &'static str)> {
+        [(Role::Codes, self.codes)].into_iter().chain(self.required.iter().copied())
     }
 
     pub(crate) fn endings(&self) -> impl Iterator<Item = (Role, &'static str)> {
-        let codes = [(Role::Codes, self.codes)];
-        codes.into_iter().chain(self.required.iter().copied()).chain(self.optional.iter().copied())
+        self.needed().chain(self.optional.iter().copied())
+    }
+
+    fn ending(&self, role: Role) -> Option<&'static str> {
+        self.endings().find(|(of, _)| *of == role).map(|(_, ending)| ending)
     }
 }
 
 /// The parts of a weight.
 pub(crate) struct WeightParts<'a> {
     pub names: &'static PartNames,
+    /// Other names that the parts may have.
+    pub others: &'a [&'static PartNames],
     /// The names of parts begin with it.
     pub base: &'a str,
     /// The file that states numbers, for messages.
@@ -88,8 +117,7 @@ pub(crate) struct WeightParts<'a> {
 
 impl WeightParts<'_> {
     pub(crate) fn name(&self, role: Role) -> String {
-        let ending = self.names.endings().find(|(of, _)| *of == role).map_or("", |(_, ending)| ending);
-        format!("{}{ending}", self.base)
+        format!("{}{}", self.base, self.names.ending(role).unwrap_or_default())
     }
 
     pub(crate) fn optional(&self, role: Role) -> Result<Option<Source>> {
@@ -106,7 +134,14 @@ impl WeightParts<'_> {
     }
 
     pub(crate) fn missing(&self, role: Role) -> String {
-        format!("{} is missing", self.name(role))
+        let endings = self.others.iter().filter_map(|names| names.ending(role)).filter(|ending| !ending.is_empty());
+        let mut names = vec![self.name(role)];
+        for name in endings.map(|ending| format!("{}{ending}", self.base)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        format!("{} is missing", joined_by(&names, "or"))
     }
 
     pub(crate) fn expect_shape(&self, role: Role, found: &[usize], expected: &[usize]) -> Result<()> {
@@ -125,7 +160,7 @@ impl WeightParts<'_> {
     /// The codes, and their shape as axes before the last two, rows and columns.
     pub(crate) fn codes(&self) -> Result<(Source, Vec<usize>, usize, usize)> {
         let source = self.required(Role::Codes)?;
-        self.expect_dtype(Role::Codes, source.dtype(), std::slice::from_ref(self.names.dtype))?;
+        self.expect_dtype(Role::Codes, source.dtype(), self.names.dtypes)?;
         let shape = source.shape();
         let Some(([rows, cols], before)) = shape.split_last_chunk::<2>().map(|(before, last)| (*last, before.to_vec()))
         else {
@@ -134,8 +169,12 @@ impl WeightParts<'_> {
         Ok((source, before, rows, cols))
     }
 
-    /// Scales, biases or codes that are numbers, in rows of `cols`.
+    /// Scales, biases or codes that are numbers, in rows of `cols`. Scales of bytes are powers of two.
     pub(crate) fn numbers(&self, role: Role, source: Source, cols: usize) -> Result<Matrix> {
+        if role == Role::Scales && *source.dtype().kind() == Kind::UInt8 {
+            let power = |code| Narrow::Float8E8M0FNU.value(code as u8) as f32;
+            return Ok(Matrix::coded(source, Encoding::BYTES, cols, &power));
+        }
         let encoding = Encoding::for_dtype(source.dtype());
         let what = || format!("{} is {}, expected numbers of 8 to 32 bits", self.name(role), source.dtype().name());
         let encoding = encoding.with_context(what)?;
@@ -156,18 +195,35 @@ impl WeightParts<'_> {
     /// A short list of counts; `None` without one, or if it is -1 throughout, as libraries leave an unset list.
     pub(crate) fn counts(&self, role: Role) -> Result<Option<Vec<usize>>> {
         let Some(source) = self.optional(role)? else { return Ok(None) };
-        self.expect_dtype(role, source.dtype(), &[Kind::Int64, Kind::Int32])?;
+        self.expect_dtype(role, source.dtype(), &[Kind::Int64, Kind::Int32, Kind::UInt8])?;
         let mut bytes = memory::zeros(source.bytes())?;
         source.read_at(&mut bytes, 0)?;
-        let numbers = bytes.chunks_exact(source.dtype().itemsize()).map(|item| match item.try_into() {
-            Ok(wide) => i64::from_le_bytes(wide),
-            Err(_) => i64::from(i32::from_le_bytes(item.try_into().expect("items of 4 or 8 bytes"))),
+        let numbers = bytes.chunks_exact(source.dtype().itemsize()).map(|item| match *item {
+            [byte] => i64::from(byte),
+            [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
+            _ => i64::from_le_bytes(item.try_into().expect("items of 1, 4 or 8 bytes")),
         });
         if !bytes.is_empty() && numbers.clone().all(|number| number == -1) {
             return Ok(None);
         }
         let numbers: Option<Vec<usize>> = numbers.map(|number| usize::try_from(number).ok()).collect();
         numbers.map(Some).with_context(|| format!("{} has a negative number", self.name(role)))
+    }
+
+    /// A text in bytes; `None` without one.
+    pub(crate) fn text(&self, role: Role) -> Result<Option<String>> {
+        let Some(source) = self.optional(role)? else { return Ok(None) };
+        let (size, name) = (source.bytes(), self.name(role));
+        ensure!(size <= MAX_TEXT, "{name} has {size} bytes, expected a text of at most {MAX_TEXT}");
+        let mut bytes = memory::zeros(size)?;
+        source.read_at(&mut bytes, 0)?;
+        String::from_utf8(bytes).map(Some).map_err(|_| malformed!("{name} is not a text"))
+    }
+
+    pub(crate) fn json(&self, role: Role) -> Result<Option<Value>> {
+        let Some(text) = self.text(role)? else { return Ok(None) };
+        let value = serde_json::from_str(&text);
+        value.map(Some).map_err(|error| malformed!("{}: {}", self.name(role), one_line(&error)))
     }
 
     pub(crate) fn untold(&self, what: &str) -> Error {

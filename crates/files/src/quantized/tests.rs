@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::matrix::{CodePacking, Encoding, LoadedBytes, Matrix};
+use super::matrix::{CodeBytes, CodePacking, CodePlanes, Encoding, LoadedBytes, Matrix};
 use super::weight::{Groups, QuantizedItems, SharedNumbers, WholeScale};
 use crate::storage::read_at::{Identity, MemoryBytes, ReadAt};
 use crate::storage::source::Source;
-use tensorop_kernels::item::dtype::{Kind, Narrow};
+use tensorop_kernels::item::dtype::Kind;
 use tensorop_kernels::item::meta::Meta;
 
 fn bytes(count: usize, seed: usize) -> Vec<u8> {
@@ -16,6 +16,9 @@ fn bytes(count: usize, seed: usize) -> Vec<u8> {
 fn matrix(encoding: Encoding, rows: usize, cols: usize, seed: usize) -> Matrix {
     let stored_rows = match encoding {
         Encoding::ColumnWords(packing) => packing.words(rows),
+        Encoding::CodeColumns => rows / 2,
+        Encoding::Tiles => rows.div_ceil(128),
+        Encoding::Planes(planes) => planes.rows,
         _ => rows,
     };
     let bytes = bytes(stored_rows * encoding.row_bytes(cols), seed);
@@ -65,13 +68,15 @@ fn items_of_words() {
 #[test]
 fn windows_of_weights() {
     let words = |bits, is_dense| Encoding::Words(CodePacking { bits, is_dense });
+    let planes =
+        |rows, bits, planes, word| Encoding::Planes(CodePlanes { rows, bits, planes, word, high_first: word == 4 });
     let columns = |bits| Encoding::ColumnWords(CodePacking { bits, is_dense: true });
-    let narrow = Encoding::Narrow(Narrow::Float8E4M3FN);
+    let codes = |bits, high_first| Encoding::Codes(CodeBytes { bits, high_first });
     let listed = |count: usize, of: usize| (0..count).map(|n| n * 5 % of).collect::<Vec<_>>();
     // codes, scales, zeros, their groups, rows and columns of the weight
     let weights = [
-        (narrow, Encoding::Float32, None, groups(6, 2, 4, 5), 12, 13),
-        (Encoding::Float4Pairs, narrow, None, groups(9, 9, 1, 16), 9, 48),
+        (Encoding::BYTES, Encoding::Float32, None, groups(6, 2, 4, 5), 12, 13),
+        (Encoding::LOW_FIRST, Encoding::BYTES, None, groups(9, 9, 1, 16), 9, 48),
         (Encoding::Int8, Encoding::BFloat16, Some(Encoding::Int8), groups(4, 4, 1, 30), 4, 30),
         (words(3, true), Encoding::Float16, Some(columns(3)), groups(7, 7, 1, 32), 7, 64),
         (
@@ -92,6 +97,12 @@ fn windows_of_weights() {
             32,
         ),
         (Encoding::AwqWords, Encoding::Float16, Some(Encoding::AwqWords), groups(16, 2, 8, 1), 16, 40),
+        (Encoding::HIGH_FIRST, Encoding::BYTES, None, groups(1, 1, 1, 16), 1, 151),
+        (codes(2, false), Encoding::Tiles, None, groups(140, 140, 1, 16), 140, 70),
+        (codes(2, true), Encoding::Float32, Some(Encoding::BYTES), groups(3, 0, 1, 7), 12, 7),
+        (Encoding::CodeColumns, Encoding::Float32, None, groups(8, 8, 1, 3), 8, 9),
+        (planes(3, 3, 10, 4), Encoding::Float32, Some(Encoding::Float32), groups(23, 23, 23, 1), 23, 5),
+        (planes(6, 2, 4, 1), Encoding::Float32, None, groups(24, 24, 1, 9), 24, 9),
     ];
     for (number, (codes, scales, zeros, groups, rows, cols)) in weights.into_iter().enumerate() {
         let groups = Arc::new(groups);
@@ -115,6 +126,7 @@ fn windows_of_weights() {
             zeros: zeros.map(|encoding| shared(encoding, 5)),
             scales: shared(scales, 9),
             whole_scale: WholeScale::Times(0.5),
+            factors: None,
             biases: Some(shared(Encoding::Float16, 3)),
         };
         let expected: Vec<u8> = (0..rows * cols)

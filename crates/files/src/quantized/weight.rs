@@ -24,7 +24,7 @@ pub(crate) struct SharedNumbers {
 /// Which items share a number.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    /// The rows of the last two axes of the weight, and the rows of numbers for them.
+    /// The rows of the last two axes of the weight, and the rows of numbers for them; 0 if all planes share theirs.
     pub plane: usize,
     pub rows_in_plane: usize,
     /// Consecutive rows and columns that share a number.
@@ -43,6 +43,16 @@ impl Groups {
         }
     }
 
+    /// The number of rows from `row` on with consecutive numbers.
+    fn rows_in_order(&self, row: usize) -> usize {
+        if self.rows_in_plane == 0 { self.plane - row % self.plane } else { usize::MAX }
+    }
+
+    /// The numbers for a row of `cols` items.
+    pub(crate) fn in_row(&self, cols: usize) -> usize {
+        cols.div_ceil(self.cols)
+    }
+
     fn columns(&self, cols: &Range<usize>) -> Range<usize> {
         match &self.listed_cols {
             Some(listed) => {
@@ -55,6 +65,45 @@ impl Groups {
     }
 }
 
+/// The sides of a matrix with the items of a tensor in their order, and the groups in it.
+#[derive(Debug)]
+pub(crate) struct Spread {
+    pub rows: usize,
+    pub cols: usize,
+    pub groups: Arc<Groups>,
+}
+
+/// Blocks of `sides` along the axes of `shape`; `None` if no matrix has such groups.
+pub(crate) fn spread(shape: &[usize], sides: &[usize]) -> Option<Spread> {
+    // axes whose blocks lie one behind the other are one
+    let mut merged: Vec<(usize, usize)> = Vec::new();
+    for (&len, &side) in shape.iter().zip(sides).filter(|(len, _)| **len != 1) {
+        let is_whole = side >= len;
+        match merged.last_mut() {
+            Some((outer, each)) if is_whole => (*outer, *each) = (*outer * len, each.saturating_mul(len)),
+            Some((outer, each)) if *each == 1 && len.is_multiple_of(side) => (*outer, *each) = (*outer * len, side),
+            _ => merged.push((len, side.min(len))),
+        }
+    }
+    let (before, rows, cols) = match merged[..] {
+        [] => ((1, 1), (1, 1), (1, 1)),
+        [all] => ((1, 1), (1, 1), all),
+        [rows, cols] => ((1, 1), rows, cols),
+        [planes, rows, cols] if planes.1 == 1 || planes.1 >= planes.0 => (planes, rows, cols),
+        _ => return None,
+    };
+    let rows_in_plane = if before.0 > 1 && before.1 >= before.0 { 0 } else { rows.0.div_ceil(rows.1.max(1)) };
+    let groups = Groups {
+        plane: rows.0.max(1),
+        rows_in_plane,
+        rows: rows.1.max(1),
+        cols: cols.1.max(1),
+        listed_rows: None,
+        listed_cols: None,
+    };
+    Some(Spread { rows: before.0 * rows.0, cols: cols.0, groups: Arc::new(groups) })
+}
+
 /// How a scale becomes the factor of an item.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum WholeScale {
@@ -63,7 +112,7 @@ pub(crate) enum WholeScale {
     DividedBy(f32),
 }
 
-/// A matrix of float32s, `(code - zero) * scale + bias`, each operation rounded once.
+/// A matrix of float32s, `(code - zero) * scale * factor + bias`, each operation rounded once.
 #[derive(Debug)]
 pub(crate) struct QuantizedItems {
     /// Of the file that holds the codes.
@@ -76,6 +125,7 @@ pub(crate) struct QuantizedItems {
     pub zeros: Option<SharedNumbers>,
     pub scales: SharedNumbers,
     pub whole_scale: WholeScale,
+    pub factors: Option<SharedNumbers>,
     pub biases: Option<SharedNumbers>,
 }
 
@@ -146,8 +196,9 @@ impl QuantizedItems {
         let mut codes = LoadedBytes::default();
         self.codes.load(&rows, &cols, &mut codes)?;
         let mut scales = load(&self.scales)?;
-        let (mut zeros, mut biases) =
-            (self.zeros.as_ref().map(load).transpose()?, self.biases.as_ref().map(load).transpose()?);
+        let (zeros, factors) = (self.zeros.as_ref().map(load), self.factors.as_ref().map(load));
+        let (mut zeros, mut factors) = (zeros.transpose()?, factors.transpose()?);
+        let mut biases = self.biases.as_ref().map(load).transpose()?;
         let mut items = vec![0.0; cols.len()];
         for (row, out) in rows.zip(out.chunks_exact_mut(cols.len() * ITEMSIZE)) {
             self.codes.decode(row, cols.clone(), &codes, &mut items);
@@ -166,6 +217,10 @@ impl QuantizedItems {
                 }
             }
             scales.combine(&cols, &mut items, |item, scale| item * scale);
+            if let Some(factors) = &mut factors {
+                factors.seek(row, &cols)?;
+                factors.combine(&cols, &mut items, |item, factor| item * factor);
+            }
             if let Some(biases) = &mut biases {
                 biases.seek(row, &cols)?;
                 biases.combine(&cols, &mut items, |item, bias| item + bias);
@@ -186,7 +241,7 @@ impl QuantizedItems {
             let (rows, cols) = if col > 0 || left < self.cols || self.cols > most {
                 (row..row + 1, col..self.cols.min(col + left.min(most)))
             } else {
-                (row..row + (left / self.cols).min(most / self.cols), 0..self.cols)
+                (row..row + (left / self.cols).min(most / self.cols).min(self.rows_in_order(row)), 0..self.cols)
             };
             let items = rows.len() * cols.len();
             let (piece, after) = rest.split_at_mut(items * ITEMSIZE);
@@ -196,9 +251,18 @@ impl QuantizedItems {
         Ok(())
     }
 
+    fn shared(&self) -> impl Iterator<Item = &SharedNumbers> {
+        let shared = [Some(&self.scales), self.zeros.as_ref(), self.factors.as_ref(), self.biases.as_ref()];
+        shared.into_iter().flatten()
+    }
+
     fn parts(&self) -> impl Iterator<Item = &Matrix> {
-        let shared = [Some(&self.scales), self.zeros.as_ref(), self.biases.as_ref()];
-        [&self.codes].into_iter().chain(shared.into_iter().flatten().map(|shared| &shared.matrix))
+        [&self.codes].into_iter().chain(self.shared().map(|shared| &shared.matrix))
+    }
+
+    fn rows_in_order(&self, row: usize) -> usize {
+        let shared = self.shared().map(|shared| shared.groups.rows_in_order(row)).min();
+        self.codes.rows_in_order(row).min(shared.unwrap_or(usize::MAX))
     }
 }
 
