@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::common::{Folder, each, member, safetensors, says, words};
+use crate::common::{Field, Folder, each, member, pb, protobuf, safetensors, says, words};
 
 const LAYOUTS: [&str; 41] = [
     "auto-round",
@@ -552,4 +552,141 @@ fn scales_of_activations() {
     says(&folder, rows);
     let run = folder.run(words("convert m --dequantize -o quiet.npz --quiet"));
     assert_eq!((run.status, &*run.stderr), (Some(0), ""));
+}
+
+/// Weights that the nodes of a model compute. The models are those of `tests/oracle/quantized_models.py`.
+#[test]
+fn weights_of_models() {
+    let folder = Folder::new();
+    for (model, files) in [("nodes", ["nodes.onnx", "nodes.onnx"]), ("chains", ["chains.xml", "chains.bin"])] {
+        fs::create_dir(folder.path(model)).expect("a folder");
+        for file in files {
+            folder.put(format!("{model}/{file}"), golden(&format!("models/{file}")));
+        }
+        folder.put(format!("{model}.safetensors"), golden(&format!("models/{model}.safetensors")));
+    }
+    let blocks =
+        "nodes/nodes.onnx: 9 tensors make up 3 GatherBlockQuantized weights: --dequantize reads them as numbers\n";
+    let rows: &[(&str, i32, &str, &str)] = &[
+        (
+            "diff nodes.safetensors nodes/nodes.onnx --dequantize",
+            0,
+            "equal: 16 same",
+            "1 scale of activations left alone",
+        ),
+        ("diff nodes.safetensors nodes --dequantize --threads 1", 0, "equal: 16 same", ""),
+        ("diff chains.safetensors chains/chains.xml --dequantize", 0, "equal: 12 same", ""),
+        ("diff chains.safetensors chains --dequantize", 0, "equal: 12 same", ""),
+        ("info nodes/nodes.onnx", 0, blocks, ""),
+        ("info nodes/nodes.onnx --dequantize", 0, "  w4.weight   GatherBlockQuantized  ", ""),
+        ("info nodes/nodes.onnx --dequantize --members --only image_scale", 0, "image_scale\n", ""),
+        ("info chains/chains.xml --dequantize", 0, "w4.weight   compressed  ", ""),
+        ("convert nodes/nodes.onnx --dequantize -o nodes.npz", 0, "", "15 tensors of DequantizeLinear,"),
+        ("info chains/chains.xml --dequantize=mlx", 2, "", "the nodes of a model state its layout"),
+    ];
+    says(&folder, rows);
+    // the window of a weight is that of the whole
+    let whole = folder.run(words("slice nodes/nodes.onnx:w3 --dequantize --at : --to npy")).stdout;
+    folder.put("w3.npy", whole);
+    for at in ["1:5,1:", ":,0", "7,:", "::3,::2"] {
+        let slice = |file: &str| folder.run(words(&format!("slice {file} --at {at} --to json"))).stdout;
+        assert_eq!(slice("nodes/nodes.onnx:w3 --dequantize"), slice("w3.npy"), "{at}");
+    }
+}
+
+/// A model of some nodes and initializers.
+fn onnx_model(nodes: &[Vec<u8>], initializers: &[Vec<u8>]) -> Vec<u8> {
+    let nodes = nodes.iter().map(|node| (1, Field::Bytes(node)));
+    let graph = protobuf(&nodes.chain(initializers.iter().map(|tensor| (5, Field::Bytes(tensor)))).collect::<Vec<_>>());
+    protobuf(&[(1, Field::Number(10)), (7, Field::Bytes(&graph))])
+}
+
+/// A node with attributes that are integers.
+fn onnx_node(domain: &str, operator: &str, inputs: &[&str], attributes: &[(&str, u64)]) -> Vec<u8> {
+    let attributes: Vec<_> = attributes
+        .iter()
+        .map(|(name, value)| protobuf(&[(1, Field::Bytes(name.as_bytes())), (3, Field::Number(*value))]))
+        .collect();
+    let mut fields: Vec<_> = inputs.iter().map(|name| (1, Field::Bytes(name.as_bytes()))).collect();
+    fields.extend([
+        (2, Field::Bytes(b"out")),
+        (4, Field::Bytes(operator.as_bytes())),
+        (7, Field::Bytes(domain.as_bytes())),
+    ]);
+    fields.extend(attributes.iter().map(|attribute| (5, Field::Bytes(attribute))));
+    protobuf(&fields)
+}
+
+/// What makes a weight of a model unreadable is named, and nothing is written.
+#[test]
+fn models_whose_weights_are_not_read() {
+    let folder = Folder::new();
+    let float = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>();
+    let tensors = || {
+        vec![
+            pb(member("w_quantized", "int8", &[2, 4], (0..8).collect())),
+            pb(member("s", "float32", &[2], float(&[1.0, 2.0]))),
+            pb(member("t", "float32", &[4], float(&[1.0, 2.0, 3.0, 4.0]))),
+            pb(member("b", "uint8", &[2, 1, 8], vec![0x98; 16])),
+        ]
+    };
+    const MS: &str = "com.microsoft";
+    let linear = |inputs: &[&str], attributes: &[(&str, u64)]| onnx_node("", "DequantizeLinear", inputs, attributes);
+    let rows = |more: &[(&str, u64)]| {
+        onnx_node(MS, "MatMulNBits", &["x", "b", "s"], &[&[("N", 2), ("K", 16), ("block_size", 16)][..], more].concat())
+    };
+    let cases: Vec<(Vec<Vec<u8>>, i32, &str)> = vec![
+        (vec![linear(&["w_quantized", "s"], &[("axis", 0)])], 0, ""),
+        (vec![linear(&["w_quantized", "t"], &[])], 0, ""),
+        (vec![rows(&[("bits", 4)])], 0, ""),
+        (vec![linear(&["w_quantized", "s"], &[("axis", 1)])], 2, "s has shape [2], expected [4]"),
+        (vec![linear(&["w_quantized", "s"], &[("axis", 2)])], 2, "axis 2 of w_quantized with shape [2, 4]"),
+        (vec![linear(&["w_quantized", "t"], &[("block_size", 2)])], 2, "t has shape [4], expected [2, 2]"),
+        (
+            vec![linear(&["w_quantized", "x"], &[])],
+            2,
+            "w_quantized are codes of DequantizeLinear, whose scales are not constant",
+        ),
+        (
+            vec![linear(&["w_quantized", "t"], &[]), linear(&["w_quantized", "s"], &[("axis", 0)])],
+            2,
+            "w_quantized has scales of two nodes",
+        ),
+        (vec![linear(&["x", "s"], &[])], 2, "--dequantize: no operand has a quantised weight"),
+        (vec![rows(&[("bits", 3)])], 2, "b: codes of 3 bits are not read, only of 2, 4 and 8"),
+        (vec![rows(&[("bits", 8)])], 2, "b has 16, expected 2 x 16"),
+        (vec![rows(&[("weight_prepacked", 1)])], 2, "b is packed for one kind of processor"),
+        (
+            vec![onnx_node(MS, "MatMulNBits", &["x", "b", "s"], &[("N", 1 << 62), ("K", 1 << 62), ("block_size", 16)])],
+            2,
+            "b has 16, expected",
+        ),
+        (
+            vec![onnx_node(MS, "MatMulNBits", &["x", "b", "s"], &[("N", 2), ("K", 16)])],
+            2,
+            "b: the node states no block_size",
+        ),
+        (
+            vec![onnx_node(MS, "GatherBlockQuantized", &["b", "x", "s"], &[("quantize_axis", 0)])],
+            2,
+            "b: blocks along axis 0 are not read, only along the last",
+        ),
+        (vec![onnx_node(MS, "MatMulBnb4", &["x", "b", "s"], &[])], 2, "b are codes of MatMulBnb4, which is not read"),
+        (
+            vec![onnx_node("", "MatMulInteger", &["x", "w_quantized"], &[])],
+            2,
+            "w_quantized are codes of MatMulInteger, whose scales are not constant",
+        ),
+    ];
+    each(
+        cases.into_iter().enumerate(),
+        |(n, (_, _, expected))| format!("{n}: {expected}"),
+        |(_, (nodes, status, expected))| {
+            folder.put("m.onnx", onnx_model(nodes, &tensors()));
+            let run = folder.run(words("convert m.onnx --dequantize -o out.npz"));
+            let is_written = fs::remove_file(folder.path("out.npz")).is_ok();
+            let is_right = run.status == Some(*status) && run.stderr.contains(expected) && is_written == (*status == 0);
+            if is_right { Ok(()) } else { Err(format!("status {:?}: {}", run.status, run.stderr)) }
+        },
+    );
 }

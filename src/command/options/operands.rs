@@ -170,6 +170,9 @@ pub(crate) struct InputOptions {
     /// compressed-tensors), mxfp4, pack-quantized, int-quantized, float-quantized, mlx, gptq, gptq-v2, awq, deepseek-fp4, fbgemm-fp8,
     /// bnb-nf4, bnb-fp4, bnb-int8, comfy, mxfp4-ct, mxfp6, mxfp8, metal, bitnet, gemma, w4a16-awq, hqq and torchao.
     ///
+    /// In ONNX models and OpenVINO IR the nodes that dequantise constants (DequantizeLinear, MatMulNBits, GatherBlockQuantized;
+    /// Convert, Subtract, Multiply, Reshape) are the layout.
+    ///
     /// A layout that is stated and not read is an error, and so is a weight that lacks a part, or a tensor of codes that no
     /// weight has, unless the config excludes it. Scales of activations (input_scale, k_scale) are left alone and counted in a
     /// line; --only '*.input_scale' takes them. It is an error if no operand has a quantised weight.

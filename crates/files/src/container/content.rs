@@ -25,6 +25,57 @@ use tensorop_kernels::parallel::Threads;
 /// which have no magic number.
 pub(crate) const BEGIN: usize = 4096;
 
+/// The weights that the nodes of a model compute from constants, and the constants that only scale activations.
+#[derive(Clone, Debug, Default)]
+pub struct QuantizedGraph {
+    pub weights: Vec<GraphWeight>,
+    pub activations: Vec<usize>,
+}
+
+/// A weight that nodes of a model compute: codes, less zero points, times scales. Parts are numbers of members.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphWeight {
+    pub name: String,
+    pub operator: &'static str,
+    pub codes: usize,
+    pub scales: Option<usize>,
+    pub zeros: Option<usize>,
+    /// A factor of all scales.
+    pub whole: Option<usize>,
+    /// The group of each column.
+    pub groups: Option<usize>,
+    pub form: GraphForm,
+    /// Why it cannot be read.
+    pub fault: Option<String>,
+}
+
+impl GraphWeight {
+    /// The number of the tensor with the codes.
+    pub(crate) fn stored_codes(&self) -> usize {
+        if let GraphForm::Broadcast { nf4: Some((_, stored)), .. } = self.form { stored } else { self.codes }
+    }
+
+    /// The numbers of its tensors.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = usize> {
+        let shape = if let GraphForm::Broadcast { shape: Some((_, n)), .. } = self.form { Some(n) } else { None };
+        [Some(self.stored_codes()), self.scales, self.zeros, self.whole, self.groups, shape].into_iter().flatten()
+    }
+}
+
+/// Which items of a [`GraphWeight`] share a scale.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GraphForm {
+    /// Those of a place on an axis, or of `block` places; all if there is one scale.
+    Axis { axis: i64, block: usize },
+    /// Those of a block of a row of packed codes.
+    Rows { bits: usize, block: usize, rows: usize, cols: usize },
+    /// Those of a block of the last axis, along which codes may be packed.
+    LastAxis { bits: usize, block: usize, axis: i64 },
+    /// Those along axes on which the scales have length 1. The weight may have another shape, which is a constant,
+    /// too. Codes of nf4, which is not a dtype, have a shape and a tensor of bytes, whose number is after those of the members.
+    Broadcast { shape: Option<(Vec<usize>, usize)>, nf4: Option<(Vec<usize>, usize)> },
+}
+
 /// The input of a format.
 pub struct Content {
     /// The first bytes, or all of a short file.

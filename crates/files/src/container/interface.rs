@@ -8,7 +8,7 @@ use std::ops::{Deref, Range};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::content::{Description, IndexFaults, KnownTensor, MemberFile};
+use super::content::{Description, IndexFaults, KnownTensor, MemberFile, QuantizedGraph};
 use super::file_options::{LayoutRequest, NamedCopy};
 use crate::narrow::packed;
 use crate::plans::sink::{Take, Written};
@@ -23,8 +23,7 @@ use tensorop_kernels::item::meta::Meta;
 use tensorop_kernels::item::tensor::Tensor;
 use tensorop_kernels::layout::window::Window;
 
-/// How likely a file is in a format, by its first bytes. The most likely format is taken, and the first in the table of
-/// several.
+/// How likely a file is in a format, by its first bytes. The likeliest is taken, the first in the table of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
     /// The file is not in the format.
@@ -72,6 +71,8 @@ pub struct Members {
     pub caution: Option<&'static str>,
     /// The text of the file; `None` if its dtype does not depend on other operands.
     pub text: Option<Arc<dyn TextReader>>,
+    /// The quantised weights of a model.
+    pub graph: Option<Arc<QuantizedGraph>>,
     /// Facts that cost a search or depend on other files.
     pub later: Option<Arc<dyn ShownLater>>,
 }
@@ -105,7 +106,7 @@ impl Members {
     }
 }
 
-/// Facts about members that cost a search of a store, or change as other files are opened.
+/// Facts that cost a search of a store, or change as other files are opened.
 pub trait ShownLater: Debug + Send + Sync {
     /// Returns the names of a Zarr array and its nested arrays.
     fn names(&self) -> Option<&[String]> {

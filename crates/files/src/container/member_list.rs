@@ -56,6 +56,10 @@ impl<T> MemberList<T> {
         Ok(())
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.members.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.members.is_empty()
     }

@@ -1,7 +1,7 @@
 //! OpenVINO IR: `.xml` with layers, beside a `.bin` with the items of Const layers, little-endian and in C order.
 //! <https://docs.openvino.ai/2025/documentation/openvino-ir-format.html>
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufRead, BufReader};
 use std::mem;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader as XmlReader, XmlVersion};
 
-use crate::container::content::{Content, Description, KnownTensor};
+use crate::container::content::{Content, Description, GraphForm, GraphWeight, KnownTensor, QuantizedGraph};
 use crate::container::interface::{Confidence, Members, ReadableFile, Reader, StoredMember};
 use crate::container::member_list::{MemberList, ModelFacts};
 use crate::narrow::narrow_view;
@@ -84,12 +84,13 @@ pub(crate) fn open(content: Content) -> Result<ReadableFile> {
     let section = Section::new(Arc::clone(&file), 0, size);
     let mut xml = XmlReader::from_reader(BufReader::with_capacity(1 << 16, section));
     xml.config_mut().expand_empty_elements = true;
-    let FoundLayers { constants, kinds, mut facts } = FoundLayers::read(xml)?;
+    let FoundLayers { constants, kinds, mut facts, chains } = FoundLayers::read(xml)?;
     facts.count("layers", kinds);
-    let (names, constants) = constants.into_parts();
+    let (names, mut constants) = constants.into_parts();
+    let graph = Some(Arc::new(chains.graph(&names, &mut constants)));
     let metadata = Some(facts.into_metadata("openvino"));
     let identity = file.identity()?;
-    let members = Members::of(Container { metadata, ..Container::new(identity, names) });
+    let members = Members { graph, ..Members::of(Container { metadata, ..Container::new(identity, names) }) };
     Ok(ReadableFile::new(members, IrReader { constants, identity, items }))
 }
 
@@ -131,6 +132,7 @@ struct FoundLayers {
     constants: MemberList<Constant>,
     kinds: BTreeMap<String, usize>,
     facts: ModelFacts,
+    chains: Chains,
 }
 
 impl FoundLayers {
@@ -176,6 +178,7 @@ impl FoundLayers {
                         body if body.ends_with("body") => {
                             layer.inside = format!("{}{}/{body}/", layer.prefix, text(&layer.own, "name"));
                         }
+                        "edge" => found.chains.add_edge(&layer.inside, &own),
                         "data" => layer.data = own,
                         "port" => (layer.port, layer.dims) = (own, Vec::new()),
                         _ => {}
@@ -222,9 +225,140 @@ impl FoundLayers {
             "Const" => self.constants.add(format!("{}{name}", layer.prefix), Constant::read(&layer.data))?,
             _ => {}
         }
+        self.chains.add(layer, kind, self.constants.len());
         *self.kinds.entry(kind.to_owned()).or_default() += 1;
         Ok(())
     }
+}
+
+/// The body of a layer, and the number of a layer in it.
+type LayerKey = (String, u64);
+
+/// A layer of a chain that computes a weight.
+#[derive(Debug)]
+enum Link {
+    /// The number of its tensor.
+    Const(usize),
+    Convert,
+    Subtract,
+    Multiply,
+    /// The shape of its output.
+    Reshape(Option<Vec<usize>>),
+}
+
+/// The layers that may be in such chains, and the edges between layers.
+#[derive(Debug, Default)]
+struct Chains {
+    links: HashMap<LayerKey, Link>,
+    multiplied: Vec<LayerKey>,
+    /// By the layer and the port that an edge ends at.
+    inputs: HashMap<(LayerKey, u64), LayerKey>,
+    outputs: HashMap<LayerKey, Vec<LayerKey>>,
+}
+
+impl Chains {
+    /// `constants` is the number of constants so far; a Const is the last one.
+    fn add(&mut self, layer: &OpenLayer, kind: &str, constants: usize) {
+        let link = match kind {
+            "Const" => Link::Const(constants - 1),
+            "Convert" => Link::Convert,
+            "Subtract" => Link::Subtract,
+            "Multiply" => Link::Multiply,
+            "Reshape" => Link::Reshape(layer.dims.iter().map(|dim| dim.parse().ok()).collect()),
+            _ => return,
+        };
+        let Ok(id) = text(&layer.own, "id").parse() else { return };
+        let key = (layer.prefix.clone(), id);
+        if matches!(link, Link::Multiply) {
+            self.multiplied.push(key.clone());
+        }
+        self.links.insert(key, link);
+    }
+
+    fn add_edge(&mut self, body: &str, edge: &Attributes) {
+        let [from, from_port, to, port] =
+            ["from-layer", "from-port", "to-layer", "to-port"].map(|key| text(edge, key).parse::<u64>().ok());
+        if let (Some(from), Some(_), Some(to), Some(port)) = (from, from_port, to, port) {
+            let (from, to) = ((body.to_owned(), from), (body.to_owned(), to));
+            self.outputs.entry(from.clone()).or_default().push(to.clone());
+            self.inputs.insert((to, port), from);
+        }
+    }
+
+    fn input(&self, layer: &LayerKey, port: u64) -> Option<&LayerKey> {
+        self.inputs.get(&(layer.clone(), port))
+    }
+
+    /// The constant of a layer, which may be converted.
+    fn constant(&self, layer: &LayerKey) -> Option<usize> {
+        match self.links.get(layer)? {
+            Link::Const(n) => Some(*n),
+            Link::Convert => match self.links.get(self.input(layer, 0)?)? {
+                Link::Const(n) => Some(*n),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The shape that the layers after a product give it.
+    fn reshaped(&self, product: &LayerKey) -> Option<(Vec<usize>, usize)> {
+        let mut layer = product;
+        // a product may be converted before and after
+        for _ in 0..3 {
+            let outputs = self.outputs.get(layer)?;
+            layer =
+                outputs.iter().find(|next| matches!(self.links.get(*next), Some(Link::Convert | Link::Reshape(_))))?;
+            if let Some(Link::Reshape(shape)) = self.links.get(layer) {
+                return shape.clone().zip(self.constant(self.input(layer, 1)?));
+            }
+        }
+        None
+    }
+
+    /// Returns the weights, and adds constants of bytes for those of nf4.
+    fn graph(&self, names: &[String], constants: &mut Vec<Constant>) -> QuantizedGraph {
+        let mut graph = QuantizedGraph::default();
+        for product in &self.multiplied {
+            let [Some(first), Some(second)] = [0, 1].map(|port| self.input(product, port)) else { continue };
+            let parts = |codes: &LayerKey, scales: &LayerKey| {
+                let (codes, zeros) = match self.links.get(codes)? {
+                    Link::Subtract => (self.input(codes, 0)?, Some(self.constant(self.input(codes, 1)?)?)),
+                    _ => (codes, None),
+                };
+                let converted =
+                    matches!(self.links.get(codes)?, Link::Convert).then(|| self.constant(codes)).flatten()?;
+                constants[converted].has_codes().then_some((converted, zeros, self.constant(scales)?))
+            };
+            let Some((codes, zeros, scales)) = parts(first, second).or_else(|| parts(second, first)) else { continue };
+            let shape = self.reshaped(product);
+            let nf4 = constants[codes].as_bytes();
+            let nf4 = nf4.and_then(|bytes| Some((constants[codes].dims()?, constants.len(), bytes)));
+            let form = match nf4 {
+                Some((dims, stored, bytes)) => {
+                    constants.push(bytes);
+                    GraphForm::Broadcast { shape, nf4: Some((dims, stored)) }
+                }
+                None => GraphForm::Broadcast { shape, nf4: None },
+            };
+            graph.weights.push(GraphWeight { scales: Some(scales), zeros, form, ..compressed(&names[codes], codes) });
+        }
+        let weights = graph.weights.iter();
+        let parts: HashSet<usize> = weights.flat_map(|weight| weight.parts().chain([weight.codes])).collect();
+        let left = (0..names.len()).filter(|n| constants[*n].is_narrow() && !parts.contains(n));
+        graph.weights.extend(left.map(|n| {
+            let fault =
+                format!("{} is {}, expected in a chain of Convert and Multiply", names[n], constants[n].element_type);
+            GraphWeight { fault: Some(fault), ..compressed(&names[n], n) }
+        }));
+        graph
+    }
+}
+
+fn compressed(name: &str, codes: usize) -> GraphWeight {
+    let (scales, zeros, whole, groups, fault) = (None, None, None, None, None);
+    let form = GraphForm::Broadcast { shape: None, nf4: None };
+    GraphWeight { name: name.to_owned(), operator: "compressed", codes, scales, zeros, whole, groups, form, fault }
 }
 
 /// The attributes of the `<data>` of a tensor in the `.bin` file.
@@ -260,6 +394,23 @@ impl Constant {
         let ([_, bytes], expected) = (place.clone()?, bytes_of_items(&meta.dtype, meta.items()));
         ensure!(bytes == expected || self.is_empty(), "{}", wrong_length(bytes, expected, &meta));
         Ok(meta)
+    }
+
+    /// Whether its items are codes rather than numbers.
+    fn has_codes(&self) -> bool {
+        !matches!(&*self.element_type, "f16" | "bf16" | "f32" | "f64")
+    }
+
+    /// Whether its type is only for codes.
+    fn is_narrow(&self) -> bool {
+        let narrow = known_dtype(&self.element_type).is_some_and(|dtype| matches!(dtype.kind(), Kind::Narrow(_)));
+        narrow || self.element_type == "nf4"
+    }
+
+    /// The bytes of its items if they are nf4, a type without a dtype.
+    fn as_bytes(&self) -> Option<Self> {
+        let bytes = self.place.as_ref().ok().filter(|_| self.element_type == "nf4")?[1];
+        Some(Self { element_type: "u8".to_owned(), shape: bytes.to_string(), place: self.place.clone() })
     }
 
     fn dims(&self) -> Option<Vec<usize>> {

@@ -20,6 +20,14 @@ pub(crate) struct Weight {
     pub items: QuantizedItems,
 }
 
+impl Weight {
+    /// The same items in another shape.
+    pub(crate) fn with_shape(self, shape: Vec<usize>, order: Order) -> Result<Self> {
+        ensure!(bytes_of(&shape, size_of::<f32>()).is_some(), "shape {shape:?} is larger than memory can be");
+        Ok(Self { meta: Meta::new(Kind::Float32.into(), shape).in_order(order), ..self })
+    }
+}
+
 pub(crate) fn groups(plane: usize, rows: usize, cols: usize) -> Groups {
     let (rows, cols) = (rows.max(1), cols.max(1));
     let rows_in_plane = plane.div_ceil(rows);
@@ -100,13 +108,10 @@ pub(crate) fn matrix_of(
     codes: Matrix,
     scales: SharedNumbers,
 ) -> Result<Weight> {
-    let fits = bytes_of(&shape, size_of::<f32>()).is_some();
-    ensure!(fits, "shape {shape:?} is larger than memory can be");
     let identity = codes.source().identity()?.context("codes are not read by position")?;
-    let meta = Meta::new(Kind::Float32.into(), shape).in_order(order);
     let (zeros, factors, biases, whole_scale) = (None, None, None, WholeScale::None);
     let items = QuantizedItems { identity, rows, cols, codes, zero: 0.0, zeros, scales, whole_scale, factors, biases };
-    Ok(Weight { meta, items })
+    Weight { meta: Meta::new(Kind::Float32.into(), Vec::new()), items }.with_shape(shape, order)
 }
 
 pub(crate) fn float4_codes(codes: Source, encoding: Encoding, cols: usize) -> Matrix {

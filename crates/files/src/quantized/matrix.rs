@@ -25,6 +25,9 @@ pub(crate) enum Encoding {
     Float16,
     BFloat16,
     Int8,
+    Int16,
+    UInt16,
+    Int32,
     /// Codes of 2, 4 or 8 bits along a row, each the number of a value.
     Codes(CodeBytes),
     /// Two codes of 4 bits a byte along a column, the first in the low bits: a byte holds items of two rows.
@@ -133,6 +136,9 @@ impl Encoding {
             Kind::Float16 => Self::Float16,
             Kind::BFloat16 => Self::BFloat16,
             Kind::Int8 => Self::Int8,
+            Kind::Int16 => Self::Int16,
+            Kind::UInt16 => Self::UInt16,
+            Kind::Int32 => Self::Int32,
             Kind::UInt8 | Kind::Narrow(_) => Self::BYTES,
             _ => return None,
         })
@@ -141,8 +147,8 @@ impl Encoding {
     /// The bytes of a stored row of `cols` items.
     pub(crate) fn row_bytes(self, cols: usize) -> usize {
         match self {
-            Self::Float32 | Self::ColumnWords(_) => cols * 4,
-            Self::Float16 | Self::BFloat16 => cols * 2,
+            Self::Float32 | Self::Int32 | Self::ColumnWords(_) => cols * 4,
+            Self::Float16 | Self::BFloat16 | Self::Int16 | Self::UInt16 => cols * 2,
             Self::Int8 | Self::CodeColumns => cols,
             Self::Codes(packing) => cols.div_ceil(packing.each()),
             Self::Tiles => cols.div_ceil(TILE[1]) * TILE[0] * TILE[1],
@@ -156,8 +162,8 @@ impl Encoding {
     fn column_bytes(self, cols: &Range<usize>) -> Range<usize> {
         let scaled = |size: usize| cols.start * size..cols.end * size;
         match self {
-            Self::Float32 | Self::ColumnWords(_) => scaled(4),
-            Self::Float16 | Self::BFloat16 => scaled(2),
+            Self::Float32 | Self::Int32 | Self::ColumnWords(_) => scaled(4),
+            Self::Float16 | Self::BFloat16 | Self::Int16 | Self::UInt16 => scaled(2),
             Self::Int8 | Self::CodeColumns => cols.clone(),
             Self::Codes(packing) => cols.start / packing.each()..cols.end.div_ceil(packing.each()),
             Self::Tiles => cols.start / TILE[1] * TILE[0] * TILE[1]..self.row_bytes(cols.end),
@@ -239,6 +245,14 @@ impl Matrix {
         Ok(Self::new(source, Encoding::Float32, 1))
     }
 
+    /// The first item.
+    pub(crate) fn number(&self) -> Result<f32> {
+        let (mut loaded, mut number) = (LoadedBytes::default(), [0.0]);
+        self.load(&(0..1), &(0..1), &mut loaded)?;
+        self.decode(0, 0..1, &loaded, &mut number);
+        Ok(number[0])
+    }
+
     /// The number of rows from `row` on with consecutive bytes.
     pub(crate) fn rows_in_order(&self, row: usize) -> usize {
         match self.encoding {
@@ -290,6 +304,9 @@ impl Matrix {
             Encoding::Float16 => decode_each(bytes(), out, |item| f16_to_f32(f16::from_le_bytes(item))),
             Encoding::BFloat16 => decode_each(bytes(), out, |item| bf16_to_f32(bf16::from_le_bytes(item))),
             Encoding::Int8 => decode_each(bytes(), out, |[item]: [u8; 1]| f32::from(item as i8)),
+            Encoding::Int16 => decode_each(bytes(), out, |item| f32::from(i16::from_le_bytes(item))),
+            Encoding::UInt16 => decode_each(bytes(), out, |item| f32::from(u16::from_le_bytes(item))),
+            Encoding::Int32 => decode_each(bytes(), out, |item| i32::from_le_bytes(item) as f32),
             Encoding::Codes(packing) => match packing.each() {
                 1 => decode_codes::<1>(bytes(), &self.values, 0, out),
                 2 => decode_codes::<2>(bytes(), &self.values, cols.start % 2, out),

@@ -5,6 +5,7 @@ pub(crate) mod assemble;
 pub(crate) mod byte_codes;
 pub(crate) mod config;
 pub(crate) mod find;
+pub(crate) mod graph;
 pub(crate) mod matrix;
 pub(crate) mod parts;
 pub(crate) mod rules;
@@ -12,7 +13,7 @@ pub(crate) mod rules;
 mod tests;
 pub(crate) mod weight;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use self::find::{Checkpoint, FoundWeight, MARKER, OF_ACTIVATIONS, foreign, is_pa
 use self::parts::{PartNumbers, Role, WeightParts};
 use self::rules::COMFY;
 pub use self::rules::LAYOUTS;
-use crate::container::content::{BlockDescription, Description, KnownTensor, MemberFile};
+use crate::container::content::{BlockDescription, Description, GraphWeight, KnownTensor, MemberFile, QuantizedGraph};
 use crate::container::interface::{Members, ReadableFile, Reader, StoredMember};
 use crate::container::member_list::numbered;
 use crate::container::names::joined_by;
@@ -76,6 +77,17 @@ pub(crate) fn count(
     folder: Option<&Path>,
     requests: RequestOptions,
 ) -> Result<Vec<QuantizedCount>> {
+    if let Some(graph) = &file.members.graph {
+        let readable = || graph.weights.iter().filter(|weight| weight.fault.is_none());
+        let of_operator = |operator| {
+            let own = || readable().filter(move |weight| weight.operator == operator);
+            // weights may share a zero point
+            let parts: BTreeSet<usize> = own().flat_map(GraphWeight::parts).collect();
+            QuantizedCount { layout: operator, weights: own().count(), parts: parts.into_iter().collect() }
+        };
+        let operators: BTreeSet<&str> = readable().map(|weight| weight.operator).collect();
+        return Ok(operators.into_iter().map(of_operator).collect());
+    }
     if !file.members.names().unwrap_or_default().iter().any(|name| is_part(name)) {
         return Ok(Vec::new());
     }
@@ -119,6 +131,8 @@ pub(crate) struct QuantizedReader {
 enum WeightMember {
     Stored(usize),
     Weight(FoundWeight),
+    /// Of a model.
+    Computed(GraphWeight),
     /// A part of no weight, and the reason why it is not read.
     Unclaimed(usize, String),
 }
@@ -148,6 +162,10 @@ pub(crate) fn open(
 ) -> Result<(ReadableFile, Dequantized)> {
     if inner.members.names().is_none_or(<[_]>::is_empty) {
         return Ok((inner, Dequantized::default()));
+    }
+    if let Some(graph) = inner.members.graph.clone().filter(|graph| !graph.weights.is_empty()) {
+        ensure!(*asked == AskedLayout::stated(), "--dequantize: the nodes of a model state its layout");
+        return Ok(open_model(inner, &graph, is_named));
     }
     let checkpoint = Checkpoint::new(&inner);
     let mut stated = match (stated(&inner, folder, requests)?, asked.layout) {
@@ -222,17 +240,51 @@ pub(crate) fn open(
         };
         notes.push(format!("{}: no tensor matches {first}{others}", stated.file));
     }
-    let (names, found): (Vec<_>, Vec<WeightMember>) = members.into_values().unzip();
-    let weights = found.iter().filter(|member| !matches!(member, WeightMember::Stored(_))).count();
-    if weights == 0 && left_alone.is_empty() {
-        return Ok((inner, Dequantized { notes, ..Dequantized::default() }));
+    Ok(with_members(inner, stated, members, Dequantized { left_alone, notes, ..Dequantized::default() }))
+}
+
+/// The weights that the nodes of a model compute, and its other constants.
+fn open_model(
+    inner: ReadableFile,
+    graph: &QuantizedGraph,
+    is_named: impl Fn(&str) -> bool,
+) -> (ReadableFile, Dequantized) {
+    let parts: HashSet<usize> = graph.weights.iter().flat_map(GraphWeight::parts).collect();
+    let activations: HashSet<usize> = graph.activations.iter().copied().collect();
+    let (mut members, mut left_alone) = (BTreeMap::new(), Vec::new());
+    for (n, name) in inner.members.names().unwrap_or_default().iter().enumerate().filter(|(n, _)| !parts.contains(n)) {
+        if activations.contains(&n) && !is_named(name) {
+            left_alone.push(name.clone());
+        } else {
+            members.insert(n, (name.clone(), WeightMember::Stored(n)));
+        }
     }
-    let file_numbers = found.iter().map(|member| inner.members.file_number(member.stored())).collect();
+    let weights = graph
+        .weights
+        .iter()
+        .map(|weight| (weight.codes, (weight.name.clone(), WeightMember::Computed(weight.clone()))));
+    members.extend(weights);
+    with_members(inner, Stated::default(), members, Dequantized { left_alone, ..Dequantized::default() })
+}
+
+/// Reads weights in the places of their first parts. Without weights, returns `inner`.
+fn with_members(
+    inner: ReadableFile,
+    stated: Stated,
+    members: BTreeMap<usize, (String, WeightMember)>,
+    found: Dequantized,
+) -> (ReadableFile, Dequantized) {
+    let (names, weights): (Vec<_>, Vec<WeightMember>) = members.into_values().unzip();
+    let count = weights.iter().filter(|member| !matches!(member, WeightMember::Stored(_))).count();
+    if count == 0 && found.left_alone.is_empty() {
+        return (inner, found);
+    }
+    let file_numbers = weights.iter().map(|member| inner.members.file_number(member.stored())).collect();
     let names: Arc<Vec<String>> = numbered(names).into();
     let (own, outer) = (Some(Arc::clone(&names)), inner.members.clone());
-    let members = Members { names: own, file_numbers, container: None, itself: None, ..outer };
-    let file = ReadableFile::new(members, QuantizedReader { inner, stated, found, names });
-    Ok((file, Dequantized { weights, left_alone, notes }))
+    let members = Members { names: own, file_numbers, container: None, itself: None, graph: None, ..outer };
+    let file = ReadableFile::new(members, QuantizedReader { inner, stated, found: weights, names });
+    (file, Dequantized { weights: count, ..found })
 }
 
 impl WeightMember {
@@ -241,11 +293,21 @@ impl WeightMember {
         match self {
             Self::Stored(n) | Self::Unclaimed(n, _) => *n,
             Self::Weight(found) => found.parts[0].1,
+            Self::Computed(weight) => weight.codes,
         }
     }
 }
 
 impl QuantizedReader {
+    fn computed(&self, weight: &GraphWeight) -> Result<Weight> {
+        let names = self.inner.members.names().unwrap_or_default();
+        graph::assemble(weight, &|n| {
+            let label = names.get(n).unwrap_or(&weight.name).clone();
+            // a constant without a name is not one of the container
+            Reader::source(&*self.inner, n, label)
+        })
+    }
+
     fn weight(&self, found: &FoundWeight) -> Result<Weight> {
         let open = |role| {
             let (_, n) = found.parts.iter().find(|(of, _)| *of == role)?;
@@ -269,14 +331,17 @@ impl QuantizedReader {
 
 impl Reader for QuantizedReader {
     fn describe(&self, n: usize) -> Result<Description> {
-        let found = match &self.found[n] {
+        let (weight, parts, name): (_, Vec<usize>, _) = match &self.found[n] {
             WeightMember::Stored(n) => return self.inner.describe(*n),
             WeightMember::Unclaimed(_, reason) => bail!("{reason}"),
-            WeightMember::Weight(found) => found,
+            WeightMember::Weight(found) => {
+                (self.weight(found)?, found.parts.iter().map(|(_, n)| *n).collect(), found.rule.names.layout)
+            }
+            WeightMember::Computed(weight) => (self.computed(weight)?, weight.parts().collect(), weight.operator),
         };
-        let Weight { meta, .. } = self.weight(found)?;
-        let bytes = found.parts.iter().map(|(_, n)| Ok(self.inner.describe(*n)?.bytes)).sum::<Result<u64>>()?;
-        let blocks = Some(BlockDescription { name: found.rule.names.layout });
+        let meta = weight.meta;
+        let bytes = parts.iter().map(|n| Ok(self.inner.describe(*n)?.bytes)).sum::<Result<u64>>()?;
+        let blocks = Some(BlockDescription { name });
         Ok(Description { blocks, ..Description::new(meta, bytes, None) })
     }
 
@@ -284,10 +349,8 @@ impl Reader for QuantizedReader {
         match &self.found[n] {
             WeightMember::Stored(n) => self.inner.source(*n, label),
             WeightMember::Unclaimed(_, reason) => bail!("{reason}"),
-            WeightMember::Weight(found) => {
-                let Weight { meta, items } = self.weight(found)?;
-                Source::stored(meta, Arc::new(items), 0, label)
-            }
+            WeightMember::Weight(found) => stored(self.weight(found)?, label),
+            WeightMember::Computed(weight) => stored(self.computed(weight)?, label),
         }
     }
 
@@ -301,4 +364,8 @@ impl Reader for QuantizedReader {
         let WeightMember::Stored(n) = self.found[n] else { return StoredMember::default() };
         StoredMember { known: KnownTensor::default(), entry: None, ..self.inner.stored(n) }
     }
+}
+
+fn stored(Weight { meta, items }: Weight, label: String) -> Result<Source> {
+    Source::stored(meta, Arc::new(items), 0, label)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::matrix::{Encoding, LoadedBytes, Matrix};
+use super::matrix::{Encoding, Matrix};
 use crate::container::names::joined_by;
 use crate::storage::source::Source;
 use crate::untyped::python_json::one_line;
@@ -186,28 +186,14 @@ impl WeightParts<'_> {
         let source = self.required(role)?;
         let items = source.meta().items();
         ensure!(items == 1, "{} has {items} items, expected 1", self.name(role));
-        let (matrix, mut loaded, mut number) = (self.numbers(role, source, 1)?, LoadedBytes::default(), [0.0]);
-        matrix.load(&(0..1), &(0..1), &mut loaded)?;
-        matrix.decode(0, 0..1, &loaded, &mut number);
-        Ok(number[0])
+        self.numbers(role, source, 1)?.number()
     }
 
     /// A short list of counts; `None` without one, or if it is -1 throughout, as libraries leave an unset list.
     pub(crate) fn counts(&self, role: Role) -> Result<Option<Vec<usize>>> {
         let Some(source) = self.optional(role)? else { return Ok(None) };
         self.expect_dtype(role, source.dtype(), &[Kind::Int64, Kind::Int32, Kind::UInt8])?;
-        let mut bytes = memory::zeros(source.bytes())?;
-        source.read_at(&mut bytes, 0)?;
-        let numbers = bytes.chunks_exact(source.dtype().itemsize()).map(|item| match *item {
-            [byte] => i64::from(byte),
-            [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
-            _ => i64::from_le_bytes(item.try_into().expect("items of 1, 4 or 8 bytes")),
-        });
-        if !bytes.is_empty() && numbers.clone().all(|number| number == -1) {
-            return Ok(None);
-        }
-        let numbers: Option<Vec<usize>> = numbers.map(|number| usize::try_from(number).ok()).collect();
-        numbers.map(Some).with_context(|| format!("{} has a negative number", self.name(role)))
+        counts_of(&source)
     }
 
     /// A text in bytes; `None` without one.
@@ -239,4 +225,20 @@ impl WeightParts<'_> {
         ensure!((1..=8).contains(&bits), "{} states {bits} bits, expected 1 to 8", self.config);
         Ok(bits)
     }
+}
+
+/// A short list of integers; `None` if it is -1 throughout.
+pub(crate) fn counts_of(source: &Source) -> Result<Option<Vec<usize>>> {
+    let mut bytes = memory::zeros(source.bytes())?;
+    source.read_at(&mut bytes, 0)?;
+    let numbers = bytes.chunks_exact(source.dtype().itemsize()).map(|item| match *item {
+        [byte] => i64::from(byte),
+        [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
+        _ => i64::from_le_bytes(item.try_into().expect("items of 1, 4 or 8 bytes")),
+    });
+    if !bytes.is_empty() && numbers.clone().all(|number| number == -1) {
+        return Ok(None);
+    }
+    let numbers: Option<Vec<usize>> = numbers.map(|number| usize::try_from(number).ok()).collect();
+    numbers.map(Some).with_context(|| format!("{} has a negative number", source.label()))
 }

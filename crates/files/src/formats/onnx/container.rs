@@ -11,6 +11,7 @@ use super::members::{MemberKind, ModelMember, ModelWalk};
 use super::message::MAX_MESSAGE;
 use super::model::field::{attribute, model};
 use super::proto::Proto;
+use super::quantized::graph;
 use super::types::STRING;
 use super::wire::{Fields, FileWindow, WireField, field, last_of};
 use crate::container::content::{Content, Description};
@@ -46,8 +47,9 @@ pub(crate) fn open(content: Content) -> Result<ReadableFile> {
     let mut walk = ModelWalk::of(&*file)?;
     let metadata = Some(walk.facts()?.into_metadata("onnx-model"));
     let (names, found) = walk.members.into_parts();
+    let graph = graph(&walk.quantized, &names).map(Arc::new);
     let identity = file.identity()?;
-    let members = Members::of(Container { metadata, ..Container::new(identity, names) });
+    let members = Members { graph, ..Members::of(Container { metadata, ..Container::new(identity, names) }) };
     let external = ExternalFiles::new(folder.as_deref(), requests);
     Ok(ReadableFile::new(members, ModelReader { file, identity, members: found, external }))
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use super::model::field::{self, attribute, function, graph, model, training};
+use super::quantized::QuantizedNode;
 use super::wire::FileWindow;
 use super::wire::field::EXTERNAL_DATA;
 use crate::container::member_list::MemberList;
@@ -49,6 +50,7 @@ pub(crate) struct ModelWalk<'a> {
     pub(crate) values: Vec<(u32, Range<u64>)>,
     /// Names of initializers of the main graph.
     pub(crate) initializers: HashSet<String>,
+    pub(crate) quantized: Vec<QuantizedNode>,
 }
 
 /// A message that holds nodes, or others that do.
@@ -65,7 +67,8 @@ impl<'a> ModelWalk<'a> {
         let size = file.size()?;
         let (members, operators) = (MemberList::default(), BTreeMap::new());
         let (values, initializers) = (Vec::new(), HashSet::new());
-        let mut walk = Self { window: FileWindow::new(file, size), members, operators, values, initializers };
+        let (window, quantized) = (FileWindow::new(file, size), Vec::new());
+        let mut walk = Self { window, members, operators, values, initializers, quantized };
         let [graph] = walk.find(&(0..size), [model::GRAPH])?;
         walk.message(Holder::Model, 0..size, "", 0)?;
         ensure!(graph != (0..0) || !walk.members.is_empty(), "not an ONNX model: it has no graph");
@@ -73,7 +76,7 @@ impl<'a> ModelWalk<'a> {
     }
 
     /// Goes through the fields of a message that are texts or messages.
-    fn fields(
+    pub(crate) fn fields(
         &mut self,
         mut message: Range<u64>,
         mut each: impl FnMut(&mut Self, u32, Range<u64>) -> Result<()>,
@@ -171,6 +174,7 @@ impl<'a> ModelWalk<'a> {
         use field::node::{ATTRIBUTE, DOMAIN, NAME, OPERATOR, OUTPUT};
         let [name, operator, domain, output] = self.texts(&node, [NAME, OPERATOR, DOMAIN, OUTPUT])?;
         let is_own = domain.is_empty() || domain == "ai.onnx";
+        self.keep_quantized(&node, prefix, if is_own { "" } else { &domain }, &operator)?;
         let own = if name.is_empty() { format!("{operator}_{number}") } else { name };
         let own = format!("{prefix}{own}");
         // the output of a Constant names its tensor

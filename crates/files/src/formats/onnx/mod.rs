@@ -13,6 +13,7 @@ mod message;
 pub mod model;
 pub mod model_write;
 mod proto;
+mod quantized;
 mod table;
 #[cfg(test)]
 mod tests;
