@@ -3,6 +3,7 @@
     python tests/oracle/quantized.py golden              writes tests/golden/quantized/
     python tests/oracle/quantized.py check PROGRAM [N]   compares `PROGRAM convert --dequantize` of N folders of each layout
     python tests/oracle/quantized.py mixed PROGRAM       reads each layout as every other one
+    python tests/oracle/quantized.py mlx [N]             compares the formulas of MLX's layouts with the package mlx
 
 All products are float32s, each rounded once.
 """
@@ -611,6 +612,7 @@ def hqq(f):
         f.tensors |= {f"{name}.W_q": stored.view("i4") if bits == 3 else stored.astype("u1"), f"{name}.scale": scales, f"{name}.zero": zeros,
                       f"{name}.nbits": scalar(bits), f"{name}.group_size": scalar(group), f"{name}.axis": scalar(axis),
                       f"{name}.packing": text(packing), f"{name}.shape": np.array(shape, "i8")}
+        f.tensors |= {f"{name}.compute_dtype": text("torch.float16"), f"{name}.optimize": np.array([1], "u1"), f"{name}.round_zero": np.array([1], "u1")}
         f.expected[f"{name}.weight"] = ((codes.astype("f4") - zeros.astype("f4")) * scales.astype("f4")).reshape(shape)
 
 
@@ -742,6 +744,34 @@ def mixed(program):
     return wrong
 
 
+def with_mlx(count):
+    """MLX computes `code * scale + bias` in one step or two, so a rounding may differ."""
+    import mlx.core as mx
+    wrong, weights = 0, 0
+    for layout in ["mlx", "mlx-modes", "metal"]:
+        for seed in range(count):
+            folder = make(layout, seed)
+            own = folder.config.get("quantization") or folder.config["quantization_config"]
+            for name, value in folder.expected.items():
+                base = name.removesuffix(".weight")
+                numbers = own.get(base, own) if isinstance(own.get(base), dict) else own
+                part = lambda ending: folder.tensors.get(f"{base}.{ending}")
+                wide = lambda value: value if value.dtype == np.uint8 else value.astype("f4")
+                biases = part("biases") if part("biases") is not None else part("qbiases")
+                biases = {} if biases is None else {"biases": mx.array(wide(biases))}
+                found = mx.dequantize(mx.array(part("weight")), mx.array(wide(part("scales"))), **biases, group_size=numbers["group_size"],
+                                      bits=numbers["bits"], mode=numbers.get("mode", "affine"))
+                found, weights = np.array(found.astype(mx.float32)), weights + 1
+                with np.errstate(all="ignore"):
+                    bound = np.maximum(np.abs(value), 1e-36) * 2.0**-7 if biases == {} else np.maximum(np.abs(value), 0.1) * 2.0**-20
+                    is_close = (np.abs(found - value) <= bound) | (np.isnan(found) & np.isnan(value)) | (found == value) | ~np.isfinite(value)
+                if found.shape != value.shape or not np.all(is_close):
+                    wrong += 1
+                    print(layout, seed, name, found.shape, value.shape, np.argwhere(~is_close)[:3].tolist())
+    print(f"{weights} weights of mlx, {wrong} wrong")
+    return wrong
+
+
 def golden():
     for layout in LAYOUTS:
         # of these only some seeds have every part
@@ -758,5 +788,7 @@ if __name__ == "__main__":
         golden()
     elif command == "check":
         sys.exit(check(str(pathlib.Path(rest[0]).absolute()), int(rest[1]) if len(rest) > 1 else 20) > 0)
+    elif command == "mlx":
+        sys.exit(with_mlx(int(rest[0]) if rest else 20) > 0)
     elif command == "mixed":
         sys.exit(mixed(str(pathlib.Path(rest[0]).absolute())) > 0)

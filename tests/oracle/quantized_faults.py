@@ -25,10 +25,10 @@ F8, E8, LAYOUTS = q.F8, q.E8, q.LAYOUTS
 # what another program may write beside the tensors, none of which is read
 FOREIGN = [
     ({"quant_method": "torchao", "quant_type": "int4"}, {"l.weight": "f4"}),
-    ({"quant_method": "exl3"}, {"l.trellis": "i2", "l.suh": "f2"}),
+    ({"quant_method": "exl3"}, {"l.trellis": "i4", "l.suh": "f2"}),
     ({"quant_method": "aqlm"}, {"l.codes": "i1", "l.codebooks": "f2"}),
     ({"quant_method": "gptq", "checkpoint_format": "bitblas", "bits": 4}, {"l.qweight": "i1", "l.scales": "f2"}),
-    (None, {"l.trellis": "i2", "l.suh": "f2"}),
+    (None, {"l.trellis": "i4", "l.suh": "f2"}),
     ({"quant_method": "compressed-tensors", "format": "marlin-24", "config_groups": {}}, {"l.weight_packed": "i4", "l.scale_packed": "f4"}),
     ({"quant_method": "compressed-tensors", "format": "pack-quantized", "sparsity_config": {"format": "sparse-bitmask"}}, {"l.compressed": "f4"}),
     ({"quant_method": "awq", "version": "gemv"}, {"l.qweight": "i4", "l.qzeros": "i4", "l.scales": "f2"}),

@@ -96,6 +96,13 @@ impl NarrowItems {
         while at < end {
             packed.resize((end - at).min(PIECE), 0);
             self.bytes.read_at(&mut packed, self.start + at as u64)?;
+            if skip == 0 {
+                let (some, after) = rest.split_at_mut((packed.len() * each).min(rest.len()));
+                unpack(&packed, self.narrow.bits(), some);
+                rest = after;
+                at += packed.len();
+                continue;
+            }
             items.resize(packed.len() * each, 0);
             unpack(&packed, self.narrow.bits(), &mut items);
             let found = &items[skip..];

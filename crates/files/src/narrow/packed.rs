@@ -52,7 +52,13 @@ pub fn bytes_of_items(dtype: &DType, items: usize) -> u64 {
 pub fn unpack(packed: &[u8], bits: u32, out: &mut [u8]) {
     match bits {
         2 => unpack_groups::<1, 4, 2>(packed, out),
-        4 => unpack_groups::<1, 2, 4>(packed, out),
+        4 => {
+            let (pairs, last) = out.as_chunks_mut::<2>();
+            pairs.iter_mut().zip(packed).for_each(|(pair, byte)| *pair = [byte & 15, byte >> 4]);
+            last.iter_mut()
+                .zip(packed.get(pairs.len()..).unwrap_or_default())
+                .for_each(|(item, byte)| *item = byte & 15);
+        }
         6 => unpack_groups::<3, 4, 6>(packed, out),
         _ => out.iter_mut().zip(packed).for_each(|(item, byte)| *item = *byte),
     }

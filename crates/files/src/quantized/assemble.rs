@@ -20,10 +20,16 @@ pub(crate) struct Weight {
     pub items: QuantizedItems,
 }
 
+/// The items of a weight of some shape.
+pub(crate) fn items_of(shape: &[usize]) -> Result<usize> {
+    let bytes = bytes_of(shape, size_of::<f32>());
+    bytes.map(|bytes| bytes / size_of::<f32>()).with_context(|| format!("shape {shape:?} is larger than memory can be"))
+}
+
 impl Weight {
     /// The same items in another shape.
     pub(crate) fn with_shape(self, shape: Vec<usize>, order: Order) -> Result<Self> {
-        ensure!(bytes_of(&shape, size_of::<f32>()).is_some(), "shape {shape:?} is larger than memory can be");
+        items_of(&shape)?;
         Ok(Self { meta: Meta::new(Kind::Float32.into(), shape).in_order(order), ..self })
     }
 }
@@ -95,8 +101,7 @@ pub(crate) fn plain(shape: Vec<usize>, order: Order, codes: Matrix, scales: Shar
         Order::C => shape.last().copied().unwrap_or(1),
         Order::Fortran => shape.first().copied().unwrap_or(1),
     };
-    let items = shape.iter().try_fold(1_usize, |items, dim| items.checked_mul(*dim)).unwrap_or_default();
-    let rows = items.checked_div(cols).unwrap_or(0);
+    let rows = items_of(&shape)?.checked_div(cols).unwrap_or(0);
     matrix_of(shape, order, (rows, cols), codes, scales)
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::assemble::{
-    FLOAT8, Weight, columns, float4_codes, groups, groups_of_scales, matrix_of, plain, scaled, shape_of,
+    FLOAT8, Weight, columns, float4_codes, groups, groups_of_scales, items_of, matrix_of, plain, scaled, shape_of,
 };
 use super::matrix::{CodeBytes, CodePlanes, Encoding, LoadedBytes, Matrix};
 use super::parts::{PartNumbers, Role, WeightParts};
@@ -45,8 +45,7 @@ pub(crate) fn bitsandbytes_4bit(parts: &WeightParts<'_>, _: &PartNumbers) -> Res
     let dim = |dim: &Value| dim.as_u64().and_then(|dim| usize::try_from(dim).ok());
     let shape: Option<Vec<usize>> = state["shape"].as_array().and_then(|shape| shape.iter().map(dim).collect());
     let shape = shape.with_context(|| format!("{name} states no shape"))?;
-    let items = shape.iter().try_fold(1_usize, |items, dim| items.checked_mul(*dim));
-    let items = items.with_context(|| format!("shape {shape:?} is larger than memory can be"))?;
+    let items = items_of(&shape)?;
     let side = count(&state, "blocksize", &name)?;
     let blocks = items.div_ceil(side);
     let codes = parts.required(Role::Codes)?;
@@ -181,7 +180,7 @@ pub(crate) fn hqq(parts: &WeightParts<'_>, _: &PartNumbers) -> Result<Weight> {
             .with_context(|| format!("{} is {counts:?}", parts.name(role)))
     };
     let shape = parts.counts(Role::Shape)?.with_context(|| parts.missing(Role::Shape))?;
-    let items = shape.iter().try_fold(1_usize, |items, dim| items.checked_mul(*dim)).unwrap_or(usize::MAX);
+    let items = items_of(&shape)?;
     let (axis, bits) = (number(Role::Axis)?, number(Role::Bits)?);
     let packing = parts.text(Role::Packing)?.with_context(|| parts.missing(Role::Packing))?;
     let known = PACKINGS.iter().find(|(name, own, ..)| *name == packing && *own == bits);
@@ -200,13 +199,15 @@ pub(crate) fn hqq(parts: &WeightParts<'_>, _: &PartNumbers) -> Result<Weight> {
     parts.expect_dtype(Role::Codes, codes.dtype(), &[dtype])?;
     let stored = rows.div_ceil(planes);
     parts.expect_shape(Role::Codes, codes.shape(), &[stored, cols])?;
+    // rows that are groups are side by side, so that a plane is a row
+    let (rows, cols, stored, (high, wide)) =
+        if axis == 1 { (planes, stored * cols, 1, (1, side)) } else { (rows, cols, stored, (rows, 1)) };
     let planes = CodePlanes { rows: stored.max(1), bits, planes, word, high_first: true };
-    let (high, wide) = if axis == 1 { (1, cols) } else { (rows, 1) };
     let shared = |role| {
         let source = parts.required(role)?;
         let (found, expected) = (source.meta().items(), items / side);
         ensure!(found == expected, "{} has {found} items, expected {expected}", parts.name(role));
-        let matrix = parts.numbers(role, source, if axis == 1 { 1 } else { cols })?;
+        let matrix = parts.numbers(role, source, cols.div_ceil(wide))?;
         Ok(SharedNumbers { matrix, groups: groups(rows, high, wide).into() })
     };
     let (zeros, scales) = (shared(Role::Zeros)?, shared(Role::Scales)?);
@@ -246,7 +247,7 @@ pub(crate) fn bitnet(parts: &WeightParts<'_>, _: &PartNumbers) -> Result<Weight>
     const PLANES: usize = 4;
     let (codes, before, stored, cols) = parts.codes()?;
     ensure!(before.is_empty(), "{} has more than two axes", parts.name(Role::Codes));
-    let rows = stored * PLANES;
+    let rows = stored.saturating_mul(PLANES);
     let planes = CodePlanes { rows: stored.max(1), bits: 2, planes: PLANES, word: 1, high_first: false };
     let codes = Matrix::new(codes, Encoding::Planes(planes), cols);
     let one = SharedNumbers { matrix: Matrix::constant(1.0)?, groups: groups(rows, rows, cols).into() };
@@ -262,7 +263,7 @@ pub(crate) fn gemma(parts: &WeightParts<'_>, numbers: &PartNumbers) -> Result<We
     let is_signed = *codes.dtype().kind() == Kind::Int8;
     let bits = if is_signed { 8 } else { numbers.bits.unwrap_or(4) };
     ensure!(is_signed || matches!(bits, 2 | 4), "{} states {bits} bits, expected 2 or 4 of uint8", parts.config);
-    let (cols, scales) = (bytes * 8 / bits, parts.required(Role::Scales)?);
+    let (cols, scales) = (bytes.saturating_mul(8 / bits), parts.required(Role::Scales)?);
     let across = scales.shape().last().copied().unwrap_or(1).max(1);
     parts.expect_shape(Role::Scales, scales.shape(), &shape_of(&before, rows, across))?;
     ensure!(cols.is_multiple_of(across), "{} has {across} columns for {cols} items a row", parts.name(Role::Scales));

@@ -114,7 +114,8 @@ impl<'r> Checkpoint<'r> {
 
     /// The weights of a rule that a pass recognises.
     fn weights(&self, rule: &'static Rule, pass: AssemblyPass) -> impl Iterator<Item = FoundWeight> {
-        let is_searched = move |role: Role| (role == Role::Codes) != (pass == AssemblyPass::Parts);
+        let is_searched =
+            move |role: Role| (role == Role::Codes) != (pass == AssemblyPass::Parts) && role != Role::Setting;
         let endings = rule.names.endings().filter(move |(role, _)| is_searched(*role));
         endings.flat_map(move |(_, ending)| self.names_with(rule, pass, ending))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::assemble::{Weight, groups, matrix_of};
+use super::assemble::{Weight, groups, items_of, matrix_of};
 use super::matrix::{CodeBytes, Encoding, Matrix};
 use super::parts::counts_of;
 use super::weight::{Groups, SharedNumbers, Spread, WholeScale, spread};
@@ -81,10 +81,9 @@ pub(crate) fn assemble(weight: &GraphWeight, open: Open<'_>) -> Result<Weight> {
             let is_nf4 = nf4.is_some();
             let own = nf4.as_ref().map_or(own, |(own, _)| own.clone());
             let shape = shape.as_ref().map_or_else(|| own.clone(), |(shape, _)| shape.clone());
-            let items = |shape: &[usize]| shape.iter().try_fold(1_usize, |items, len| items.checked_mul(*len));
-            let label = codes.label().to_owned();
-            ensure!(items(&shape) == items(&own), "{label} of shape {own:?} is reshaped to {shape:?}");
-            let (found, expected) = (codes.bytes(), items(&own).map_or(0, |items| items.div_ceil(2)));
+            let (items, label) = (items_of(&own)?, codes.label().to_owned());
+            ensure!(items_of(&shape)? == items, "{label} of shape {own:?} is reshaped to {shape:?}");
+            let (found, expected) = (codes.bytes(), items.div_ceil(2));
             ensure!(!is_nf4 || found == expected, "{label} has {found} bytes, expected {expected}");
             let sides = sides_by_length(&scales, &own)?;
             let zeros = zeros.map(|zeros| Ok::<_, Error>((sides_by_length(&zeros, &own)?, zeros)));
@@ -106,7 +105,7 @@ pub(crate) fn assemble(weight: &GraphWeight, open: Open<'_>) -> Result<Weight> {
             ensure!(is_last, "{}: blocks along axis {axis} are not read, only along the last", codes.label());
             let mut shape = own;
             if *codes.dtype().kind() == Kind::UInt8 {
-                shape[last] *= 8 / bits.clamp(&1, &8);
+                shape[last] = shape[last].saturating_mul(8 / bits.clamp(&1, &8));
             }
             let rows = shape[..last].iter().product();
             in_rows(codes, scales, zeros, *bits, [rows, shape[last], *block], None)?.with_shape(shape, Order::C)

@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use crate::storage::read_at::{MemoryBytes, ReadAt};
 use crate::storage::source::Source;
 use tensorop_kernels::error::Result;
-use tensorop_kernels::item::dtype::{DType, Kind};
+use tensorop_kernels::item::dtype::{DType, Kind, Narrow};
 use tensorop_kernels::item::float16::{bf16_to_f32, f16_to_f32};
 use tensorop_kernels::item::meta::Meta;
 
@@ -25,6 +25,7 @@ pub(crate) enum Encoding {
     Float16,
     BFloat16,
     Int8,
+    UInt8,
     Int16,
     UInt16,
     Int32,
@@ -139,7 +140,8 @@ impl Encoding {
             Kind::Int16 => Self::Int16,
             Kind::UInt16 => Self::UInt16,
             Kind::Int32 => Self::Int32,
-            Kind::UInt8 | Kind::Narrow(_) => Self::BYTES,
+            Kind::UInt8 | Kind::Narrow(Narrow::UInt4 | Narrow::UInt2) => Self::UInt8,
+            Kind::Narrow(_) => Self::BYTES,
             _ => return None,
         })
     }
@@ -149,7 +151,7 @@ impl Encoding {
         match self {
             Self::Float32 | Self::Int32 | Self::ColumnWords(_) => cols * 4,
             Self::Float16 | Self::BFloat16 | Self::Int16 | Self::UInt16 => cols * 2,
-            Self::Int8 | Self::CodeColumns => cols,
+            Self::Int8 | Self::UInt8 | Self::CodeColumns => cols,
             Self::Codes(packing) => cols.div_ceil(packing.each()),
             Self::Tiles => cols.div_ceil(TILE[1]) * TILE[0] * TILE[1],
             Self::Planes(planes) => cols * planes.word,
@@ -164,7 +166,7 @@ impl Encoding {
         match self {
             Self::Float32 | Self::Int32 | Self::ColumnWords(_) => scaled(4),
             Self::Float16 | Self::BFloat16 | Self::Int16 | Self::UInt16 => scaled(2),
-            Self::Int8 | Self::CodeColumns => cols.clone(),
+            Self::Int8 | Self::UInt8 | Self::CodeColumns => cols.clone(),
             Self::Codes(packing) => cols.start / packing.each()..cols.end.div_ceil(packing.each()),
             Self::Tiles => cols.start / TILE[1] * TILE[0] * TILE[1]..self.row_bytes(cols.end),
             Self::Planes(planes) => scaled(planes.word),
@@ -232,7 +234,7 @@ impl Matrix {
         let values = match encoding {
             Encoding::Codes(packing) => of_bytes(packing),
             Encoding::CodeColumns => of_bytes(of_pairs),
-            Encoding::Tiles | Encoding::Planes(_) | Encoding::Words(_) => (0..256).map(value).collect(),
+            Encoding::Tiles | Encoding::Words(_) => (0..256).map(value).collect(),
             _ => Vec::new(),
         };
         Self { source, encoding, cols, values }
@@ -304,6 +306,7 @@ impl Matrix {
             Encoding::Float16 => decode_each(bytes(), out, |item| f16_to_f32(f16::from_le_bytes(item))),
             Encoding::BFloat16 => decode_each(bytes(), out, |item| bf16_to_f32(bf16::from_le_bytes(item))),
             Encoding::Int8 => decode_each(bytes(), out, |[item]: [u8; 1]| f32::from(item as i8)),
+            Encoding::UInt8 => decode_each(bytes(), out, |[item]: [u8; 1]| f32::from(item)),
             Encoding::Int16 => decode_each(bytes(), out, |item| f32::from(i16::from_le_bytes(item))),
             Encoding::UInt16 => decode_each(bytes(), out, |item| f32::from(u16::from_le_bytes(item))),
             Encoding::Int32 => decode_each(bytes(), out, |item| i32::from_le_bytes(item) as f32),
@@ -325,18 +328,19 @@ impl Matrix {
                 }
             }
             Encoding::Planes(planes) => {
-                let (shift, mask) = (planes.shift(row), (1 << planes.bits) - 1);
+                let (shift, mask) = (planes.shift(row), (1_u32 << planes.bits) - 1);
                 let bytes = from(row % planes.rows, cols.start * planes.word);
-                for (word, out) in bytes.chunks_exact(planes.word).zip(out) {
-                    let word = word.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
-                    *out = self.values[(word >> shift) as usize & mask];
+                match planes.word {
+                    1 => decode_each(bytes, out, |[byte]: [u8; 1]| f32::from(byte >> shift & mask as u8)),
+                    _ => decode_each(bytes, out, |word| (u32::from_le_bytes(word) >> shift & mask) as f32),
                 }
             }
+            Encoding::Words(packing) if self.values.is_empty() => {
+                decode_words(packing, bytes(), cols, out, |code| code as f32);
+            }
             Encoding::Words(packing) => {
-                decode_words(packing, bytes(), cols, out);
-                if !self.values.is_empty() {
-                    out.iter_mut().for_each(|item| *item = self.values[*item as usize]);
-                }
+                let values: &[f32; 256] = self.values[..].try_into().expect("a table has the values of 256 codes");
+                decode_words(packing, bytes(), cols, out, |code| values[usize::from(code as u8)]);
             }
             Encoding::ColumnWords(CodePacking { bits, is_dense }) => {
                 let (word, shift) = CodePacking { bits, is_dense }.place(row);
@@ -391,7 +395,7 @@ fn decode_codes<const EACH: usize>(bytes: &[u8], values: &[f32], skipped: usize,
 }
 
 /// `bytes` begin with the word of the first column.
-fn decode_words(packing: CodePacking, bytes: &[u8], cols: Range<usize>, out: &mut [f32]) {
+fn decode_words(packing: CodePacking, bytes: &[u8], cols: Range<usize>, out: &mut [f32], value: impl Fn(u32) -> f32) {
     let CodePacking { bits, .. } = packing;
     let mask = (1_u32 << bits) - 1;
     let first = packing.place(cols.start).0;
@@ -399,7 +403,20 @@ fn decode_words(packing: CodePacking, bytes: &[u8], cols: Range<usize>, out: &mu
     if WORD.is_multiple_of(bits) && cols.start.is_multiple_of(WORD / bits) {
         for (out, word) in out.chunks_mut(WORD / bits).zip(words) {
             let word = u32::from_le_bytes(*word);
-            out.iter_mut().enumerate().for_each(|(n, out)| *out = (word >> (n * bits) & mask) as f32);
+            out.iter_mut().enumerate().for_each(|(n, out)| *out = value(word >> (n * bits) & mask));
+        }
+        return;
+    }
+    if packing.is_dense && cols.start.is_multiple_of(8) {
+        // eight codes have as many bytes as a code has bits
+        let start = cols.start * bits / 8 - first * 4;
+        for (group, out) in out.chunks_mut(8).enumerate() {
+            let bytes = &bytes[start + group * bits..];
+            let word = match bytes.first_chunk::<8>() {
+                Some(word) => u64::from_le_bytes(*word),
+                None => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+            };
+            out.iter_mut().enumerate().for_each(|(n, out)| *out = value((word >> (n * bits)) as u32 & mask));
         }
         return;
     }
@@ -407,6 +424,6 @@ fn decode_words(packing: CodePacking, bytes: &[u8], cols: Range<usize>, out: &mu
         let (word, shift) = packing.place(col);
         let low = u64::from(u32::from_le_bytes(words[word - first]));
         let high = if shift + bits > WORD { u64::from(u32::from_le_bytes(words[word - first + 1])) } else { 0 };
-        *out = (((low | high << WORD) >> shift) as u32 & mask) as f32;
+        *out = value(((low | high << WORD) >> shift) as u32 & mask);
     }
 }

@@ -57,6 +57,8 @@ pub(crate) enum Role {
     Bits,
     GroupSize,
     Packing,
+    /// A setting that changes no number.
+    Setting,
 }
 
 /// The names of the parts of a layout's weights. They are those of the module and an ending.
@@ -85,7 +87,8 @@ impl PartNames {
 
     /// Whether the ending of a name alone shows that it is of a part.
     pub(crate) fn is_part(&self, name: &str) -> bool {
-        self.endings().any(|(_, ending)| Self::is_sure(ending) && name.ends_with(ending))
+        let is_sure = |(role, ending)| role != Role::Setting && Self::is_sure(ending);
+        self.endings().filter(|of| is_sure(*of)).any(|(_, ending)| name.ends_with(ending))
     }
 
     /// Those that a weight must have.

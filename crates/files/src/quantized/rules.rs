@@ -127,6 +127,20 @@ const HQQ_PARTS: &[(Role, &str)] = &[
     (Role::Shape, ".shape"),
 ];
 
+const HQQ_SETTINGS: &[(Role, &str)] = &[
+    (Role::Setting, ".channel_wise"),
+    (Role::Setting, ".compute_dtype"),
+    (Role::Setting, ".encoded_state_dict"),
+    (Role::Setting, ".offload_meta"),
+    (Role::Setting, ".optimize"),
+    (Role::Setting, ".quant_scale"),
+    (Role::Setting, ".quant_zero"),
+    (Role::Setting, ".round_zero"),
+    (Role::Setting, ".stores_quant_config"),
+    (Role::Setting, ".unpack_view_dtype"),
+    (Role::Setting, ".view_as_float"),
+];
+
 pub(crate) static RULES: &[Rule] = &[
     Rule { names: names(FP8_BLOCK, FLOAT8, &[(Role::Scales, ".weight_scale_inv")]), assemble: scaled },
     Rule { names: fused_names(FP8_BLOCK, FLOAT8, &[(Role::Scales, "_scale_inv")]), assemble: fused_scaled },
@@ -257,7 +271,14 @@ pub(crate) static RULES: &[Rule] = &[
         },
         assemble: int4_columns,
     },
-    Rule { names: PartNames { codes: ".W_q", ..names(HQQ, &[Kind::UInt8, Kind::Int32], HQQ_PARTS) }, assemble: hqq },
+    Rule {
+        names: PartNames {
+            codes: ".W_q",
+            optional: HQQ_SETTINGS,
+            ..names(HQQ, &[Kind::UInt8, Kind::Int32], HQQ_PARTS)
+        },
+        assemble: hqq,
+    },
     Rule {
         names: PartNames {
             codes: "._weight_qdata",

@@ -14,6 +14,9 @@ const ITEMSIZE: usize = size_of::<f32>();
 /// The items that a thread decodes at once, except from servers.
 const PIECE: usize = 1 << 16;
 
+/// The same of a row with more items. The buffers are short enough to be reused by the allocator.
+const PIECE_OF_ROW: usize = 3 << 13;
+
 /// Numbers that several items share: scales, zero points, biases.
 #[derive(Debug)]
 pub(crate) struct SharedNumbers {
@@ -233,13 +236,15 @@ impl QuantizedItems {
 
     /// Decodes whole items from item `first` on.
     fn read_items(&self, out: &mut [u8], first: usize) -> Result<()> {
-        let most = if self.costs_requests() { READ_AHEAD / ITEMSIZE } else { PIECE };
+        let costs_requests = self.costs_requests();
+        let most = if costs_requests { READ_AHEAD / ITEMSIZE } else { PIECE };
+        let most_of_row = if costs_requests { most } else { PIECE_OF_ROW };
         let (mut rest, mut item) = (out, first);
         while !rest.is_empty() {
             let (row, col) = (item / self.cols, item % self.cols);
             let left = rest.len() / ITEMSIZE;
             let (rows, cols) = if col > 0 || left < self.cols || self.cols > most {
-                (row..row + 1, col..self.cols.min(col + left.min(most)))
+                (row..row + 1, col..self.cols.min(col + left.min(most_of_row)))
             } else {
                 (row..row + (left / self.cols).min(most / self.cols).min(self.rows_in_order(row)), 0..self.cols)
             };
