@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::io::ErrorKind as IoErrorKind;
 use std::path::Path;
 
-use regex_lite::{Regex, escape};
 use serde_json::{Map, Value};
 
 use super::byte_codes::FORMATS;
-use super::parts::{PartNumbers, Role};
+use super::parts::{ModuleEntry, PartNumbers, Role};
 use super::rules::{
     AWQ, BITNET, BNB_FP4, BNB_INT8, BNB_NF4, COMFY, DEEPSEEK_FP4, FBGEMM_FP8, FLOAT_QUANTIZED, FP8_BLOCK, GEMMA, GPTQ,
     GPTQ_V2, HQQ, INT_QUANTIZED, METAL, MLX, MXFP4, MXFP4_CT, MXFP6, MXFP8, NVFP4, NVFP4_CT, PACK_QUANTIZED, TORCHAO,
@@ -465,51 +464,4 @@ fn read_json(path: &Path, requests: RequestOptions) -> Result<Option<Value>> {
     let mut bytes = memory::zeros(usize::try_from(size)?)?;
     file.read_at(&mut bytes, 0)?;
     serde_json::from_slice(&bytes).map(Some).map_err(|error| malformed!("{}", one_line(&error)))
-}
-
-/// An entry of a config for the modules that its pattern matches.
-#[derive(Clone, Debug)]
-pub(crate) struct ModuleEntry {
-    /// As the config has it.
-    pub text: String,
-    /// `None` for the modules whose names have the text as consecutive parts.
-    expression: Option<Regex>,
-    /// `None` for modules that are not quantised.
-    pub numbers: Option<PartNumbers>,
-}
-
-impl ModuleEntry {
-    /// Reads `re:` and an expression, a name in which `*` stands for any text, or parts of a name.
-    ///
-    /// # Errors
-    /// The expression is malformed, or of a kind that is not known.
-    pub(crate) fn parse(text: &str, numbers: Option<PartNumbers>) -> Result<Self> {
-        match text.strip_prefix("re:") {
-            Some(expression) => Self::expression(text, expression, numbers),
-            None if text.contains('*') => {
-                Self::expression(text, &format!("{}$", escape(text).replace(r"\*", ".*")), numbers)
-            }
-            None => Ok(Self { text: text.to_owned(), expression: None, numbers }),
-        }
-    }
-
-    /// An entry for the names that begin as a regular expression says.
-    ///
-    /// # Errors
-    /// The expression is malformed, or of a kind that is not known.
-    fn expression(text: &str, expression: &str, numbers: Option<PartNumbers>) -> Result<Self> {
-        let compiled = Regex::new(&format!("^(?:{expression})"));
-        let compiled = compiled.map_err(|_| malformed!("the expression {text:?} cannot be read"))?;
-        Ok(Self { text: text.to_owned(), expression: Some(compiled), numbers })
-    }
-
-    pub(crate) fn matches(&self, module: &str) -> bool {
-        if let Some(expression) = &self.expression {
-            return expression.is_match(module);
-        }
-        module.match_indices(&self.text).any(|(at, text)| {
-            let (before, after) = (&module[..at], &module[at + text.len()..]);
-            (before.is_empty() || before.ends_with('.')) && (after.is_empty() || after.starts_with('.'))
-        })
-    }
 }
