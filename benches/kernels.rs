@@ -392,7 +392,8 @@ mod arrays {
     fn transposed_bytes(bencher: Bencher, threads: usize) {
         let data = vec![1_u8; 4 * SIDE * SIDE];
         let (mut out, dtype, shape) = (data.clone(), DType::FLOAT32, [SIDE, SIDE]);
-        let kernel = Call::Transpose { axes: None }.infer(&[Meta::new(dtype.clone(), shape.to_vec())]).unwrap();
+        let kernel =
+            Call::Transpose { axes: None }.infer(&[Meta::new(dtype.clone(), shape.to_vec()).unwrap()]).unwrap();
         bencher.counter(BytesCount::of_slice(&data)).bench_local(|| {
             let out = TensorMut::new(&dtype, &shape, &mut out).unwrap();
             kernel.apply(&[TensorRef::new(&dtype, &shape, black_box(&data)).unwrap()], out, threads).unwrap();

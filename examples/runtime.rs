@@ -84,8 +84,8 @@ impl Runtime {
 }
 
 fn decoder() -> Result<Runtime, Error> {
-    let (cache, position) = (Meta::new(DType::FLOAT32, vec![6, 2]), Meta::new(DType::INT64, vec![1]));
-    let row = Meta::new(DType::FLOAT32, vec![1, 2]);
+    let (cache, position) = (Meta::new(DType::FLOAT32, vec![6, 2])?, Meta::new(DType::INT64, vec![1])?);
+    let row = Meta::new(DType::FLOAT32, vec![1, 2])?;
     let nodes = vec![
         Node { call: Call::scatter_update(0), inputs: vec![0, 1, 2] },
         Node { call: Call::Slice(":3".parse()?), inputs: vec![3] },

@@ -170,7 +170,8 @@ fn every_dtype_in_every_order(spec: &Spec) {
                 let items = row.items.iter().flat_map(|&number| item(number, dtype)).collect();
                 // the header is byte for byte NumPy's
                 let plain = npy_with_header(&head(is_big(0), false, &[0]), &[]);
-                let meta = Meta::new(tensorop::read_bytes(&plain).expect("a dtype").dtype().clone(), row.dims.to_vec());
+                let meta =
+                    Meta::c_order(tensorop::read_bytes(&plain).expect("a dtype").dtype().clone(), row.dims.to_vec());
                 let expected = [write_header(&meta), ordered(items, is_big(0))].concat();
                 let piped = match (at + mixture + (mixture >> 1)) % (letters.len() + 1) {
                     0 => None,

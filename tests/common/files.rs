@@ -12,7 +12,7 @@ use tensorop::item::meta::Meta;
 /// Makes a `.npy` file of items in C order.
 pub(crate) fn npy(descr: &str, shape: &[usize], items: &[u8]) -> Vec<u8> {
     let dtype = DType::parse(descr).expect("a dtype");
-    let mut file = write_header(&Meta::new(dtype, shape.to_vec()));
+    let mut file = write_header(&Meta::c_order(dtype, shape.to_vec()));
     file.extend(items);
     file
 }
@@ -115,7 +115,7 @@ pub(crate) fn packed(dtype: &DType, items: &[u8]) -> Vec<u8> {
 /// Makes a safetensors file as the library writes it.
 pub(crate) fn safetensors(members: &[Member<'_>]) -> Vec<u8> {
     let dtype = |member: &Member<'_>| DType::parse(member.dtype).expect("a dtype");
-    let head = |member: &Member<'_>| (member.name.to_owned(), Meta::new(dtype(member), member.shape.to_vec()));
+    let head = |member: &Member<'_>| (member.name.to_owned(), Meta::c_order(dtype(member), member.shape.to_vec()));
     let heads: Vec<_> = members.iter().map(head).collect();
     let (mut out, places) = safetensors::write_header(&heads, &Default::default()).expect("a header");
     for (member, place) in members.iter().zip(places) {
@@ -134,7 +134,7 @@ pub(crate) fn safetensors_with_header(header: &str, items: &[u8]) -> Vec<u8> {
 /// Makes an ONNX TensorProto as the library writes it.
 pub(crate) fn pb(member: Member<'_>) -> Vec<u8> {
     let dtype = DType::parse(member.dtype).expect("a dtype");
-    let meta = Meta::new(dtype.clone(), member.shape.to_vec());
+    let meta = Meta::c_order(dtype.clone(), member.shape.to_vec());
     let mut out = onnx::write_header(&meta, member.name).expect("a header");
     out.extend(packed(&dtype, &member.items));
     out

@@ -105,7 +105,7 @@ fn check_safetensors(path: &Path, members: &[Golden]) -> Result<(), String> {
         return Ok(());
     }
     let header: Vec<_> =
-        members.iter().map(|g| (g.member.clone(), Meta::new(g.dtype.clone(), g.shape.clone()))).collect();
+        members.iter().map(|g| (g.member.clone(), Meta::c_order(g.dtype.clone(), g.shape.clone()))).collect();
     let (mut out, offsets) = safetensors::write_header(&header, &Default::default()).map_err(|e| format!("{e}"))?;
     for (golden, offset) in members.iter().zip(offsets) {
         let items = stored(golden);
@@ -141,7 +141,7 @@ fn check_onnx(path: &Path, golden: &Golden) -> Result<(), String> {
             .map_err(|error| error.to_string())?;
         onnx::write_strings(&golden.shape, &golden.member, &tensor)
     } else {
-        onnx::write_header(&Meta::new(golden.dtype.clone(), golden.shape.clone()), &golden.member)
+        onnx::write_header(&Meta::c_order(golden.dtype.clone(), golden.shape.clone()), &golden.member)
             .map(|out| [out, stored(golden)].concat())
     };
     let out = out.map_err(|e| format!("{e}"))?;

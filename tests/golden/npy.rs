@@ -157,14 +157,14 @@ fn lengths_of_headers() {
         let unpadded = 10 + format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (12, 0), }}").len() + 19 + 1;
         exact += usize::from(unpadded.is_multiple_of(64));
         versions[usize::from(expected[6])] += 1;
-        let found = write_header(&Meta::new(dtype.clone(), vec![12, 0]));
+        let found = write_header(&Meta::c_order(dtype.clone(), vec![12, 0]));
         assert!(found == expected, "width {width}: {}", difference(&found, &expected));
         assert_eq!(found.len() % 64, 0);
         if width % 50 != 0 {
             continue; // reading a long name takes a while
         }
         let header = begun(&found).expect("a header");
-        assert_eq!((&header.meta, header.offset), (&Meta::new(dtype, vec![12, 0]), found.len()));
+        assert_eq!((&header.meta, header.offset), (&Meta::c_order(dtype, vec![12, 0]), found.len()));
     }
     assert!(exact >= 3, "{exact} headers were a multiple of 64");
     assert!(versions[1] > 200 && versions[2] > 50, "{versions:?}");

@@ -129,7 +129,7 @@ pub use self::{
 /// let text = DType::parse("S2")?;
 /// let (before, after) = (vec![1], vec![0]);
 /// let pad = Call::Pad { before, after, axes: None, mode: PadMode::Constant };
-/// let kernel = pad.infer(&[Meta::new(text.clone(), vec![2]), Meta::new(text.clone(), vec![])])?;
+/// let kernel = pad.infer(&[Meta::new(text.clone(), vec![2])?, Meta::new(text.clone(), vec![])?])?;
 /// let mut out = vec![0; kernel.bytes()];
 /// let inputs = [TensorRef::new(&text, &[2], b"aabb")?, TensorRef::new(&text, &[], b"--")?];
 /// kernel.apply(&inputs, TensorMut::new(kernel.dtype(), kernel.shape(), &mut out)?, 1)?;

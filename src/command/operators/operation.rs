@@ -213,7 +213,7 @@ impl<'a> OpenOperation<'a> {
         }
         let call = self.resolve(call)?;
         if let (Some((item, label)), Some(shape)) = (self.filling()?, &call.updates) {
-            let meta = Meta::new(self.data().dtype().clone(), shape.clone());
+            let meta = Meta::c_order(self.data().dtype().clone(), shape.clone());
             self.operands.updates = Some(Source::item(meta, item, label));
             check_passes(&call, &self.operands)?;
         }

@@ -997,7 +997,7 @@ fn maps_count_the_pairs_of_each_cell_in_either_order() {
                 Order::C => floats.to_vec(),
                 Order::Fortran => (0..items).map(|place| floats[number(place)]).collect(),
             };
-            let meta = Meta::new(DType::parse("<f8").unwrap(), shape.clone()).in_order(order);
+            let meta = Meta::c_order(DType::parse("<f8").unwrap(), shape.clone()).in_order(order);
             Source::stored(meta, Arc::new(MemoryBytes::new(bytes_of(&stored))), 0, String::new()).unwrap()
         };
         let options = [
@@ -1080,7 +1080,7 @@ fn large_tensors_in_fortran_order_are_compared_as_in_c_order() {
     let shape = [1031, 1033];
     let (expected, actual) = random_pair(&mut Random(6), shape[0] * shape[1], 2);
     let across = |items: &[f64]| {
-        let meta = Meta::new(DType::parse("<f8").unwrap(), shape.to_vec()).in_order(Order::Fortran);
+        let meta = Meta::c_order(DType::parse("<f8").unwrap(), shape.to_vec()).in_order(Order::Fortran);
         let bytes = Arc::new(MemoryBytes::new(walked(&Walk::across(&shape), items)));
         Source::stored(meta, bytes, 0, String::new()).unwrap()
     };
@@ -1138,7 +1138,7 @@ fn threads_and_order_make_no_difference() {
         "",
     );
     let stored = Arc::new(MemoryBytes::new(bytes_of(&across)));
-    let meta = || Meta::new(DType::parse("<f8").unwrap(), vec![rows, columns]);
+    let meta = || Meta::c_order(DType::parse("<f8").unwrap(), vec![rows, columns]);
     let file = Source::stored(meta().in_order(Order::Fortran), stored, 0, String::new()).unwrap();
     let bytes = bytes_of(&expected);
     let len = bytes.len() as u64;
@@ -1166,7 +1166,7 @@ fn what_is_stored_across_is_read_in_boxes() {
             let mut stored = items.to_vec();
             across.iter().zip(items).filter(|_| is_across).for_each(|(&place, item)| stored[place] = *item);
             let order = if is_across { Order::Fortran } else { Order::C };
-            let meta = Meta::new(DType::parse("<f8").unwrap(), shape.to_vec()).in_order(order);
+            let meta = Meta::c_order(DType::parse("<f8").unwrap(), shape.to_vec()).in_order(order);
             Source::stored(meta, Arc::new(MemoryBytes::new(bytes_of(&stored))), 0, String::new()).unwrap()
         };
         for args in ["", "--worst 7", "--ulp 1 --max-mismatch 9", "--rtol 0.2 --nan-differs"] {
@@ -1187,7 +1187,7 @@ fn what_is_stored_across_is_read_in_boxes() {
 #[test]
 fn a_short_stream_is_an_error() {
     let reader = Box::new(std::io::Cursor::new(vec![0; 7]));
-    let mut stream = Source::stream(Meta::new(DType::parse("<f4").unwrap(), vec![2]), reader, 8, "ACTUAL".into());
+    let mut stream = Source::stream(Meta::c_order(DType::parse("<f4").unwrap(), vec![2]), reader, 8, "ACTUAL".into());
     let error =
         compare_sources(&mut typed("<f4", "[0, 0]"), &mut stream, &Options::default(), Effort::default(), &|_| ());
     let error = error.unwrap_err();

@@ -390,7 +390,7 @@ impl Constant {
         let dims = self.dims().with_context(|| format!("shape {shape:?}"))?;
         ensure!(dims.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", dims.len());
         ensure!(bytes_of(&dims, dtype.itemsize()).is_some(), "shape {dims:?} is larger than memory can be");
-        let meta = Meta::new(dtype, dims);
+        let meta = Meta::c_order(dtype, dims);
         let ([_, bytes], expected) = (place.clone()?, bytes_of_items(&meta.dtype, meta.items()));
         ensure!(bytes == expected || self.is_empty(), "{}", wrong_length(bytes, expected, &meta));
         Ok(meta)

@@ -80,7 +80,7 @@ impl RawView {
 
     fn meta(&self, dim: usize) -> Meta {
         let shape = self.dims.iter().map(|known| known.unwrap_or(dim)).collect();
-        Meta::new(self.stored.dtype().clone(), shape).in_order(self.order)
+        Meta::c_order(self.stored.dtype().clone(), shape).in_order(self.order)
     }
 
     fn within(&self, len: u64) -> Result<(Meta, u64)> {
@@ -135,7 +135,7 @@ impl RawView {
             }
             let dim = bytes.saturating_mul(self.stored.each() as u64) / others;
             shape[axis] = usize::try_from(dim).unwrap_or(usize::MAX);
-            let would_fit = Meta::new(meta.dtype.clone(), shape);
+            let would_fit = Meta::c_order(meta.dtype.clone(), shape);
             if would_fit.is_addressable() && self.bytes(&would_fit) == bytes {
                 shapes.push(format!("{:?}", would_fit.shape));
             }

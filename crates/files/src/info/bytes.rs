@@ -119,7 +119,7 @@ impl ByteCounts {
 pub fn hash(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<String> {
     let unnamed = matches!(source.dtype().kind(), Kind::Narrow(_));
     let dtype = if unnamed { Kind::Void(1).into() } else { source.dtype().native() };
-    let canonical = Meta::new(dtype, source.shape().to_vec());
+    let canonical = Meta::c_order(dtype, source.shape().to_vec());
     let mut hasher = Sha256::new_with_prefix(write_header(&canonical));
     scan_in_order(source, limits, progress, &mut |items| {
         hasher.update(items);

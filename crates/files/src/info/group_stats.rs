@@ -195,7 +195,7 @@ pub fn by_axis(
         });
     }
     // In memory the other axes are in C order.
-    let as_c = Meta::new(meta.dtype.clone(), meta.shape.clone());
+    let as_c = Meta::c_order(meta.dtype.clone(), meta.shape.clone());
     let of_group = |first: usize| -> Result<Vec<Option<Stats>>> {
         let range = first..places.min(first + group);
         let items = read_group(source, axis, range.clone())?;

@@ -313,7 +313,7 @@ fn storage_changes_nothing() {
     for dtype in ["bool", "int8", "float8_e4m3fn", "int16", "float16", "float32", "float64", "complex64", "<M8[s]"] {
         for shape in [&[3, 1, 4][..], &[4, 5, 2, 3], &[40]] {
             let dtype = DType::parse(dtype).unwrap();
-            let meta = Meta::new(dtype.clone(), shape.to_vec());
+            let meta = Meta::c_order(dtype.clone(), shape.to_vec());
             // Few values, for many ties, and some NaN.
             let values: Vec<u8> = (0..meta.items()).flat_map(|_| item(&dtype, random() % 5)).collect();
             let size = dtype.itemsize();
@@ -432,7 +432,7 @@ fn place_alone(source: &Source, axis: usize, place: usize) -> Stats {
 fn a_stream_of_another_length_is_refused() {
     for (dtype, bytes) in [("|S4", 3), ("float32", 3), ("float32", 5), ("|S4", 5)] {
         let reader = Box::new(io::Cursor::new(vec![0; bytes]));
-        let meta = Meta::new(DType::parse(dtype).unwrap(), vec![1]);
+        let meta = Meta::c_order(DType::parse(dtype).unwrap(), vec![1]);
         let mut source = Source::stream(meta, reader, 4, "s".into());
         assert!(stats(&mut source, threads(1), &|_| ()).is_err(), "{bytes}");
     }
@@ -493,7 +493,7 @@ fn several() -> Vec<Info> {
         member: Some("conv\"1\n".into()),
         format: Format::NPZ,
         stored: Description::new(
-            Meta::new(DType::parse(">f8").unwrap(), vec![1000, 3]).in_order(Order::Fortran),
+            Meta::c_order(DType::parse(">f8").unwrap(), vec![1000, 3]).in_order(Order::Fortran),
             24000,
             None,
         ),

@@ -303,7 +303,7 @@ mod tests {
     use tensorop_kernels::item::meta::Meta;
 
     fn info(name: &str, file_number: usize, holder: Option<&str>, start: u64, len: u64, bytes: usize) -> Info {
-        let meta = Meta::new(DType::parse("uint8").expect("a dtype"), vec![bytes]);
+        let meta = Meta::c_order(DType::parse("uint8").expect("a dtype"), vec![bytes]);
         let range = StoredRange { holder: holder.map(Into::into), bytes: start..start + len };
         Info {
             file: "m".into(),

@@ -81,7 +81,7 @@ pub struct Rewrite {
 /// Checks that a format whose header cannot name every dtype would not read a tensor back as another. The reader
 /// [`says`](Rewrite::new) the dtype of void items.
 fn check_named(source: &Source, format: Format, says_dtype: bool) -> Result<()> {
-    let meta = Meta::new(format.stored(source.dtype().clone()), source.shape().to_vec());
+    let meta = Meta::c_order(format.stored(source.dtype().clone()), source.shape().to_vec());
     let ReadsBack::As(back) = format.writer().reads_back(&meta) else { return Ok(()) };
     if says_dtype && back.dtype.is_ambiguous() && back.shape == meta.shape {
         return Ok(());
@@ -371,7 +371,7 @@ pub fn cast_to(source: &mut Source, dtype: &DType, limits: Limits) -> Result<Sou
     // Two casts to this dtype show which items became infinite, or the largest number of a dtype without infinity.
     let wide = DType::from(Kind::Complex128);
     let widths = Cast::new(&from, &wide, false).ok().zip(Cast::new(&to, &wide, false).ok());
-    let meta = Meta::new(to.clone(), source.shape().to_vec());
+    let meta = Meta::c_order(to.clone(), source.shape().to_vec());
     let (shape, bytes) = (meta.shape.clone(), meta.bytes());
     let file = if bytes > CAST_IN_MEMORY { Some(unnamed_file().with_context(|| label.clone())?) } else { None };
     let memory = Mutex::new(memory::zeros(if file.is_some() { 0 } else { bytes }).with_context(|| label.clone())?);

@@ -453,7 +453,7 @@ mod tests {
 
     #[test]
     fn a_member_that_is_not_in_order_is_named() {
-        let header = npy::write_header(&tensorop_kernels::item::meta::Meta::new(
+        let header = npy::write_header(&tensorop_kernels::item::meta::Meta::c_order(
             tensorop_kernels::DType::parse("uint8").expect("a dtype"),
             vec![2],
         ));

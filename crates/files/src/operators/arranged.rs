@@ -32,7 +32,7 @@ impl Arranged {
             return Err(Error::new(Subject::Output, message));
         }
         let data = Converted::new(data, Conversion::identity(&dtype)).along(&arrangement.axes);
-        Ok(Self { meta: Meta::new(dtype, shape.clone()), data, arrangement, item })
+        Ok(Self { meta: Meta::c_order(dtype, shape.clone()), data, arrangement, item })
     }
 
     fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
@@ -113,7 +113,7 @@ pub fn reshaped(data: Source, shape: Vec<usize>) -> Box<dyn Fill> {
         let axes: Vec<_> = shape.iter().map(|&dim| if dim == 1 { None } else { old.next() }).collect();
         return Box::new(Selection::whole(data).along(&axes));
     }
-    Box::new(Reshaped { meta: Meta::new(data.dtype().clone(), shape), data: Selection::whole(data) })
+    Box::new(Reshaped { meta: Meta::c_order(data.dtype().clone(), shape), data: Selection::whole(data) })
 }
 
 #[derive(Debug)]

@@ -161,7 +161,7 @@ mod tests {
     fn an_index_tensor_that_changes() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&1_i64.to_le_bytes()).unwrap();
-        let meta = Meta::new(DType::parse("int64").unwrap(), vec![1]);
+        let meta = Meta::c_order(DType::parse("int64").unwrap(), vec![1]);
         let indices = Source::stored(meta, Arc::new(file.reopen().unwrap()), 0, "INDICES".to_owned()).unwrap();
         let base = Selection::whole(Source::memory(Tensor::from(&array![1_u8, 2]), "DATA".to_owned()));
         let updates = Source::memory(Tensor::from(&array![9_u8]), "UPDATES".to_owned());

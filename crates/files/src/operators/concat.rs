@@ -73,7 +73,7 @@ impl LinkedConcat {
         };
         let operands: Vec<_> = sources.into_iter().map(operand).collect();
         let grows = vec![false; operands.len()];
-        Ok(Self { meta: Meta::new(dtype.clone(), shape), axis, axes, ends, operands, grows })
+        Ok(Self { meta: Meta::c_order(dtype.clone(), shape), axis, axes, ends, operands, grows })
     }
 
     fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {

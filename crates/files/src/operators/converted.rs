@@ -102,7 +102,7 @@ impl Converted {
     }
 
     fn copy(&mut self, keep: Keep, dtype: &DType, windows: &Windows, threads: usize) -> Result<()> {
-        let meta = Meta::new(dtype.clone(), self.view.shape());
+        let meta = Meta::c_order(dtype.clone(), self.view.shape());
         let source = self.source.copied(keep, meta, windows, threads, &|window, items, gathered| {
             self.read(&self.view.part(&window.ranges), items, gathered)
         })?;

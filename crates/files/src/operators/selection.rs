@@ -54,7 +54,7 @@ impl Selection {
     pub fn along(self, axes: &[Option<usize>]) -> Self {
         let view = self.view.along(axes);
         let axes = axes.iter().map(|axis| self.axes[(*axis)?]).collect();
-        let meta = Meta::new(self.meta.dtype.clone(), view.shape());
+        let meta = Meta::c_order(self.meta.dtype.clone(), view.shape());
         Self { view, axes, meta, ..self }
     }
 
@@ -64,7 +64,7 @@ impl Selection {
             axes.reverse();
         }
         let view = source.view().along(&axes);
-        let meta = Meta::new(source.dtype().clone(), view.shape());
+        let meta = Meta::c_order(source.dtype().clone(), view.shape());
         Self { source, view, meta, axes, in_place }
     }
 

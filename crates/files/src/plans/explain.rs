@@ -272,7 +272,7 @@ mod tests {
 
     fn source(shape: &[usize], order: Order, below: Option<u64>, counter: &Arc<[AtomicU64; 2]>) -> Source {
         let dtype = DType::parse(if below.is_some() { "int64" } else { "float32" }).unwrap();
-        let meta = Meta { order, ..Meta::new(dtype, shape.to_vec()) };
+        let meta = Meta { order, ..Meta::c_order(dtype, shape.to_vec()) };
         let items = 0..product(shape) as u64;
         let bytes: Vec<u8> = match below {
             Some(below) => items.flat_map(|n| (n * n * 2_654_435_761 % below).to_le_bytes()).collect(),

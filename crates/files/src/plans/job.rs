@@ -440,7 +440,7 @@ mod tests {
         let items: Vec<u8> = (first..).take(shape.iter().product()).collect();
         let file = tempfile::tempfile().unwrap();
         crate::storage::platform::write_at(&file, &items, 0).unwrap();
-        let meta = Meta { order: Order::Fortran, ..Meta::new(DType::parse("uint8").unwrap(), shape.to_vec()) };
+        let meta = Meta { order: Order::Fortran, ..Meta::c_order(DType::parse("uint8").unwrap(), shape.to_vec()) };
         Source::stored(meta, Arc::new(file), 0, "ACROSS".to_owned()).unwrap()
     }
 
@@ -491,7 +491,7 @@ mod tests {
         let items: Vec<u8> = items.flat_map(|n| [n, 0].into_iter().take(dtype.itemsize())).collect();
         let file = tempfile::tempfile().unwrap();
         crate::storage::platform::write_at(&file, &items, 0).unwrap();
-        Source::stored(Meta::new(dtype, ROWS.into()), Arc::new(file), 0, "DATA".to_owned()).unwrap()
+        Source::stored(Meta::c_order(dtype, ROWS.into()), Arc::new(file), 0, "DATA".to_owned()).unwrap()
     }
 
     fn scattered(dtype: &str, at: &str, dims: [usize; 3]) -> Box<dyn Fill> {

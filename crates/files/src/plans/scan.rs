@@ -63,7 +63,7 @@ impl<'a> Scan<'a> {
         let shape = parts.first().expect("a scan has a tensor").1.shape();
         assert!(parts.iter().skip(1).all(|(_, view)| view.shape() == shape), "parts of one shape");
         let itemsize = parts.iter().map(|(source, _)| source.dtype().itemsize()).sum();
-        Self { parts, meta: Meta::new(Kind::Void(itemsize).into(), shape), hold: None }
+        Self { parts, meta: Meta::c_order(Kind::Void(itemsize).into(), shape), hold: None }
     }
 
     #[must_use]
@@ -399,7 +399,7 @@ mod tests {
                 }
                 stored[place] = item;
             }
-            let meta = Meta { order: Order::Fortran, ..Meta::new(DType::parse("uint8").unwrap(), shape.to_vec()) };
+            let meta = Meta { order: Order::Fortran, ..Meta::c_order(DType::parse("uint8").unwrap(), shape.to_vec()) };
             let bytes = Arc::new(MemoryBytes::new(stored));
             let mut source = Source::stored(meta, bytes, 0, "data".to_owned()).unwrap();
             let each = |seen: &mut Vec<_>, window: &ScannedBox<'_, 1>| {
@@ -426,7 +426,7 @@ mod tests {
     fn what_is_read_into_memory_is_shown_in_the_order_of_its_view() {
         let shape = [6, 5, 4];
         let stored: Vec<u8> = (0..120).collect();
-        let meta = |order| Meta { order, ..Meta::new(DType::parse("uint8").unwrap(), shape.to_vec()) };
+        let meta = |order| Meta { order, ..Meta::c_order(DType::parse("uint8").unwrap(), shape.to_vec()) };
         let source = |order| {
             let bytes = Arc::new(MemoryBytes::new(stored.clone()));
             Source::stored(meta(order), bytes, 0, "data".to_owned()).unwrap()
@@ -481,7 +481,7 @@ mod tests {
         let items: usize = shape.iter().product();
         let (c_order, stored): (Vec<u8>, Vec<u8>) = (0..items).map(|n| ((n % 251) as u8, (n % 241) as u8)).unzip();
         for (items, threads) in [(usize::MAX, 1), (120, 2), (51, 3), (7, 2)] {
-            let meta = Meta { order: Order::Fortran, ..Meta::new(DType::parse("uint8").unwrap(), shape.to_vec()) };
+            let meta = Meta { order: Order::Fortran, ..Meta::c_order(DType::parse("uint8").unwrap(), shape.to_vec()) };
             let bytes = Arc::new(MemoryBytes::new(stored.clone()));
             let mut across = Source::stored(meta, bytes, 0, "data".to_owned()).unwrap();
             let wanted: Vec<u8> = across.view().places().into_iter().map(|place| stored[place]).collect();
@@ -619,7 +619,7 @@ mod tests {
 
     fn unread(dtype: &str, shape: &[usize], place: Place) -> Source {
         let order = if matches!(place, Place::InFortranOrder) { Order::Fortran } else { Order::C };
-        let meta = Meta { order, ..Meta::new(DType::parse(dtype).unwrap(), shape.to_vec()) };
+        let meta = Meta { order, ..Meta::c_order(DType::parse(dtype).unwrap(), shape.to_vec()) };
         let is_remote = matches!(place, Place::OnServer | Place::InChunksOnServer(_));
         let chunk = match place {
             Place::InChunks(sides) | Place::InChunksOnServer(sides) => sides.to_vec(),

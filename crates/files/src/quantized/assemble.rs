@@ -30,7 +30,7 @@ impl Weight {
     /// The same items in another shape.
     pub(crate) fn with_shape(self, shape: Vec<usize>, order: Order) -> Result<Self> {
         items_of(&shape)?;
-        Ok(Self { meta: Meta::new(Kind::Float32.into(), shape).in_order(order), ..self })
+        Ok(Self { meta: Meta::c_order(Kind::Float32.into(), shape).in_order(order), ..self })
     }
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn matrix_of(
     let identity = codes.source().identity()?.context("codes are not read by position")?;
     let (zeros, factors, biases, whole_scale) = (None, None, None, WholeScale::None);
     let items = QuantizedItems { identity, rows, cols, codes, zero: 0.0, zeros, scales, whole_scale, factors, biases };
-    Weight { meta: Meta::new(Kind::Float32.into(), Vec::new()), items }.with_shape(shape, order)
+    Weight { meta: Meta::c_order(Kind::Float32.into(), Vec::new()), items }.with_shape(shape, order)
 }
 
 pub(crate) fn float4_codes(codes: Source, encoding: Encoding, cols: usize) -> Matrix {

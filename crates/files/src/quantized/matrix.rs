@@ -243,7 +243,7 @@ impl Matrix {
     /// A number for all items.
     pub(crate) fn constant(number: f32) -> Result<Self> {
         let bytes: Arc<dyn ReadAt> = Arc::new(MemoryBytes::new(number.to_le_bytes().to_vec()));
-        let source = Source::stored(Meta::new(Kind::Float32.into(), vec![1]), bytes, 0, String::new())?;
+        let source = Source::stored(Meta::c_order(Kind::Float32.into(), vec![1]), bytes, 0, String::new())?;
         Ok(Self::new(source, Encoding::Float32, 1))
     }
 

@@ -22,7 +22,7 @@ fn matrix(encoding: Encoding, rows: usize, cols: usize, seed: usize) -> Matrix {
         _ => rows,
     };
     let bytes = bytes(stored_rows * encoding.row_bytes(cols), seed);
-    let meta = Meta::new(Kind::UInt8.into(), vec![bytes.len()]);
+    let meta = Meta::c_order(Kind::UInt8.into(), vec![bytes.len()]);
     let source = Source::stored(meta, Arc::new(MemoryBytes::new(bytes)), 0, "part".to_owned()).expect("a source");
     Matrix::new(source, encoding, cols)
 }
@@ -44,7 +44,7 @@ fn items_of_words() {
     let stored = [0x8765_4321_u32, 0xfedc_ba98];
     let bytes: Vec<u8> = stored.iter().flat_map(|word| word.to_le_bytes()).collect();
     let source = || {
-        let meta = Meta::new(Kind::UInt8.into(), vec![bytes.len()]);
+        let meta = Meta::c_order(Kind::UInt8.into(), vec![bytes.len()]);
         Source::stored(meta, Arc::new(MemoryBytes::new(bytes.clone())), 0, String::new()).expect("a source")
     };
     let both = u64::from(stored[0]) | u64::from(stored[1]) << 32;

@@ -59,7 +59,7 @@ mod tests {
                 let mut found = Vec::new();
                 for window in windows.iter() {
                     let mut out = vec![9; window.items() * to.itemsize()];
-                    let view = Meta::new(from.clone(), shape.clone()).view().part(&window.ranges);
+                    let view = Meta::c_order(from.clone(), shape.clone()).view().part(&window.ranges);
                     source.read_as(&conversion, &view, &mut out, &mut Default::default()).unwrap();
                     found.extend(out);
                 }

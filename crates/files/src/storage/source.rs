@@ -231,7 +231,7 @@ impl Source {
     pub fn blocks(&self) -> Option<Self> {
         let Storage::Bytes { bytes, stamp, .. } = &self.store else { return None };
         let EncodedBytes { bytes, start, block: [items, of_block], .. } = bytes.as_encoded()?;
-        let mut meta = Meta::new(DType::from(Kind::UInt8), self.meta.shape.clone());
+        let mut meta = Meta::c_order(DType::from(Kind::UInt8), self.meta.shape.clone());
         meta.shape.last_mut().into_iter().for_each(|row| *row = *row / items * of_block);
         let store = Storage::Bytes { bytes: Arc::clone(bytes), start, stamp: *stamp };
         Some(Self { container: self.container.clone(), ..Self::new(meta, store, self.label.clone()) })

@@ -112,7 +112,7 @@ impl OutputTensor {
         if self.recast.order == Order::Fortran {
             shape.reverse();
         }
-        Meta::new(format.stored(ordered), shape).in_order(self.recast.order)
+        Meta::c_order(format.stored(ordered), shape).in_order(self.recast.order)
     }
 
     pub(crate) fn check(&self, format: Format) -> Result<()> {

@@ -113,7 +113,7 @@ fn what_formats_hold() {
         assert_eq!(found.err().map_or(String::new(), |e| e.to_string()), expected, "{dtype} {format:?} {recast:?}");
     }
     let many = Source::item(
-        Meta::new(DType::parse("<U0").expect("a dtype"), vec![MAX_EMPTY_ITEMS + 1]),
+        Meta::c_order(DType::parse("<U0").expect("a dtype"), vec![MAX_EMPTY_ITEMS + 1]),
         Vec::new(),
         "data".to_owned(),
     );
@@ -158,7 +158,7 @@ fn archives_are_sealed() {
 fn archives_are_not_read_while_they_are_written() {
     let items: Vec<u8> = (0..24_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let stored = |dtype: &str, shape: &[usize], order| {
-        let meta = Meta::new(DType::parse(dtype).expect("a dtype"), shape.to_vec()).in_order(order);
+        let meta = Meta::c_order(DType::parse(dtype).expect("a dtype"), shape.to_vec()).in_order(order);
         Source::stored(meta, Arc::new(MemoryBytes::new(&*items)), 0, "data".to_owned()).expect("a source")
     };
     let folder = tempfile::tempdir().expect("a folder");
@@ -217,7 +217,7 @@ fn a_failure_leaves_the_old_file() {
     // how a folder is replaced has tests of its own
     for format in Format::all().filter(|format| format.is_written() && !format.is_folder()) {
         std::fs::write(&path, "old").expect("written");
-        let meta = Meta::new(DType::parse("int8").expect("a dtype"), vec![3]);
+        let meta = Meta::c_order(DType::parse("int8").expect("a dtype"), vec![3]);
         let short = Source::stream(meta, Box::new(&b"ab"[..]), 3, "data".to_owned());
         let refused = into(&path, OutputTensor::copy(short, Limits::default()), format).unwrap_err().to_string();
         assert_eq!(refused, "data: 2 bytes of data, expected 3 (int8 [3])", "{format:?}");

@@ -1,6 +1,7 @@
 //! Dtype, shape and order of a tensor.
 
 use super::dtype::{DType, Kind};
+use crate::error::{Error, Result, Subject};
 use crate::layout::axis::bytes_of;
 use crate::layout::view::View;
 
@@ -45,8 +46,36 @@ pub struct Meta {
 
 impl Meta {
     /// Creates a description in C order.
-    pub fn new(dtype: DType, shape: Vec<usize>) -> Self {
+    ///
+    /// ```
+    /// use tensorop_kernels::{DType, Meta};
+    /// assert_eq!(Meta::new(DType::FLOAT32, vec![2, 3])?.bytes(), 24);
+    /// let refused = Meta::new(DType::FLOAT32, vec![1 << 63, 4]).unwrap_err();
+    /// assert_eq!(refused.to_string(), "shape: float32 [9223372036854775808, 4] is larger than memory can be");
+    /// # Ok::<(), tensorop_kernels::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The shape exceeds memory: its non-zero dims times the bytes of an item are more than `isize::MAX`
+    /// ([`Subject::Argument`]).
+    pub fn new(dtype: DType, shape: Vec<usize>) -> Result<Self> {
+        Self::c_order(dtype, shape).checked(Subject::Argument("shape"))
+    }
+
+    /// Creates a description in C order, whose shape formats and operators check themselves.
+    #[doc(hidden)]
+    pub fn c_order(dtype: DType, shape: Vec<usize>) -> Self {
         Self { dtype, shape, order: Order::C }
+    }
+
+    /// # Errors
+    /// The shape exceeds memory.
+    pub(crate) fn checked(self, subject: Subject) -> Result<Self> {
+        if self.is_addressable() {
+            return Ok(self);
+        }
+        let message = format!("{} {:?} is larger than memory can be", self.dtype.name(), self.shape);
+        Err(Error::new(subject, message))
     }
 
     /// Replaces the order of storage.
@@ -55,14 +84,14 @@ impl Meta {
         Self { order, ..self }
     }
 
-    /// The number of items, which cannot overflow, because formats refuse shapes that exceed memory.
+    /// The number of items; `usize::MAX` if the shape was changed to one that exceeds memory.
     pub fn items(&self) -> usize {
-        self.shape.iter().product()
+        bytes_of(&self.shape, 1).unwrap_or(usize::MAX)
     }
 
-    /// The bytes of all items.
+    /// The bytes of all items; `usize::MAX` if the shape was changed to one that exceeds memory.
     pub fn bytes(&self) -> usize {
-        self.items() * self.dtype.itemsize()
+        bytes_of(&self.shape, self.dtype.itemsize()).unwrap_or(usize::MAX)
     }
 
     /// Whether memory could address every item ([`bytes_of`]).
@@ -82,7 +111,7 @@ impl Meta {
         if self.order == Order::Fortran {
             shape.reverse();
         }
-        Self::new(self.dtype.clone(), shape)
+        Self::c_order(self.dtype.clone(), shape)
     }
 }
 

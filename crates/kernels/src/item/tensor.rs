@@ -56,7 +56,7 @@ impl Tensor {
             Some(expected) if expected != bytes.len() => {
                 refuse(format!("{} bytes, expected {expected} ({} {shape:?})", bytes.len(), dtype.name()))
             }
-            Some(_) => Ok(Self { meta: Meta::new(dtype, shape), bytes }),
+            Some(_) => Ok(Self { meta: Meta::c_order(dtype, shape), bytes }),
         }
     }
 
@@ -250,7 +250,7 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for Ten
             Some(items) => words.zip(items).for_each(|(word, item)| *word = item.to_little()),
             None => words.zip(array).for_each(|(word, item)| *word = item.to_little()),
         }
-        Self { meta: Meta::new(T::dtype(), shape), bytes }
+        Self { meta: Meta::c_order(T::dtype(), shape), bytes }
     }
 }
 

@@ -187,17 +187,20 @@ impl Call {
                 (String::new(), Resolved::Places(SliceScatter::resolve(shapes[0], slices, updates)?))
             }
             Self::ScatterUpdate { axis, repeats } => {
+                repeats.check(Reduction::None)?;
                 let spec = scatter_update::check(shapes[0], indices(), updates, axis)?;
                 let rule = ScatterRule { repeats, application: Application::Replace };
                 (format!("axis {axis}"), Resolved::Scattered(spec, rule))
             }
             Self::ScatterNd { opset, reduction, repeats } => {
+                repeats.check(reduction)?;
                 let application = scatter_nd::application(opset, reduction, dtypes[0])?;
                 let spec = scatter_nd::check(shapes[0], indices(), updates)?;
                 let rule = ScatterRule { repeats, application };
                 (format!("reduction {}", reduction.name()), Resolved::Scattered(spec, rule))
             }
             Self::ScatterElements { axis, opset, reduction, has_initial, repeats, counts_from_end } => {
+                repeats.check(reduction)?;
                 let application = scatter_elements::application(opset, reduction, has_initial, dtypes[0])?;
                 let spec = scatter_elements::check(shapes[0], indices(), updates, axis)?.counting(counts_from_end);
                 let without = if has_initial { "" } else { " without the items of DATA" };

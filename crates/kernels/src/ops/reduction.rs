@@ -45,6 +45,19 @@ impl From<Reduction> for Repeats {
     }
 }
 
+impl Repeats {
+    /// # Errors
+    /// A reduction combines all updates, and without one there is nothing to combine.
+    pub(in crate::ops) fn check(self, reduction: Reduction) -> Result<(), Error> {
+        if (self == Self::Combined) == (reduction != Reduction::None) {
+            return Ok(());
+        }
+        let expected = if reduction == Reduction::None { "LastWins or Refused" } else { "Combined" };
+        let message = format!("{self:?}, expected {expected} (reduction {})", reduction.name());
+        Err(Error::new(Subject::Argument("repeats"), message))
+    }
+}
+
 impl Reduction {
     /// The name in specifications.
     pub fn name(self) -> &'static str {

@@ -99,7 +99,7 @@ pub fn error_plane(mut sources: [Source; 2], options: &Options) -> Result<Box<dy
     let pairs = ComparedPairs::new(sources.each_ref(), options)?.expect("the tensors have been checked");
     sources.iter_mut().try_for_each(|source| source.hold(Hold::Seekable, Threads::default()))?;
     let (others, plane) = sources[0].shape().split_at(sources[0].shape().len().saturating_sub(2));
-    let (others, meta) = (others.to_vec(), Meta::new(Kind::Float64.into(), plane.to_vec()));
+    let (others, meta) = (others.to_vec(), Meta::c_order(Kind::Float64.into(), plane.to_vec()));
     Ok(Box::new(ErrorPlane { sources, pairs, others, meta }))
 }
 

@@ -68,7 +68,7 @@ impl Writer for CsvWriter {
             [rows, 1] => vec![rows],
             _ => meta.shape.clone(),
         };
-        ReadsBack::of(meta, Meta::new(meta.dtype.clone(), shape))
+        ReadsBack::of(meta, Meta::c_order(meta.dtype.clone(), shape))
     }
 
     fn layout(&self, tensors: &[(&str, &Meta)], _: &LayoutRequest<'_>) -> Result<Layout> {

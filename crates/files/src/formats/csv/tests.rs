@@ -150,7 +150,7 @@ fn what_is_refused() {
     for (shape, what) in
         [(vec![2, 0], "a tensor without items: shape [2, 0]"), (vec![1, 1, 1], "more than 2 axes: shape [1, 1, 1]")]
     {
-        let meta = Meta::new(dtype("int8"), shape);
+        let meta = Meta::c_order(dtype("int8"), shape);
         let (options, inherited, chunks) = Default::default();
         let request = LayoutRequest { options: &options, inherited: &inherited, chunks: &chunks };
         let refused = CsvWriter(Dialect::CSV).layout(&[("", &meta)], &request).unwrap_err();

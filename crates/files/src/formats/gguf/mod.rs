@@ -125,7 +125,7 @@ impl GgufFile {
             BlockRule::Blocks(_) | BlockRule::Unspecified => DType::from(Kind::Float32),
         };
         let dtype = if self.is_big_endian && known.items == 1 { dtype.big_endian() } else { dtype };
-        Ok((tensor, known, Meta::new(dtype, tensor.shape.clone())))
+        Ok((tensor, known, Meta::c_order(dtype, tensor.shape.clone())))
     }
 }
 

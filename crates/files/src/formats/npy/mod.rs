@@ -96,7 +96,7 @@ fn meta(text: &str, has_longs: bool) -> Result<Meta> {
     let descr = descr.ok_or_else(|| missing("descr"))?;
     let order = if fortran_order.ok_or_else(|| missing("fortran_order"))? { Order::Fortran } else { Order::C };
     let shape = shape.ok_or_else(|| missing("shape"))?;
-    Ok(Meta::new(dtype(&descr)?, shape).in_order(order))
+    Ok(Meta::c_order(dtype(&descr)?, shape).in_order(order))
 }
 
 fn short(value: &Literal) -> String {
@@ -229,7 +229,7 @@ pub fn header_in_place(old: &[u8], shape: &[usize], order: Order) -> Result<Opti
     ensure!(old.starts_with(MAGIC), "not a .npy file: does not begin with \\x93NUMPY");
     let Begun::Header(Header { meta, offset, .. }) = read_header(old)? else { bail!("ends inside its header") };
     let (prefix, is_latin1) = (if old[6] == 1 { 10 } else { 12 }, old[6] < 3);
-    let text = dictionary(&Meta::new(meta.dtype, shape.to_vec()), order);
+    let text = dictionary(&Meta::c_order(meta.dtype, shape.to_vec()), order);
     let body = match is_latin1 {
         true => text.chars().map(|c| u8::try_from(c).ok()).collect(),
         false => Some(text.into_bytes()),
@@ -274,7 +274,7 @@ pub(crate) struct NpyWriter;
 pub(crate) fn reads_back(meta: &Meta) -> ReadsBack {
     match dtype(&Literal::Text(meta.dtype.descr().trim_matches('\'').to_owned())) {
         Ok(found) if found != meta.dtype && DType::names_of_size(found.itemsize()).count() > 1 => {
-            ReadsBack::of(meta, Meta::new(found, meta.shape.clone()))
+            ReadsBack::of(meta, Meta::c_order(found, meta.shape.clone()))
         }
         Ok(_) | Err(_) => ReadsBack::Same,
     }
@@ -302,7 +302,7 @@ mod tests {
         for dtype in ["<f4", ">i8", "|u1", "|V2", "<M8[ns]", "|S5", "<U3", "|b1"] {
             for shape in [vec![], vec![3], vec![3, 0, usize::MAX], vec![1; MAX_RANK]] {
                 for order in [Order::C, Order::Fortran] {
-                    let written = Meta::new(DType::parse(dtype).unwrap(), shape.clone()).in_order(order);
+                    let written = Meta::c_order(DType::parse(dtype).unwrap(), shape.clone()).in_order(order);
                     let text = dictionary(&written, order);
                     assert_eq!(meta(&format!("{text}   \t\n"), true).expect(&text), written, "{text}");
                 }
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn other_headers() {
-        let float = |shape: &[usize]| Some(Meta::new(DType::parse("<f4").unwrap(), shape.to_vec()));
+        let float = |shape: &[usize]| Some(Meta::c_order(DType::parse("<f4").unwrap(), shape.to_vec()));
         let rows = [
             ("{'descr': '<f4', 'fortran_order': False, 'shape': (3L,)}", float(&[3]), ""),
             ("{\"shape\": (3, 4), 'fortran_order':False,'descr':'\\x3cf4',}", float(&[3, 4]), ""),

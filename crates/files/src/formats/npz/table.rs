@@ -298,7 +298,7 @@ mod tests {
 
     fn archive(items: &[u8], piece: usize) -> Vec<u8> {
         let members = ["a", "b"].map(|name| {
-            let meta = tensorop_kernels::item::meta::Meta::new(
+            let meta = tensorop_kernels::item::meta::Meta::c_order(
                 tensorop_kernels::DType::parse("uint8").expect("a dtype"),
                 vec![items.len()],
             );

@@ -38,7 +38,7 @@ fn all(file: &File) -> Vec<u8> {
 }
 
 fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
-    npy::write_header(&Meta::new(DType::parse(descr).expect("a dtype"), shape.to_vec()))
+    npy::write_header(&Meta::c_order(DType::parse(descr).expect("a dtype"), shape.to_vec()))
 }
 
 fn written(members: &[(&str, Vec<u8>, Vec<u8>)]) -> Result<Vec<u8>> {

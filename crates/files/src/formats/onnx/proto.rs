@@ -60,10 +60,10 @@ impl Proto {
             ensure!(message.raw.is_none(), "raw_data, expected string_data for STRING");
             ensure!(message.external()?.is_none(), "external data, expected string_data for STRING");
             let (dtype, items) = message.string_items(&shape, bytes_of(&shape, 1).context("too many strings")?)?;
-            (Meta::new(dtype, shape), ProtoItems::Typed(items))
+            (Meta::c_order(dtype, shape), ProtoItems::Typed(items))
         } else {
             let data_type = DataType::numbered(number).ok_or_else(|| unknown_data_type(number))?;
-            let meta = Meta::new(DType::from(data_type.kind.clone()), shape);
+            let meta = Meta::c_order(DType::from(data_type.kind.clone()), shape);
             ensure!(meta.is_addressable(), "{}", too_large(&meta.shape));
             let items = ProtoItems::find(&message, data_type, &meta)?;
             (meta, items)

@@ -380,9 +380,9 @@ fn damaged_files() {
     std::fs::write(folder.path().join("data"), [5; 4]).unwrap();
     let strings = [b"ab".to_vec(), "日本".into(), Vec::new()].to_vec();
     let whole = [
-        [write_header(&Meta::new(DType::parse("int4").unwrap(), vec![3, 1]), "name").unwrap(), vec![0x21, 0x03]]
+        [write_header(&Meta::c_order(DType::parse("int4").unwrap(), vec![3, 1]), "name").unwrap(), vec![0x21, 0x03]]
             .concat(),
-        [write_header(&Meta::new(DType::parse("int16").unwrap(), vec![2]), "").unwrap(), vec![1, 2, 3, 4]].concat(),
+        [write_header(&Meta::c_order(DType::parse("int16").unwrap(), vec![2]), "").unwrap(), vec![1, 2, 3, 4]].concat(),
         Message { float_data: vec![1.0, 2.0], name: "a".to_owned(), ..begin(14, &[1]) }.encode_to_vec(),
         Message { int32_data: vec![3, -1], ..begin(3, &[2]) }.encode_to_vec(),
         Message { uint64_data: vec![3, 1 << 31], ..begin(12, &[1, 2]) }.encode_to_vec(),
@@ -409,7 +409,7 @@ fn damaged_files() {
 #[test]
 fn what_looks_like_one() {
     let header = |dtype: &str, shape: &[usize]| {
-        write_header(&Meta::new(DType::parse(dtype).unwrap(), shape.to_vec()), "x").unwrap()
+        write_header(&Meta::c_order(DType::parse(dtype).unwrap(), shape.to_vec()), "x").unwrap()
     };
     let long = [header("float32", &[1 << 20]), vec![0xab; 4096]].concat();
     let typed = Message { double_data: vec![1.0; 100], ..begin(11, &[100]) }.encode_to_vec();
@@ -429,7 +429,7 @@ fn what_looks_like_one() {
         ("JSON after lines", b"\n\n\n\n\n\n\n\n\n\n\n\n[1, 2]".to_vec(), false),
         ("JSON after spaces", [vec![b'\n'; 2], vec![b' '; 10], b"[1]".to_vec()].concat(), false),
         ("text", b"*hello* world\n".to_vec(), false),
-        ("npy", crate::formats::npy::write_header(&Meta::new(DType::parse("<f4").unwrap(), vec![3])), false),
+        ("npy", crate::formats::npy::write_header(&Meta::c_order(DType::parse("<f4").unwrap(), vec![3])), false),
         ("zip", b"PK\x03\x04\x14\0\0\0\0\0".to_vec(), false),
         ("safetensors", b"\x10\0\0\0\0\0\0\0{              }".to_vec(), false),
         ("model", [vec![8, 10], field_of_bytes(2, b"maker")].concat(), false),
@@ -467,7 +467,7 @@ fn what_cannot_be_written() {
         ("V1", &[1], "", "ONNX cannot hold items of dtype |V1"),
     ];
     for (name, shape, label, expected) in rows {
-        match write_header(&Meta::new(dtype(name), shape.to_vec()), label) {
+        match write_header(&Meta::c_order(dtype(name), shape.to_vec()), label) {
             Ok(_) if expected.is_empty() => {}
             Err(error) if !expected.is_empty() && error.to_string().contains(expected) => {}
             found => failures.push(format!("{name} {shape:?}: {found:?}")),

@@ -193,7 +193,7 @@ fn meta(TensorInfo { dtype, shape, .. }: &TensorInfo, bytes: u64) -> Result<Meta
     let dtype = DType::from(kind.ok_or_else(|| malformed!("dtype {dtype} is not known"))?);
     ensure!(shape.len() <= MAX_RANK, "{} axes, expected at most {MAX_RANK}", shape.len());
     let expected = bytes_of_shape(&dtype, shape)?;
-    let meta = Meta::new(dtype, shape.clone());
+    let meta = Meta::c_order(dtype, shape.clone());
     ensure!(bytes == expected, "{}", wrong_length(bytes, expected, &meta));
     Ok(meta)
 }
@@ -500,7 +500,7 @@ mod tests {
     #[test]
     fn damaged_files() {
         let entry = |name: &str, dtype: &str, shape: &[usize]| {
-            (name.to_owned(), Meta::new(DType::parse(dtype).unwrap(), shape.to_vec()))
+            (name.to_owned(), Meta::c_order(DType::parse(dtype).unwrap(), shape.to_vec()))
         };
         let members = [entry("a", "float32", &[2]), entry("b", "float4_e2m1fn", &[3, 2]), entry("c", "bool", &[])];
         let (mut bytes, offsets) = write_header(&members, &Metadata::new()).unwrap();
@@ -540,7 +540,7 @@ mod tests {
     #[test]
     fn what_cannot_be_written() {
         let entry = |name: &str, dtype: &str, shape: &[usize]| {
-            (name.to_owned(), Meta::new(DType::parse(dtype).unwrap(), shape.to_vec()))
+            (name.to_owned(), Meta::c_order(DType::parse(dtype).unwrap(), shape.to_vec()))
         };
         let huge = isize::MAX as usize;
         let rows = [

@@ -104,7 +104,8 @@ impl TorchReader {
             };
             return Err(unsupported(format!("it is deflated and {why}, which is not read")));
         }
-        let meta = Meta::new(tensor.dtype.clone(), shape).in_order(if is_fortran { Order::Fortran } else { Order::C });
+        let meta =
+            Meta::c_order(tensor.dtype.clone(), shape).in_order(if is_fortran { Order::Fortran } else { Order::C });
         let start = tensor.start + if storage.is_deflated { 0 } else { storage.at };
         Ok(Placed { tensor, meta, storage, start, is_strided })
     }

@@ -210,7 +210,7 @@ fn separator(value: Option<&Value>, default: &'static str, what: &str) -> Result
 }
 
 fn tensor(dtype: DType, shape: Vec<usize>) -> Result<Meta> {
-    let meta = Meta::new(dtype, shape);
+    let meta = Meta::c_order(dtype, shape);
     ensure!(meta.is_addressable(), "shape {:?} of {} is more than memory can address", meta.shape, meta.dtype.name());
     Ok(meta)
 }

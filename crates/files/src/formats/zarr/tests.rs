@@ -17,7 +17,7 @@ use tensorop_kernels::parallel::Threads;
 const SHAPE: [usize; 2] = [5, 7];
 
 fn meta() -> Meta {
-    Meta::new(DType::parse("<u2").unwrap(), SHAPE.to_vec())
+    Meta::c_order(DType::parse("<u2").unwrap(), SHAPE.to_vec())
 }
 
 /// Consecutive numbers from `first`.

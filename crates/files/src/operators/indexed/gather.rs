@@ -69,7 +69,7 @@ const PARTS: usize = 3;
 impl LinkedGather {
     /// Reads the index tensor and links the operator to its data.
     pub fn new(data: Source, shapes: IndexSpec, indices: Source, limits: Limits) -> Result<Self> {
-        let meta = Meta::new(data.dtype().clone(), shapes.updates.clone());
+        let meta = Meta::c_order(data.dtype().clone(), shapes.updates.clone());
         // Empty data and tuples without numbers take no bytes, however many there are.
         if bytes_of(&meta.shape, meta.dtype.itemsize()).is_none() {
             let message = format!("shape {:?} of {} is more than memory can address", meta.shape, meta.dtype);

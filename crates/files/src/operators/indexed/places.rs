@@ -252,13 +252,13 @@ mod tests {
             (&[954], Order::Fortran, 8192),
         ];
         for (shape, order, expected) in rows {
-            let meta = Meta { order, ..Meta::new(int64.clone(), shape.to_vec()) };
+            let meta = Meta { order, ..Meta::c_order(int64.clone(), shape.to_vec()) };
             let bytes = Arc::new(MemoryBytes::new(Vec::new()));
             let tensor = Source::stored(meta, bytes, 0, "INDICES".to_owned()).unwrap();
             assert_eq!(read_at_once(&tensor, &tensor.view(), READ_AT_ONCE / 8), expected, "{shape:?}");
         }
         let numbers: Vec<u8> = (0..40_000_i64).flat_map(i64::to_le_bytes).collect();
-        let meta = Meta { order: Order::Fortran, ..Meta::new(int64, vec![40, 1000]) };
+        let meta = Meta { order: Order::Fortran, ..Meta::c_order(int64, vec![40, 1000]) };
         let tensor = Source::stored(meta, Arc::new(MemoryBytes::new(numbers)), 0, "INDICES".to_owned()).unwrap();
         let expected: Vec<i64> = (0..40_000).map(|n| n % 1000 * 40 + n / 1000).collect();
         assert_eq!(all_integers(&tensor, BeyondInt64::Refused).unwrap(), expected);

@@ -312,7 +312,7 @@ fn outer_places_get_the_last_update_of_each_place() {
             let number = |n: usize| if given == "one item" { 3 } else { n };
             let expected: Vec<u8> =
                 which.iter().flat_map(|&n| if n == 0 { vec![0; itemsize] } else { item(number(n)) }).collect();
-            let meta = Meta { order, ..Meta::new(dtype.clone(), spec.updates.clone()) };
+            let meta = Meta { order, ..Meta::c_order(dtype.clone(), spec.updates.clone()) };
             let updates = || match (given, order) {
                 ("one item", _) => Source::item(meta.clone(), item(3), "x".to_owned()),
                 ("in memory", _) => {
@@ -328,7 +328,7 @@ fn outer_places_get_the_last_update_of_each_place() {
             for (threads, machine) in [2, 1, 1, 2].into_iter().zip(machines) {
                 let limits = Limits { machine, ..limits(threads) };
                 let order = if in_place { Order::Fortran } else { Order::C };
-                let meta = Meta { order, ..Meta::new(dtype.clone(), shape.to_vec()) };
+                let meta = Meta { order, ..Meta::c_order(dtype.clone(), shape.to_vec()) };
                 let bytes = meta.bytes();
                 let operands = ScatterOperands {
                     base: Selection::base(stored(meta, vec![0; bytes]), in_place),
@@ -389,7 +389,7 @@ fn gathers_from_both_orders_of_storage() {
     let mut boxed = BTreeSet::new();
     for (shape, call, of, numbers) in rows {
         let items = shape.iter().product::<usize>();
-        let resolved = call.resolve(&[&Meta::new(DType::INT64, shape.to_vec())], Some(of), None).unwrap();
+        let resolved = call.resolve(&[&Meta::c_order(DType::INT64, shape.to_vec())], Some(of), None).unwrap();
         let Resolved::Gathered(spec) = resolved.resolved else { unreachable!("all are gathers") };
         // The number of each data item, counted from 1.
         let which = gathered_in_memory(&call, (shape, (1..=items as i64).collect()), (of, numbers.clone()));
@@ -400,7 +400,7 @@ fn gathers_from_both_orders_of_storage() {
             let expected: Vec<u8> =
                 which.iter().flat_map(|&n| if n == 0 { vec![0; itemsize] } else { item(n as usize) }).collect();
             for order in [Order::C, Order::Fortran] {
-                let meta = Meta { order, ..Meta::new(dtype.clone(), shape.to_vec()) };
+                let meta = Meta { order, ..Meta::c_order(dtype.clone(), shape.to_vec()) };
                 let old = if order == Order::C { old.clone() } else { in_fortran_order(shape, itemsize, &old) };
                 let tiny = Machine::with_windows_of(100);
                 // With `write: 1`, short writes are free.
@@ -408,7 +408,7 @@ fn gathers_from_both_orders_of_storage() {
                 for (threads, machine) in [1, 2, 2, 2].into_iter().zip(machines) {
                     let (limits, mut data) = (Limits { machine, ..limits(threads) }, stored(meta.clone(), old.clone()));
                     let mut index_tensor = stored(
-                        Meta::new(DType::parse("int64").unwrap(), of.to_vec()),
+                        Meta::c_order(DType::parse("int64").unwrap(), of.to_vec()),
                         numbers.iter().flat_map(|n| n.to_le_bytes()).collect(),
                     );
                     let linked =

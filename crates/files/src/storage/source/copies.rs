@@ -231,7 +231,7 @@ impl Source {
     }
 
     fn copied_in_c_order(&self, keep: Keep, windows: &Windows, threads: usize) -> Result<Storage> {
-        let (view, meta) = (self.view(), Meta::new(self.dtype().clone(), self.shape().to_vec()));
+        let (view, meta) = (self.view(), Meta::c_order(self.dtype().clone(), self.shape().to_vec()));
         let copy = self.copied(keep, meta, windows, threads, &|window, items, scratch| {
             self.read(&view.part(&window.ranges), items, scratch)
         })?;
@@ -243,7 +243,7 @@ impl Source {
         // Only one thread can read a stream.
         let (bytes, threads) = (self.bytes(), if self.is_stream() { 1 } else { self.threads(threads) });
         let parts = Windows::new(&[bytes], self.part_to_copy(threads));
-        let meta = Meta::new(Kind::Void(1).into(), vec![bytes]);
+        let meta = Meta::c_order(Kind::Void(1).into(), vec![bytes]);
         let read = |part: &Window, out: &mut [u8], _: &mut Buffer| self.read_at(out, part.start as u64);
         Ok(self.copied(keep, meta, &parts, threads, &read)?.store)
     }

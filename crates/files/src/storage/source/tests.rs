@@ -102,7 +102,7 @@ impl TestChunks {
             groups: Arc::default(),
             is_consolidated: false,
         };
-        let meta = Meta::new(items.dtype().clone(), items.shape().to_vec());
+        let meta = Meta::c_order(items.dtype().clone(), items.shape().to_vec());
         Source::chunks(meta, Arc::new(Self { items, style: Arc::new(style), is_remote }), label())
     }
 }
@@ -159,7 +159,7 @@ impl Chunked for TestChunks {
 const SHAPE: [usize; 3] = [3, 4, 5];
 
 fn meta(order: Order) -> Meta {
-    Meta::new(DType::parse("<u2").unwrap(), SHAPE.to_vec()).in_order(order)
+    Meta::c_order(DType::parse("<u2").unwrap(), SHAPE.to_vec()).in_order(order)
 }
 
 /// The items of the tensor in C order: each is its own number.
@@ -428,7 +428,7 @@ fn reads_that_fail() {
 
 #[test]
 fn no_memory_is_taken_for_items_that_do_not_come() {
-    let meta = Meta::new(DType::parse("|V1099511627776").unwrap(), vec![3]);
+    let meta = Meta::c_order(DType::parse("|V1099511627776").unwrap(), vec![3]);
     let expected = format!("DATA x: 0 bytes of data, expected 3298534883328 ({} [3])", meta.dtype.name());
     let mut stream = Source::stream(meta, Box::new(io::empty()), 3 << 40, label());
     assert_eq!(stream.hold(Hold::Seekable, Threads::default()).unwrap_err().to_string(), expected);

@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn what_moves_no_item() {
         let dtype = crate::item::dtype::DType::parse("u1").unwrap();
-        let meta = |shape: &[usize], order| Meta::new(dtype.clone(), shape.to_vec()).in_order(order);
+        let meta = |shape: &[usize], order| Meta::c_order(dtype.clone(), shape.to_vec()).in_order(order);
         let rows: [(&[usize], &[usize], Option<Order>); 7] = [
             (&[2, 3], &[3, 2], None),
             (&[2, 3], &[6], None),

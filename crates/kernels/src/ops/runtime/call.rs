@@ -7,7 +7,7 @@ use super::{TensorMut, TensorRef};
 use crate::error::{Error, ErrorKind, Result, Subject, counted};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
-use crate::layout::axis::bytes_of;
+use crate::ops::arrays::check_most_axes;
 use crate::ops::call::{Call, Resolved};
 use crate::ops::indexed::OutOfRange;
 use crate::ops::kernels::Places;
@@ -23,7 +23,7 @@ use crate::parallel::Threads;
 /// use tensorop_kernels::{DType, Meta};
 /// let transpose = Call::Transpose { axes: None };
 /// // shapes are inferred without data
-/// let kernel = transpose.infer(&[Meta::new(DType::UINT8, vec![2, 3])])?;
+/// let kernel = transpose.infer(&[Meta::new(DType::UINT8, vec![2, 3])?])?;
 /// assert_eq!((kernel.dtype(), kernel.shape()), (&DType::UINT8, &[3, 2][..]));
 /// // then applied to buffers, any number of times
 /// let (data, mut out) = ([1, 2, 3, 4, 5, 6], [0; 6]);
@@ -86,7 +86,7 @@ impl Call {
     /// use tensorop_kernels::kernel::Call;
     /// use tensorop_kernels::{DType, Meta, SplitInto};
     /// let parts = Call::split(&[5, 2], 0, &SplitInto::Parts(2))?;
-    /// let data = [Meta::new(DType::INT8, vec![5, 2])];
+    /// let data = [Meta::new(DType::INT8, vec![5, 2])?];
     /// assert_eq!(parts.iter().map(|part| part.infer(&data).unwrap().shape()[0]).collect::<Vec<_>>(), [3, 2]);
     /// # Ok::<(), tensorop_kernels::Error>(())
     /// ```
@@ -106,7 +106,7 @@ impl Call {
     /// ```
     /// use tensorop_kernels::kernel::Call;
     /// use tensorop_kernels::{DType, Meta, Reduction};
-    /// let meta = |dtype: DType, shape: &[usize]| Meta::new(dtype, shape.to_vec());
+    /// let meta = |dtype: DType, shape: &[usize]| Meta::new(dtype, shape.to_vec()).unwrap();
     /// let inputs = [meta(DType::FLOAT32, &[4]), meta(DType::INT64, &[2, 1]), meta(DType::FLOAT32, &[2])];
     /// let add = Call::scatter_nd(Reduction::Add);
     /// assert!(add.clone().with_opset(16).infer(&inputs).is_ok());
@@ -195,7 +195,7 @@ impl Call {
         let all: Vec<&Meta> = if names.is_empty() { inputs.iter().collect() } else { vec![data] };
         let [index_shape, update_shape] = [indices, updates].map(|meta| meta.map(|meta| &meta.shape[..]));
         let resolved = self.resolve(&all, index_shape, update_shape)?.resolved;
-        let output = Meta::new(data.dtype.clone(), output_shape(&resolved, &data.shape));
+        let output = Meta::c_order(data.dtype.clone(), output_shape(&resolved, &data.shape));
         check_input(Subject::Output, &output)?;
         Ok(Kernel { resolved, inputs: inputs.to_vec(), names, output, repeats: self.repeats() })
     }
@@ -215,11 +215,8 @@ fn check_input(subject: Subject, meta: &Meta) -> Result<()> {
     if meta.order != Order::C {
         return Err(Error::new(subject, "Fortran order, expected C order"));
     }
-    if bytes_of(&meta.shape, meta.dtype.itemsize()).is_none() {
-        let message = format!("{} {:?} is larger than memory can be", meta.dtype, meta.shape);
-        return Err(Error::new(subject, message));
-    }
-    Ok(())
+    check_most_axes(&meta.shape, subject.clone())?;
+    meta.clone().checked(subject).map(drop)
 }
 
 fn output_shape(resolved: &Resolved, data: &[usize]) -> Vec<usize> {
@@ -404,7 +401,7 @@ mod tests {
     use crate::ops::operators::reshape::NewShape;
 
     fn meta(dtype: &DType, shape: &[usize]) -> Meta {
-        Meta::new(dtype.clone(), shape.to_vec())
+        Meta::c_order(dtype.clone(), shape.to_vec())
     }
 
     fn bytes(meta: &Meta, first: usize) -> Vec<u8> {
@@ -488,7 +485,35 @@ mod tests {
         let pad = Call::Pad { before: vec![1], after: vec![1], axes: None, mode: PadMode::Constant };
         let fortran = meta(float, &[2, 2]).in_order(Order::Fortran);
         let huge = meta(float, &[1 << 40]);
+        let deep = [vec![1; 64], vec![2]].concat();
+        let nd = |reduction, repeats| Call::ScatterNd { opset: None, reduction, repeats };
+        let few = [meta(float, &[2]), meta(int, &[1, 1]), meta(float, &[1])];
         let rows = [
+            (
+                infer(&nd(Reduction::Add, Repeats::LastWins), &few),
+                "repeats: LastWins, expected Combined (reduction add)",
+            ),
+            (infer(&nd(Reduction::Add, Repeats::Refused), &few), "repeats: Refused, expected Combined (reduction add)"),
+            (
+                infer(&nd(Reduction::None, Repeats::Combined), &few),
+                "repeats: Combined, expected LastWins or Refused (reduction none)",
+            ),
+            (
+                infer(&Call::ScatterUpdate { axis: 0, repeats: Repeats::Combined }, &few),
+                "repeats: Combined, expected LastWins or Refused (reduction none)",
+            ),
+            (
+                infer(&Call::scatter_update(0), &[meta(float, &[2, 2]), meta(int, &deep[..64]), meta(float, &deep)]),
+                "updates: rank 65, expected at most 64",
+            ),
+            (
+                infer(&scatter, &[meta(float, &[2, 2]), meta(int, &deep), meta(float, &[2])]),
+                "indices: rank 65, expected at most 64",
+            ),
+            (
+                infer(&gather, &[meta(float, &[1 << 60, 8]), meta(int, &[1])]),
+                "data: float32 [1152921504606846976, 8] is larger than memory can be",
+            ),
             (infer(&gather, &[meta(float, &[2])]), "inputs: 1 input, expected 2: data, indices"),
             (infer(&Call::concat(0), &[]), "inputs: 0 inputs, expected one or more"),
             (

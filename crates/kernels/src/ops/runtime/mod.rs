@@ -71,7 +71,7 @@ impl<'a> TensorRef<'a> {
 
     /// The dtype and shape, which [`Call::infer`](super::call::Call::infer) takes.
     pub fn meta(&self) -> Meta {
-        Meta::new(self.dtype.clone(), self.shape.to_vec())
+        Meta::c_order(self.dtype.clone(), self.shape.to_vec())
     }
 }
 
