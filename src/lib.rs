@@ -63,9 +63,9 @@
 //!
 //! Functions that end in `_into`, such as [`slice_into`], fill an array of the caller of any layout. Those that end in
 //! `_in_place`, such as [`slice_scatter_in_place`], change the caller's data and touch only the items that are named.
-//! [`kernel`] has all operators on bytes with a dtype of run time, for runtimes with buffers of their own: shapes are
-//! inferred without data, and threads and ONNX opsets are arguments. Results beyond memory are errors
-//! ([`ErrorKind::Memory`](error::ErrorKind::Memory)).
+//! [`kernel`] has all operators on bytes with a dtype of run time, for runtimes with nodes, buffers and threads of their
+//! own: shapes are inferred without data, tensors may have strides, and constants are resolved once. Results beyond
+//! memory are errors ([`ErrorKind::Memory`](error::ErrorKind::Memory)).
 //!
 //! # Features
 //!

@@ -21,7 +21,7 @@ import onnx
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # the newest opset that the program knows
-NEWEST = int(re.search(r"opset ai.onnx (\d+)", (ROOT / "crates/conformance/src/operators.txt").read_text())[1])
+NEWEST = int(re.search(r"opset ai.onnx (\d+)", (ROOT / "crates/kernels/src/ops/call/nodes/operators.txt").read_text())[1])
 # the types as the program names them, and as the schemas do; the bytes of an item
 TYPES = {"bool": ("bool", 1), "int8": ("int8", 1), "int16": ("int16", 2), "int32": ("int32", 4), "int64": ("int64", 8),
          "uint8": ("uint8", 1), "uint16": ("uint16", 2), "uint32": ("uint32", 4), "uint64": ("uint64", 8), "float16": ("float16", 2),

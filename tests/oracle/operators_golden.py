@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes crates/conformance/src/operators.txt: the operators of ONNX and OpenVINO, with the attributes and the types of each version.
+"""Writes crates/kernels/src/ops/call/nodes/operators.txt: the operators of ONNX and OpenVINO, with the attributes and the types of each version.
 
 usage: operators_golden.py
 
@@ -112,7 +112,7 @@ def openvino_lines():
 
 def main():
     head = f"# onnx {onnx.__version__}, openvino {openvino.__version__.split('-')[0]}; tests/oracle/operators_golden.py makes this file"
-    path = ROOT / "crates/conformance/src/operators.txt"
+    path = ROOT / "crates/kernels/src/ops/call/nodes/operators.txt"
     path.write_text("\n".join([head, *onnx_lines(), *openvino_lines()]) + "\n")
 
 

@@ -1,6 +1,5 @@
 //! A case: an operator, its inputs, and the expected result. The cases that are built in.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 
 use flate2::read::ZlibDecoder;
@@ -8,7 +7,7 @@ use serde::Deserialize;
 
 use crate::error::{Context, Result, bail};
 use crate::item::tensor::Tensor;
-use crate::ops::call::AttributeValue;
+pub use crate::ops::call::nodes::{Attributes, Specification};
 
 #[derive(Clone, Debug)]
 pub struct KnownTest {
@@ -18,20 +17,12 @@ pub struct KnownTest {
     pub class: Class,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Specification {
+/// The names of specifications in cases.
+#[derive(Deserialize)]
+#[serde(remote = "Specification", rename_all = "lowercase")]
+pub enum SpecificationName {
     OpenVino,
     Onnx,
-}
-
-impl Specification {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OpenVino => "OpenVINO",
-            Self::Onnx => "ONNX",
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -56,8 +47,6 @@ impl Class {
         }
     }
 }
-
-pub type Attributes = BTreeMap<String, AttributeValue>;
 
 #[derive(Debug)]
 pub enum CaseInput {

@@ -27,9 +27,9 @@
 //!
 //! Functions that end in `_into`, such as [`slice_into`], fill an array of the caller of any layout. Those that end in
 //! `_in_place`, such as [`slice_scatter_in_place`], change the caller's data and touch only the items that are named.
-//! [`kernel`] has all operators on bytes with a dtype of run time, for runtimes with buffers of their own: shapes are
-//! inferred without data, and threads and ONNX opsets are arguments. Results beyond memory are errors
-//! ([`ErrorKind::Memory`](error::ErrorKind::Memory)).
+//! [`kernel`] has all operators on bytes with a dtype of run time, for runtimes with nodes, buffers and threads of their
+//! own: shapes are inferred without data, tensors may have strides, and constants are resolved once. Results beyond
+//! memory are errors ([`ErrorKind::Memory`](error::ErrorKind::Memory)).
 //!
 //! The operators are made of the other modules: [`item`] has dtypes, values, casts and tensors, [`layout`] views
 //! of storage, windows and copies between them, [`ops`] the resolved operators, [`parallel`] the threads, and [`memory`]
@@ -50,7 +50,7 @@
 //!
 //! | row | content | imports |
 //! | --- | --- | --- |
-//! | `ops/` | `operators/` has a file for each operator: checks and kernel; Slice, SliceScatter and replacement are beside it; `call` has all operators as values; `indexed` resolves index tensors; `kernels/` fills outputs and changes data in memory of the caller, and `runtime/` has the operators there: `_into`, `_in_place`, and on bytes | `item` |
+//! | `ops/` | `operators/` has a file for each operator: checks and kernel; Slice, SliceScatter and replacement are beside it; `call` has all operators as values; and, in its folder, by specification and version; `indexed` resolves index tensors; `kernels/` fills outputs and changes data in memory of the caller, and `runtime/` has the operators there: `_into`, `_in_place`, and on bytes | `item` |
 //! | `item/` | dtypes, tensors, and the values, texts and casts of items | `layout` |
 //! | `layout/` | axes, views of storage, windows, segments of axes, the copy loop, gathering | `parallel` |
 //! | `parallel.rs` | all threads | `memory` |
@@ -139,11 +139,11 @@ pub use self::{
 pub mod kernel {
     #[doc(inline)]
     pub use crate::ops::{
-        call::Call,
+        call::{AttributeValue, Call, nodes::Attributes},
         indexed::OutOfRange,
         operators::concat::Joining,
         reduction::Repeats,
-        runtime::{Kernel, TensorMut, TensorRef, replace_where},
+        runtime::{Kernel, Part, TensorMut, TensorRef, replace_where},
     };
 }
 

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tensorop_conformance::case::{Case, CaseInput, CaseOutput, Class, Expected, KnownTest, Specification, Tolerances};
+use tensorop_conformance::case::{
+    Case, CaseInput, CaseOutput, Class, Expected, KnownTest, Specification, SpecificationName, Tolerances,
+};
 
 use crate::error::{Context, Result, bail, ensure, malformed};
 use crate::ops::call::AttributeValue;
@@ -19,6 +21,7 @@ const MAX_OUTPUTS: usize = 1 << 16;
 pub(super) struct CaseText<'a> {
     #[serde(default)]
     pub(super) id: String,
+    #[serde(with = "SpecificationName")]
     specification: Specification,
     pub(super) operator: String,
     pub(super) version: u64,

@@ -12,8 +12,6 @@ use serde_json::value::RawValue;
 use tensorop_conformance::case::{
     Case, CaseInput, CaseOutput, Class, Expected, KnownTest, Specification, Tolerances, packed_cases,
 };
-use tensorop_conformance::operators::version_of;
-use tensorop_conformance::specified;
 
 use super::case_text::CaseText;
 use crate::error::{Context, Error, ErrorKind, Result, bail, counted, ensure, malformed};
@@ -22,6 +20,7 @@ use crate::item::dtype::{DType, Kind};
 use crate::item::tensor::Tensor;
 use crate::library::files::read;
 use crate::library::opened::read_proto;
+use crate::ops::call::nodes::{specified, version_of};
 
 const MAX_BYTES: u64 = 1 << 24;
 

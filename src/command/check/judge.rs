@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use tensorop_conformance::arguments::NoOutput;
 use tensorop_conformance::case::{Case, Expected};
-use tensorop_conformance::operators::outputs;
+use tensorop_conformance::operators::{NoOutput, outputs};
 
 use super::find::{Loaded, Stored, Task};
 use super::results::{self, CRASHED, MARKERS, REFUSED, UNSUPPORTED, message, output_names, results_in};

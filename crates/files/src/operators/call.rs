@@ -2,13 +2,15 @@
 //!
 //! A single value can take its shape as updates from the resolved call before it is linked.
 
+use std::sync::Arc;
+
 use super::arranged::{Arranged, reshaped};
 use super::concat::LinkedConcat;
 use super::converted::Converted;
 use super::fill::{Fill, Limits};
 use super::indexed::{LinkedGather, LinkedScatter, ScatterOperands, each_window};
 use super::selection::Selection;
-use super::slice_scatter::LinkedSliceScatter;
+use super::slice_scatter::{LinkedSliceScatter, Replacement};
 use crate::storage::source::{Hold, Source};
 use tensorop_kernels::error::{Error, Result, Subject, malformed};
 use tensorop_kernels::item::dtype::DType;
@@ -50,6 +52,11 @@ impl Operands {
             Resolved::Places(places) => {
                 let (base, updates) = self.into_change()?;
                 Box::new(LinkedSliceScatter::new(&places, base, updates))
+            }
+            Resolved::Replaced { places, matcher, item } => {
+                let replacement = Replacement { matcher, item, replaced: Arc::default(), limits };
+                let base = Selection::base(self.data.swap_remove(0), self.in_place);
+                Box::new(LinkedSliceScatter::replacing(&places, base, replacement))
             }
             Resolved::Scattered(spec, rule) => {
                 let (base, updates) = self.into_change()?;

@@ -71,7 +71,7 @@ impl From<RangeTo<i64>> for StepRange {
 }
 
 /// A resolved range of places. With fewer than two places the step is 1; an empty range starts at 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
     /// The first place.
     pub start: usize,

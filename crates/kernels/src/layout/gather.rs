@@ -136,7 +136,7 @@ pub fn gather<E: From<OutOfMemory>>(
 ) -> Result<(), E> {
     let Some(walk) = as_stored(view) else { return Ok(()) };
     let ReadCall { outer, chunk, extent } = reads.call(&walk.steps, itemsize);
-    let blocks = CopyWalk { steps: walk.steps[..outer].to_vec(), ..walk };
+    let blocks = CopyWalk { steps: walk.steps[..outer].iter().copied().collect(), ..walk };
     let within = &walk.steps[outer..];
     let is_counted = matches!(reads.gaps, Gaps::Counted(_));
     // Tiles gain nothing for long pieces, or if the output order equals storage order.
@@ -162,7 +162,7 @@ pub fn gather<E: From<OutOfMemory>>(
 pub fn reads(view: &View, itemsize: usize, reads: GatherRule<'_>, mut each: impl FnMut(u64, usize)) {
     let Some(walk) = as_stored(view) else { return };
     let ReadCall { outer, chunk, extent } = reads.call(&walk.steps, itemsize);
-    let blocks = CopyWalk { steps: walk.steps[..outer].to_vec(), ..walk };
+    let blocks = CopyWalk { steps: walk.steps[..outer].iter().copied().collect(), ..walk };
     let Ok(()) = each_read(&blocks, &walk.steps[outer..], [chunk, extent, itemsize], reads, |from, _, steps| {
         each((from.wrapping_add_signed(backwards(steps)) * itemsize) as u64, bytes_between(steps, itemsize));
         Ok::<_, Infallible>(())
@@ -249,7 +249,8 @@ fn gather_tiles<E: From<OutOfMemory>>(
     mut read: impl FnMut(&mut [u8], u64) -> Result<(), E>,
 ) -> Result<(), E> {
     let along = (0..outer.steps.len()).min_by_key(|&axis| outer.steps[axis].to).expect("pieces are along an axis");
-    let axis = outer.steps.remove(along);
+    let axis = outer.steps[along];
+    outer.steps = outer.steps.iter().enumerate().filter(|(n, _)| *n != along).map(|(_, step)| *step).collect();
     let (piece, stack) = (extent / itemsize, (TILE / extent).min(axis.dim));
     let scratch = scratch.room(stack * extent)?;
     let back = backwards(within);

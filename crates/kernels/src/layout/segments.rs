@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::axis::{Span, coordinates};
-use super::view::View;
+use super::view::{Few, View};
 use super::walk::{fill, repeat};
 
 /// A part of an output axis.
@@ -131,6 +131,23 @@ impl Segments {
             && reads.next().is_none()
     }
 
+    /// Returns the data places from place `at` on, or `None` if it is filled, and how many places go on so, until `end` at
+    /// most. A step of 0 repeats one place.
+    pub fn run_at(&self, at: usize, end: usize) -> (Option<Span>, usize) {
+        let from = (self.first + at) % self.period();
+        let number = self.ends.partition_point(|&end| end <= from);
+        let (segment, len) = (self.list[number], (self.ends[number] - from).min(end - at));
+        match segment {
+            Segment::Fill(_) => (None, len),
+            // a cycle of one place
+            Segment::Run(span) if self.period() == 1 => (Some(Span { step: 0, len: end - at, ..span }), end - at),
+            Segment::Run(span) => {
+                let inside = from + span.len - self.ends[number];
+                (Some(Span { start: span.at(inside), step: span.step, len }), len)
+            }
+        }
+    }
+
     /// The content of a range of places.
     pub fn pieces(&self, range: &Range<usize>) -> Vec<Piece> {
         let (period, len) = (self.period(), range.len());
@@ -198,31 +215,50 @@ pub fn arrange<T: Copy, E>(
     if out.is_empty() {
         return Ok(());
     }
-    let dims: Vec<usize> = axes.iter().map(|pieces| pieces.last().map_or(0, |piece| piece.places.end)).collect();
+    let dims: Few<usize> = axes.iter().map(|pieces| pieces.last().map_or(0, |piece| piece.places.end)).collect();
     let whole = View::c_order(&dims);
-    for (places, ranges) in boxes_read(axes) {
-        read(&places, &whole.part(&ranges), out)?;
-    }
+    each_box(axes, &mut (Few::default(), Few::default()), &mut |places, within| {
+        read(places, &whole.select(within), out)
+    })?;
     let mut block = item.len();
     for (axis, pieces) in axes.iter().enumerate().rev() {
         let row = dims[axis] * block;
-        let made = pieces.iter().filter(|piece| !matches!(piece.content, SegmentContent::Read(_)));
-        let made: Vec<_> = made.map(|it| (it.places.start * block..it.places.end * block, it.content)).collect();
-        if !made.is_empty() {
+        if pieces.iter().any(|piece| !matches!(piece.content, SegmentContent::Read(_))) {
             each_read_place(&axes[..axis], &dims, 0, &mut |number| {
                 let row = &mut out[number * row..][..row];
-                for (Range { start, end }, content) in &made {
+                for Piece { places: Range { start, end }, content } in pieces {
+                    let (start, end) = (start * block, end * block);
                     match content {
                         SegmentContent::Repeat(distance) => {
-                            repeat(&mut row[start - distance * block..*end], distance * block)
+                            repeat(&mut row[start - distance * block..end], distance * block)
                         }
-                        SegmentContent::Fill => fill(&mut row[*start..*end], item),
+                        SegmentContent::Fill => fill(&mut row[start..end], item),
                         SegmentContent::Read(_) => {}
                     }
                 }
             });
         }
         block = row;
+    }
+    Ok(())
+}
+
+/// Calls `each` with the data places and the window places of each box to read.
+fn each_box<E>(
+    axes: &[Vec<Piece>],
+    before: &mut (Few<Span>, Few<Span>),
+    each: &mut impl FnMut(&[Span], &[Span]) -> Result<(), E>,
+) -> Result<(), E> {
+    let Some((pieces, rest)) = axes.split_first() else { return each(&before.0, &before.1) };
+    let axis = before.0.len();
+    for piece in pieces {
+        if let SegmentContent::Read(span) = piece.content {
+            before.0.push(span);
+            before.1.push(Span { start: piece.places.start, step: 1, len: piece.places.len() });
+            each_box(rest, before, each)?;
+            before.0.truncate(axis);
+            before.1.truncate(axis);
+        }
     }
     Ok(())
 }

@@ -12,7 +12,8 @@ fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
 /// The storage offsets of all items, in C order.
 pub(super) fn places(view: &View) -> Vec<usize> {
     let at = |i: &Vec<usize>| {
-        i.iter().zip(&view.axes).fold(view.offset as isize, |at, (&i, &(_, stride))| at + i as isize * stride) as usize
+        i.iter().zip(view.axes.iter()).fold(view.offset as isize, |at, (&i, &(_, stride))| at + i as isize * stride)
+            as usize
     };
     indices(&view.shape()).iter().map(at).collect()
 }

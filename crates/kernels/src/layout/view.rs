@@ -1,6 +1,6 @@
 //! Views: strided layouts of tensors in storage.
 
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 
 use super::axis::{Span, coordinates};
 
@@ -8,13 +8,13 @@ use super::axis::{Span, coordinates};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     pub(super) offset: usize,
-    pub(super) axes: Vec<(usize, isize)>,
+    pub(super) axes: Few<(usize, isize)>,
 }
 
 impl View {
     /// All items of a tensor in C order.
     pub fn c_order(shape: &[usize]) -> Self {
-        let (mut axes, mut stride) = (Vec::with_capacity(shape.len()), 1);
+        let (mut axes, mut stride) = (Few::default(), 1);
         for &dim in shape.iter().rev() {
             axes.push((dim, stride));
             stride *= dim.max(1) as isize;
@@ -24,8 +24,36 @@ impl View {
     }
 
     /// A dim and a stride per axis.
-    pub fn strided(axes: Vec<(usize, isize)>) -> Self {
-        Self { offset: 0, axes }
+    pub fn strided(axes: impl IntoIterator<Item = (usize, isize)>) -> Self {
+        Self { offset: 0, axes: axes.into_iter().collect() }
+    }
+
+    /// As many items of the same shape in C order, from the first on.
+    #[must_use]
+    pub fn in_c_order(&self) -> Self {
+        let mut view = self.clone();
+        let mut stride = 1;
+        for axis in view.axes.iter_mut().rev() {
+            axis.1 = stride;
+            stride *= axis.0.max(1) as isize;
+        }
+        Self { offset: 0, ..view }
+    }
+
+    /// Begins `offset` items later.
+    #[must_use]
+    pub fn from_item(self, offset: usize) -> Self {
+        Self { offset: self.offset + offset, ..self }
+    }
+
+    /// Returns the offset of an item, by its number in C order.
+    pub fn offset_of(&self, mut item: usize) -> usize {
+        let mut offset = self.offset;
+        for &(dim, stride) in self.axes.iter().rev() {
+            offset = offset.wrapping_add_signed((item % dim.max(1)) as isize * stride);
+            item /= dim.max(1);
+        }
+        offset
     }
 
     /// All items of a tensor in Fortran order.
@@ -49,7 +77,7 @@ impl View {
 
     /// Selects a range of each axis.
     pub fn part(&self, ranges: &[Range<usize>]) -> Self {
-        let spans: Vec<_> = ranges.iter().map(|r| Span { start: r.start, step: 1, len: r.len() }).collect();
+        let spans: Few<_> = ranges.iter().map(|r| Span { start: r.start, step: 1, len: r.len() }).collect();
         self.select(&spans)
     }
 
@@ -97,7 +125,7 @@ impl View {
             return 0..0;
         }
         let (mut first, mut last) = (self.offset, self.offset);
-        for &(dim, stride) in &self.axes {
+        for &(dim, stride) in self.axes.iter() {
             let way = stride * (dim - 1) as isize;
             let end = if way < 0 { &mut first } else { &mut last };
             *end = end.wrapping_add_signed(way);
@@ -204,6 +232,75 @@ impl View {
     }
 }
 
+/// The entries that are in place. Tensors seldom have more axes.
+const FEW: usize = 8;
+
+/// A list that takes memory of its own only for more than eight entries: a view of a few axes costs no allocation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Few<T> {
+    len: usize,
+    few: [T; FEW],
+    many: Vec<T>,
+}
+
+impl<T: Clone> Few<T> {
+    /// Appends an entry.
+    pub(crate) fn push(&mut self, entry: T) {
+        if self.len < FEW {
+            self.few[self.len] = entry;
+        } else {
+            if self.len == FEW {
+                self.many.extend_from_slice(&self.few);
+            }
+            self.many.push(entry);
+        }
+        self.len += 1;
+    }
+
+    /// Keeps the first `len` entries.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        if len >= self.len {
+            return;
+        }
+        if self.len > FEW && len <= FEW {
+            self.few.clone_from_slice(&self.many[..FEW]);
+            self.many.clear();
+        }
+        self.many.truncate(len);
+        self.len = len;
+    }
+}
+
+impl<T> Deref for Few<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        if self.len <= FEW { &self.few[..self.len] } else { &self.many }
+    }
+}
+
+impl<T> DerefMut for Few<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        if self.len <= FEW { &mut self.few[..self.len] } else { &mut self.many }
+    }
+}
+
+impl<T: Clone + Default> FromIterator<T> for Few<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(entries: I) -> Self {
+        let mut list = Self::default();
+        entries.into_iter().for_each(|entry| list.push(entry));
+        list
+    }
+}
+
+impl<T: PartialEq> PartialEq for Few<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Eq> Eq for Few<T> {}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{places, span};
@@ -299,6 +396,21 @@ mod tests {
             let all = places(&view);
             let (first, last) = (all.iter().min().unwrap(), all.iter().max().unwrap());
             assert_eq!(view.extent(), *first..last + 1, "{view:?}");
+        }
+    }
+
+    #[test]
+    fn lists_of_any_length() {
+        for length in 0..40 {
+            let mut list: Few<usize> = (0..length).collect();
+            assert_eq!(*list, (0..length).collect::<Vec<_>>());
+            for shorter in (0..=length).rev() {
+                list.truncate(shorter);
+                assert_eq!(*list, (0..shorter).collect::<Vec<_>>());
+                let mut longer = list.clone();
+                longer.push(99);
+                assert_eq!((longer.len(), longer.last()), (shorter + 1, Some(&99)));
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::memory;
 
 /// A box of a tensor.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// The C-order number of the first item.
     pub start: usize,

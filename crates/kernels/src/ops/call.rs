@@ -1,25 +1,31 @@
 //! A call: an operator with its arguments, as a value. [`Call::resolve`] checks it by dtypes and shapes alone.
 
+pub mod nodes;
+
+use self::nodes::Node;
+use super::condition::Condition;
 use super::indexed::{IndexSpec, OutOfRange};
+use super::matcher::Matcher;
 use super::operators::arranged::Arrangement;
 use super::operators::broadcast::BroadcastRule;
 use super::operators::concat::{self, Joined, Joining};
 use super::operators::pad::PadMode;
 use super::operators::reshape::NewShape;
+use super::operators::split::SplitInto;
 use super::operators::{
-    broadcast, gather, gather_elements, gather_nd, pad, roll, scatter_elements, scatter_nd, scatter_update, tile,
-    transpose,
+    broadcast, gather, gather_elements, gather_nd, pad, roll, scatter_elements, scatter_nd, scatter_update, split,
+    tile, transpose,
 };
 use super::reduction::{Reduction, Repeats};
 use super::slice::SliceArgs;
 use super::slice_scatter::SliceScatter;
 use super::tally::Application;
-use crate::error::{Result, counted};
+use crate::error::{Error, ErrorKind, Result, Subject, counted};
 use crate::item::meta::Meta;
 use crate::layout::axis::Span;
 
 /// An operator with its arguments as typed. Axes may be negative, and then count from the end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Call {
     /// A range of each axis (OpenVINO Slice-8, ONNX Slice).
     Slice(SliceArgs),
@@ -121,6 +127,33 @@ pub enum Call {
         /// How the data's axes map to the shape's.
         rule: BroadcastRule,
     },
+    /// Takes one of the parts of an axis (ONNX Split, OpenVINO Split-1 and VariadicSplit-1).
+    Split {
+        /// The axis that is split.
+        axis: i64,
+        /// All parts.
+        into: SplitInto,
+        /// The number of the part.
+        part: usize,
+    },
+    /// Replaces the items of a slice that meet a condition.
+    ReplaceWhere {
+        /// The condition, whose value is the bytes of an item.
+        condition: Condition<Vec<u8>>,
+        /// The bytes of the item that replaces them.
+        item: Vec<u8>,
+        /// The slice.
+        slices: SliceArgs,
+    },
+    /// A node of a model: [`from_onnx`](Self::from_onnx) and [`from_openvino`](Self::from_openvino) make it.
+    Node(Box<Node>),
+    /// A call by the rules of an ONNX opset: [`with_opset`](Self::with_opset) makes it.
+    InOpset {
+        /// The opset.
+        opset: u64,
+        /// The call, which is neither a node nor has another opset.
+        call: Box<Call>,
+    },
 }
 
 /// The treatment of repeated places and of old items.
@@ -162,10 +195,39 @@ pub enum Resolved {
     Reshaped(Vec<usize>),
     /// Arranges each axis anew.
     Arranged(Arrangement),
+    /// Replaces the items at these places that match.
+    Replaced {
+        /// The slice.
+        places: SliceScatter,
+        /// The items to replace.
+        matcher: Matcher,
+        /// The bytes of the item that replaces them.
+        item: Vec<u8>,
+    },
+}
+
+impl Resolved {
+    /// Returns the shape of the output for data of shape `data`.
+    pub fn output_shape(&self, data: &[usize]) -> Vec<usize> {
+        match self {
+            Self::Slice(spans) => spans.iter().map(|span| span.len).collect(),
+            Self::Places(_) | Self::Scattered(..) | Self::Replaced { .. } => data.to_vec(),
+            Self::Gathered(spec) => spec.updates.clone(),
+            Self::Joined(joined) => joined.shape.clone(),
+            Self::Transposed(axes) => axes.iter().map(|&axis| data[axis]).collect(),
+            Self::Reshaped(dims) => dims.clone(),
+            Self::Arranged(arrangement) => arrangement.shape.clone(),
+        }
+    }
+
+    /// Whether the operator changes items of its data.
+    pub fn changes_data(&self) -> bool {
+        matches!(self, Self::Places(_) | Self::Scattered(..) | Self::Replaced { .. })
+    }
 }
 
 impl Call {
-    /// `indices` and `updates` are shapes; without `updates` one value fills all places.
+    /// `indices_of` and `updates` are shapes; without `updates` one value fills all places.
     ///
     /// # Panics
     /// A required operand is missing.
@@ -175,19 +237,18 @@ impl Call {
     pub fn resolve(
         &self,
         data: &[&Meta],
-        indices: Option<&[usize]>,
+        indices_of: Option<&[usize]>,
         updates: Option<&[usize]>,
     ) -> Result<ResolvedCall> {
         let shapes: Vec<&[usize]> = data.iter().map(|meta| &*meta.shape).collect();
         let dtypes: Vec<_> = data.iter().map(|meta| &meta.dtype).collect();
-        let indices = || indices.expect("an operator by indices has an index tensor");
+        let indices = || indices_of.expect("an operator by indices has an index tensor");
         let (given, resolved) = match *self {
             Self::Slice(ref slices) => (String::new(), Resolved::Slice(slices.resolve(shapes[0])?)),
             Self::SliceScatter(ref slices) => {
                 (String::new(), Resolved::Places(SliceScatter::resolve(shapes[0], slices, updates)?))
             }
             Self::ScatterUpdate { axis, repeats } => {
-                repeats.check(Reduction::None)?;
                 let spec = scatter_update::check(shapes[0], indices(), updates, axis)?;
                 let rule = ScatterRule { repeats, application: Application::Replace };
                 (format!("axis {axis}"), Resolved::Scattered(spec, rule))
@@ -239,10 +300,27 @@ impl Call {
             Self::Broadcast { ref shape, ref rule } => {
                 (String::new(), Resolved::Arranged(broadcast::check(shapes[0], shape, rule)?))
             }
+            Self::Split { axis, ref into, part } => {
+                let parts = split::check(shapes[0], axis, into)?;
+                let slices = parts.get(part).ok_or_else(|| {
+                    Error::new(Subject::Argument("part"), format!("{part}, expected 0 to {}", parts.len() - 1))
+                })?;
+                (String::new(), Resolved::Slice(slices.resolve(shapes[0])?))
+            }
+            Self::ReplaceWhere { ref condition, ref item, ref slices } => {
+                let (places, matcher) = replacement(data[0], condition, item, slices)?;
+                (String::new(), Resolved::Replaced { places, matcher, item: item.clone() })
+            }
+            Self::InOpset { ref call, .. } => return call.resolve(data, indices_of, updates),
+            Self::Node(_) => {
+                let message = "a node is planned by its inputs";
+                return Err(Error::from_kind(ErrorKind::Unsupported, message));
+            }
         };
         let counts = |spec: &IndexSpec| vec![format!("{given}: {}", spec.counted())];
         let (details, updates) = match &resolved {
             Resolved::Slice(spans) => (described(spans, shapes[0]), None),
+            Resolved::Replaced { places, .. } => (described(places.spans(), shapes[0]), None),
             Resolved::Places(places) => (described(places.spans(), shapes[0]), Some(places.updates_shape())),
             Resolved::Scattered(spec, _) => (counts(spec), Some(spec.updates.to_vec())),
             Resolved::Gathered(spec) => (counts(spec), None),
@@ -259,6 +337,26 @@ impl Call {
         };
         Ok(ResolvedCall { details, updates, resolved })
     }
+}
+
+/// Resolves the slice and the condition of a replacement.
+///
+/// # Errors
+/// The slice does not fit, an item has another length, or the dtype has no such condition.
+pub(in crate::ops) fn replacement(
+    data: &Meta,
+    condition: &Condition<Vec<u8>>,
+    item: &[u8],
+    slices: &SliceArgs,
+) -> Result<(SliceScatter, Matcher)> {
+    let (dtype, places) = (&data.dtype, SliceScatter::resolve(&data.shape, slices, None)?);
+    for item in condition.value().map(Vec::as_slice).into_iter().chain([item]) {
+        if item.len() != dtype.itemsize() {
+            let message = format!("{} bytes, expected {} ({dtype})", item.len(), dtype.itemsize());
+            return Err(Error::new(Subject::Fill, message));
+        }
+    }
+    Ok((places, Matcher::new(dtype, condition)?))
 }
 
 fn described(spans: &[Span], shape: &[usize]) -> Vec<String> {

@@ -47,13 +47,12 @@ impl From<Reduction> for Repeats {
 
 impl Repeats {
     /// # Errors
-    /// A reduction combines all updates, and without one there is nothing to combine.
+    /// A reduction combines all updates of an item.
     pub(in crate::ops) fn check(self, reduction: Reduction) -> Result<(), Error> {
-        if (self == Self::Combined) == (reduction != Reduction::None) {
+        if self == Self::Combined || reduction == Reduction::None {
             return Ok(());
         }
-        let expected = if reduction == Reduction::None { "LastWins or Refused" } else { "Combined" };
-        let message = format!("{self:?}, expected {expected} (reduction {})", reduction.name());
+        let message = format!("{self:?}, expected Combined (reduction {})", reduction.name());
         Err(Error::new(Subject::Argument("repeats"), message))
     }
 }
@@ -89,10 +88,24 @@ pub struct Combine {
     pub points: CombinePoints,
 }
 
+/// Reductions of items of a type, as [`Combine`] has them for bytes.
+#[derive(Clone, Copy, Debug)]
+#[allow(unnameable_types, reason = "users of Reducible name the trait, and neither implement nor call it")]
+#[allow(clippy::type_complexity)]
+pub struct CombineItems<T> {
+    /// Neighbouring items.
+    pub blocks: fn(&mut [T], &[T]),
+    /// Scattered items.
+    pub points: fn(&mut [T], usize, &[u32], &[T]),
+}
+
 /// An item type with reductions.
 pub trait Reducible: Element {
     /// Returns the operation on an old item and an update.
     fn operation(reduction: Reduction) -> Option<fn(Self, Self) -> Self>;
+
+    /// Returns the operation on neighbouring and on scattered items.
+    fn on_items(reduction: Reduction) -> Option<CombineItems<Self>>;
 
     /// Returns the operation on little-endian bytes.
     fn on_bytes(reduction: Reduction) -> Option<Combine>;
@@ -118,20 +131,27 @@ pub fn combine(dtype: &DType, reduction: Reduction) -> Result<Option<Combine>, E
 }
 
 /// Choosing the operation per item would prevent vectorisation.
-fn blocks<T: Element>(old: &mut [u8], updates: &[u8], operation: impl Fn(T, T) -> T) {
-    for (old, update) in T::chunks_mut(old).iter_mut().zip(T::chunks(updates)) {
-        *old = operation(T::from_little(*old), T::from_little(*update)).to_little();
+#[inline(always)]
+fn blocks<W: Copy>(old: &mut [W], updates: &[W], combine: impl Fn(W, W) -> W) {
+    for (old, update) in old.iter_mut().zip(updates) {
+        *old = combine(*old, *update);
     }
 }
 
 /// Skips places beyond `out`, since windows share buckets.
-fn points<T: Element>(out: &mut [u8], offset: usize, at: &[u32], updates: &[u8], operation: impl Fn(T, T) -> T) {
-    let out = T::chunks_mut(out);
-    for (&at, update) in at.iter().zip(T::chunks(updates)) {
+#[inline(always)]
+fn points<W: Copy>(out: &mut [W], offset: usize, at: &[u32], updates: &[W], combine: impl Fn(W, W) -> W) {
+    for (&at, update) in at.iter().zip(updates) {
         if let Some(old) = out.get_mut(offset.wrapping_add(at as usize)) {
-            *old = operation(T::from_little(*old), T::from_little(*update)).to_little();
+            *old = combine(*old, *update);
         }
     }
+}
+
+/// An operation on the little-endian bytes of items.
+#[inline(always)]
+fn little<T: Element>(operation: impl Fn(T, T) -> T) -> impl Fn(T::Bytes, T::Bytes) -> T::Bytes {
+    move |old, update| operation(T::from_little(old), T::from_little(update)).to_little()
 }
 
 macro_rules! reducible {
@@ -145,11 +165,31 @@ macro_rules! reducible {
                 }
             }
 
-            fn on_bytes(reduction: Reduction) -> Option<Combine> {
+            fn on_items(reduction: Reduction) -> Option<CombineItems<Self>> {
                 match reduction {
-                    $(Reduction::$reduction => Some(Combine {
+                    Reduction::None => Some(CombineItems {
+                        blocks: |old, updates| old.copy_from_slice(updates),
+                        points: |out, offset, at, updates| points(out, offset, at, updates, |_, update| update),
+                    }),
+                    $(Reduction::$reduction => Some(CombineItems {
                         blocks: |old, updates| blocks::<$type>(old, updates, $operation),
                         points: |out, offset, at, updates| points::<$type>(out, offset, at, updates, $operation),
+                    }),)+
+                    _ => None,
+                }
+            }
+
+            fn on_bytes(reduction: Reduction) -> Option<Combine> {
+                type Item = $type;
+                match reduction {
+                    $(Reduction::$reduction => Some(Combine {
+                        blocks: |old, updates| {
+                            blocks(Item::chunks_mut(old), Item::chunks(updates), little::<Item>($operation));
+                        },
+                        points: |out, offset, at, updates| {
+                            let (out, updates) = (Item::chunks_mut(out), Item::chunks(updates));
+                            points(out, offset, at, updates, little::<Item>($operation));
+                        },
                     }),)+
                     _ => None,
                 }

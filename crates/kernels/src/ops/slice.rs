@@ -93,6 +93,19 @@ impl SliceArgs {
         Self { clamping: Clamping::Onnx, ..self }
     }
 
+    /// Starts, ends, axes and steps as ONNX has them.
+    pub(super) fn lists(&self) -> Vec<(&'static str, Vec<i64>)> {
+        let is_back = |range: &StepRange| range.step < 0;
+        let of = |number: fn(&StepRange) -> Option<i64>, forward: i64, back: i64| {
+            let end = |range: &StepRange| number(range).unwrap_or(if is_back(range) { back } else { forward });
+            self.ranges.iter().map(end).collect::<Vec<_>>()
+        };
+        let (starts, ends) = (of(|range| range.start, 0, i64::MAX), of(|range| range.stop, i64::MAX, i64::MIN));
+        let steps = self.ranges.iter().map(|range| range.step).collect::<Vec<_>>();
+        let lists = [("starts", starts), ("ends", ends), ("axes", self.axes.clone()), ("steps", steps)];
+        lists.into_iter().filter(|(name, list)| *name != "steps" || list.iter().any(|&step| step != 1)).collect()
+    }
+
     #[must_use]
     #[doc(hidden)]
     pub fn taking_scalars(self) -> Self {

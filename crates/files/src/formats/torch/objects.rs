@@ -338,7 +338,7 @@ impl StorageId {
         let start = before.saturating_add(own).min(storage_bytes);
         let view = match shape.contains(&0) {
             true => View::c_order(shape),
-            false => View::strided(axes().map(|(dim, stride)| (dim, stride as isize)).collect()),
+            false => View::strided(axes().map(|(dim, stride)| (dim, stride as isize))),
         };
         let (storage, held, is_swapped, mask) = (self.key, None, false, Vec::new());
         Ok(StridedTensor { storage, held, dtype, is_swapped, mask, start, storage_bytes, view })

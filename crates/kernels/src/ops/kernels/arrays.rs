@@ -31,10 +31,6 @@ pub(in crate::ops) fn replace<T: Copy>(old: &mut [T], new: &[T]) {
     old.copy_from_slice(new);
 }
 
-pub(in crate::ops) fn combine<T: Copy>(operation: fn(T, T) -> T) -> impl Fn(&mut [T], &[T]) {
-    move |old, new| old.iter_mut().zip(new).for_each(|(old, &new)| *old = operation(*old, new))
-}
-
 pub(in crate::ops) fn copy_into<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     out: ArrayViewMut<'_, T, D>,

@@ -12,6 +12,7 @@ use crate::item::element::Element;
 use crate::layout::axis::Span;
 use crate::memory;
 use crate::ops::arrays::slice_of;
+use crate::ops::reduction::CombineItems;
 use crate::ops::tally::{Fold, Tally};
 
 /// Data that is changed in place.
@@ -75,14 +76,14 @@ pub(in crate::ops) fn put_slice<T: Copy, D: Dimension>(
 /// The updates of a scatter and their places.
 #[derive(Debug)]
 pub(in crate::ops) struct Scattered<'a, T: Clone> {
-    places: Places,
+    places: Cow<'a, Places>,
     /// In C order.
     updates: Cow<'a, [T]>,
     width: usize,
 }
 
 impl<'a, T: Copy> Scattered<'a, T> {
-    pub(in crate::ops) fn new(places: Places, updates: Cow<'a, [T]>, width: usize) -> Self {
+    pub(in crate::ops) fn new(places: Cow<'a, Places>, updates: Cow<'a, [T]>, width: usize) -> Self {
         Self { places, updates, width }
     }
 
@@ -90,7 +91,7 @@ impl<'a, T: Copy> Scattered<'a, T> {
         places: Places,
         updates: &'a ArrayBase<impl Data<Elem = T>, D>,
     ) -> Result<Self> {
-        Ok(Self::new(places, run_of(updates)?, 1))
+        Ok(Self::new(Cow::Owned(places), run_of(updates)?, 1))
     }
 
     /// Empty blocks may be too many to count.
@@ -112,6 +113,17 @@ impl<'a, T: Copy> Scattered<'a, T> {
                 }
             }
         }
+    }
+
+    /// Calls the reduction for the block of each update, in index order.
+    pub(in crate::ops) fn combine(&self, data: &mut Changed<'_, T>, items: CombineItems<T>) {
+        if let Changed::Run(elements) = data {
+            let points = |offset, at: &[u32], updates: &[T]| (items.points)(elements, offset, at, updates);
+            if self.places.points(0, &self.updates, 1, points) {
+                return;
+            }
+        }
+        self.apply(data, items.blocks);
     }
 
     /// As [`apply`](Self::apply), for a run of the data from element `first` on.

@@ -13,7 +13,7 @@ use crate::memory;
 use crate::ops::indexed::{IndexSpec, TupleResolver};
 
 /// The place that each index tuple names. All numbers are in range.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::ops) struct Places {
     pub(super) resolver: TupleResolver,
     /// Empty for tuples without numbers, which all name place 0.
@@ -76,6 +76,75 @@ impl Places {
         row / self.rows_of_batch * self.tuples
     }
 
+    /// The items of a block.
+    pub(in crate::ops) fn block_items(&self) -> usize {
+        self.resolver.block
+    }
+
+    /// Calls `each(block, inside, at)` for a run of the items that a gather makes: the number of a block of the data, or
+    /// `None` for a tuple out of range; its items; and the number of the first one in the output.
+    pub(in crate::ops) fn each_block(
+        &self,
+        run: Range<usize>,
+        mut each: impl FnMut(Option<usize>, Range<usize>, usize),
+    ) {
+        let mut at = run.start;
+        while at < run.end {
+            let (number, begin) = (at / self.resolver.block, at % self.resolver.block);
+            let end = self.resolver.block.min(begin + run.end - at);
+            each(self.block(number / self.tuples, number % self.tuples), begin..end, at);
+            at += end - begin;
+        }
+    }
+
+    /// The rows of the data that the same tuples name; empty blocks may be too many to count.
+    fn rows(&self) -> usize {
+        if self.resolver.block == 0 { 0 } else { self.resolver.outer }
+    }
+
+    /// Calls `each(first, at, items)` for the updates of a scatter whose places are in a run of the data, in index order.
+    pub(in crate::ops) fn each_update(&self, run: &Range<usize>, mut each: impl FnMut(usize, usize, usize)) {
+        let block = self.resolver.block;
+        for row in 0..self.rows() {
+            for tuple in 0..self.tuples {
+                let to = self.block(row, tuple).expect("every index was checked") * block;
+                let (begin, end) = (to.max(run.start), (to + block).min(run.end));
+                if begin < end {
+                    each((row * self.tuples + tuple) * block + begin - to, begin, end - begin);
+                }
+            }
+        }
+    }
+
+    /// Calls `each(offset, at, updates)` for updates of single items: update `n` is for item `offset + at[n]` of the data
+    /// from item `first` on, if the data has it. Returns false, without a call, if updates are blocks or their places are
+    /// long numbers.
+    pub(in crate::ops) fn points<T>(
+        &self,
+        first: usize,
+        updates: &[T],
+        width: usize,
+        mut each: impl FnMut(usize, &[u32], &[T]),
+    ) -> bool {
+        const TOGETHER: usize = 256;
+        let TupleResolver { block: 1, places, .. } = self.resolver else { return false };
+        if u32::try_from(places).is_err() || self.named.is_empty() || self.rows_of_batch != self.resolver.outer {
+            return false;
+        }
+        let (mut at, mut updates) = ([0; TOGETHER], updates.chunks(TOGETHER * width));
+        if self.rows() > 1 && !self.tuples.is_multiple_of(TOGETHER) {
+            return false;
+        }
+        for row in 0..self.rows() {
+            for named in self.named.chunks(TOGETHER) {
+                at.iter_mut().zip(named).for_each(|(at, &place)| *at = place as u32);
+                let updates = updates.next().expect("an update for each place");
+                each((row * places).wrapping_sub(first), &at[..named.len()], updates);
+            }
+        }
+        true
+    }
+
     /// Returns the index of a block along the first axes of the data; the other axes are the block's own.
     pub(super) fn index_of(&self, block: usize) -> Vec<usize> {
         let IndexSpec { data, axes, is_implied, .. } = &self.resolver.shapes;
@@ -126,52 +195,72 @@ impl<'a, T: Copy> Gathered<'a, T> {
 
     /// Fills the items of a run of the output.
     pub(super) fn fill(&self, run: Range<usize>, out: &mut [T]) {
-        let (block, row_items) = (self.places.resolver.block, self.places.tuples() * self.places.resolver.block);
-        let (mut at, mut rest) = (run.start, out);
-        while at < run.end {
-            let (row, begin) = (at / row_items, at % row_items);
-            let end = row_items.min(begin + run.end - at);
-            at += end - begin;
-            let (here, after) = rest.split_at_mut((end - begin) * self.items.width);
-            rest = after;
-            match &self.data {
-                GatheredFrom::Run(data) if block * self.items.width == 1 => {
-                    for (tuple, out) in (begin..end).zip(here) {
-                        *out = match (self.places.block(row, tuple), &self.zero) {
-                            (Some(place), _) => data[place],
-                            (None, Some(zero)) => zero[0],
-                            (None, None) => unreachable!("every index was checked"),
-                        };
-                    }
-                }
-                _ => self.fill_blocks(row, begin..end, here),
-            }
-        }
-    }
-
-    /// Fills a run of the items of one row.
-    fn fill_blocks(&self, row: usize, run: Range<usize>, mut out: &mut [T]) {
-        let (block, width) = (self.places.resolver.block, self.items.width);
-        for tuple in run.start / block..run.end.div_ceil(block) {
-            let first = tuple * block;
-            let inside = first.max(run.start) - first..(first + block).min(run.end) - first;
-            let (here, after) = out.split_at_mut(inside.len() * width);
-            out = after;
-            match (self.places.block(row, tuple), &self.data, &self.zero) {
-                (Some(number), GatheredFrom::Run(data), _) => {
-                    let from = number * block;
-                    here.copy_from_slice(&data[(from + inside.start) * width..(from + inside.end) * width]);
-                }
-                (Some(number), GatheredFrom::Apart(data), _) => {
+        let (width, zero) = (self.items.width, self.zero.as_deref());
+        let data = match &self.data {
+            GatheredFrom::Run(data) => return gather_run(&self.places, data, (width, zero), run, out),
+            GatheredFrom::Apart(data) => data,
+        };
+        let start = run.start;
+        self.places.each_block(run, |number, inside, at| {
+            let here = &mut out[(at - start) * width..][..inside.len() * width];
+            match (number, zero) {
+                (Some(number), _) => {
                     let mut spans: Vec<_> = data.shape().into_iter().map(Span::whole).collect();
                     for (span, start) in spans.iter_mut().zip(self.places.index_of(number)) {
                         *span = Span { start, step: 1, len: 1 };
                     }
                     read_run(&data.select(&spans), inside, here, width);
                 }
-                (None, _, Some(zero)) => here.chunks_exact_mut(width).for_each(|item| item.copy_from_slice(zero)),
-                (None, _, None) => unreachable!("every index was checked"),
+                (None, Some(zero)) => here.chunks_exact_mut(width).for_each(|item| item.copy_from_slice(zero)),
+                (None, None) => unreachable!("every index was checked"),
             }
+        });
+    }
+}
+
+/// Gathers a run of items from data in C order. Items have `width` elements; those of tuples that name no place are `zero`.
+pub(in crate::ops) fn gather_run<T: Copy>(
+    places: &Places,
+    data: &[T],
+    (width, zero): (usize, Option<&[T]>),
+    run: Range<usize>,
+    out: &mut [T],
+) {
+    let block = places.resolver.block;
+    if block * width != 1 {
+        let mut rest = out;
+        return places.each_block(run, |number, inside, _| {
+            let (here, after) = std::mem::take(&mut rest).split_at_mut(inside.len() * width);
+            rest = after;
+            match (number, zero) {
+                (Some(number), _) => {
+                    let first = number * block + inside.start;
+                    here.copy_from_slice(&data[first * width..(first + inside.len()) * width]);
+                }
+                (None, Some(zero)) => here.chunks_exact_mut(width).for_each(|item| item.copy_from_slice(zero)),
+                (None, None) => unreachable!("every index was checked"),
+            }
+        });
+    }
+    let (mut at, mut rest) = (run.start, out);
+    while at < run.end {
+        let (row, begin) = (at / places.tuples, at % places.tuples);
+        let end = places.tuples.min(begin + run.end - at);
+        at += end - begin;
+        let (here, after) = rest.split_at_mut(end - begin);
+        rest = after;
+        let row_of_data = &data[row * places.resolver.places..][..places.resolver.places];
+        let first = if places.rows_of_batch == places.resolver.outer { 0 } else { places.first(row) };
+        let named = places.named.get(first + begin..first + end).unwrap_or_default();
+        match zero {
+            _ if named.is_empty() => here.fill(row_of_data[0]),
+            // a place beyond the row is zero
+            Some(zero) => {
+                for (out, &place) in here.iter_mut().zip(named) {
+                    *out = *row_of_data.get(place as usize).unwrap_or(&zero[0]);
+                }
+            }
+            None => here.iter_mut().zip(named).for_each(|(out, &place)| *out = row_of_data[place as usize]),
         }
     }
 }

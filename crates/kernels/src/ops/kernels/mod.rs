@@ -20,8 +20,8 @@ mod gathered;
 mod output;
 mod strided;
 
-pub(super) use self::arrays::{changed, combine, copied, copy_into, gathered, replace};
+pub(super) use self::arrays::{changed, copied, copy_into, gathered, replace};
 pub(super) use self::changed::{Changed, Scattered, put_slice};
-pub(super) use self::gathered::Places;
-pub(super) use self::output::{Output, check_output, each_part};
+pub(super) use self::gathered::{Places, gather_run};
+pub(super) use self::output::{Output, check_output};
 pub(super) use self::strided::{Items, Strided};

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
-use std::sync::Mutex;
 
 use ndarray::{Array, ArrayBase, ArrayD, ArrayViewMut, Data, Dimension, IxDyn};
 
@@ -12,10 +11,10 @@ use crate::error::{Context, Error, Result, Subject};
 use crate::layout::axis::bytes_of;
 use crate::layout::segments::{Segments, arrange};
 use crate::layout::view::View;
+use crate::layout::walk::each_run;
 use crate::layout::window::{Window, Windows, joined_parts};
 use crate::memory;
 use crate::ops::arrays::slice_of;
-use crate::parallel::{locked, on_threads};
 
 /// The bytes of a window that is filled while it is in the second-level cache.
 const WINDOW: usize = 1 << 18;
@@ -23,6 +22,9 @@ const WINDOW: usize = 1 << 18;
 /// The bytes of a window if operands are stored across its order, so that a piece of their storage is read for several
 /// of its rows.
 const WINDOW_ACROSS: usize = 1 << 25;
+
+/// Runs of so many elements are copied into new memory one by one, which is not filled before.
+const LONG_RUN: usize = 16;
 
 /// An output with the operands that fill it. Everything is checked, so filling cannot fail.
 #[derive(Debug)]
@@ -219,6 +221,14 @@ impl<'a, T: Copy> Output<'a, T> {
         if elements == 0 {
             return Ok(out);
         }
+        if let Content::View(Strided::Memory { elements, view, .. }) = &self.content
+            && view.run() * width >= LONG_RUN
+            && size_of_val(*elements) <= WINDOW_ACROSS
+        {
+            let run = view.run() * width;
+            each_run(view, |first| out.extend_from_slice(&elements[first * width..][..run]));
+            return Ok(out);
+        }
         let item = self.first_item().and_then(|item| item.first().copied());
         let element = item.expect("an output with items has an operand, or an item to fill places with");
         for window in Windows::new(&self.shape, self.window()).iter() {
@@ -267,39 +277,6 @@ impl<'a, T: Copy> Output<'a, T> {
         }
         Ok(())
     }
-}
-
-impl<T: Copy + Send + Sync> Output<'_, T> {
-    /// Fills all of `out`, which is in C order, on several threads.
-    pub(in crate::ops) fn fill_on(&self, threads: usize, out: &mut [T]) {
-        each_part(&self.shape, self.items.width, threads, out, |window, out| self.fill(window, out));
-    }
-}
-
-/// Calls `change` with the parts of `out`, which is in C order: a window for each thread.
-pub(in crate::ops) fn each_part<T: Send>(
-    shape: &[usize],
-    width: usize,
-    threads: usize,
-    out: &mut [T],
-    change: impl Fn(&Window, &mut [T]) + Sync,
-) {
-    if threads < 2 || out.is_empty() {
-        return change(&Window::whole(shape), out);
-    }
-    let items = (out.len() / width).div_ceil(threads);
-    let mut rest = out;
-    let part = |window: Window| {
-        let (part, after) = std::mem::take(&mut rest).split_at_mut(window.items() * width);
-        rest = after;
-        Mutex::new((window, part))
-    };
-    let parts: Vec<_> = Windows::new(shape, items).iter().map(part).collect();
-    on_threads(parts.len(), |n| {
-        let mut part = locked(&parts[n]);
-        let (window, out) = &mut *part;
-        change(window, out);
-    });
 }
 
 /// Returns the items in C order, copied if they have another.

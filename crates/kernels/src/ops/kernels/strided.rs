@@ -6,7 +6,7 @@ use ndarray::{ArrayBase, ArrayViewD, ArrayViewMutD, Axis, Data, Dimension, IxDyn
 
 use crate::layout::axis::Span;
 use crate::layout::view::View;
-use crate::layout::walk::{copy, copy_bytes, copy_words};
+use crate::layout::walk::{copy, copy_bytes};
 use crate::layout::window::boxes_of_run;
 use crate::ops::arrays::slice_of;
 
@@ -33,12 +33,6 @@ impl<T: Copy> Items<T> {
 impl Items<u8> {
     pub(in crate::ops) fn bytes(itemsize: usize) -> Self {
         Self { width: itemsize, copy: copy_bytes }
-    }
-}
-
-impl<const N: usize> Items<[u8; N]> {
-    pub(in crate::ops) fn word() -> Self {
-        Self { width: 1, copy: |source, from, target, to, _| copy_words(source, from, target, to) }
     }
 }
 
@@ -182,7 +176,7 @@ fn has_runs(shape: &[usize], strides: &[isize]) -> bool {
 
 /// Returns the view of an array's memory, from its lowest address on.
 pub(super) fn view_of(shape: &[usize], strides: &[isize]) -> View {
-    let axes = shape.iter().zip(strides).map(|(&dim, stride)| (dim, stride.abs())).collect();
+    let axes = shape.iter().zip(strides).map(|(&dim, stride)| (dim, stride.abs()));
     let backward = |(&dim, &stride): (&usize, &isize)| match stride < 0 && dim > 1 {
         true => Span { start: dim - 1, step: -1, len: dim },
         false => Span::whole(dim),

@@ -9,7 +9,7 @@ use crate::error::{Error, Subject};
 use crate::item::dtype::DType;
 use crate::ops::arrays::{check_axis, check_extent, check_updates};
 use crate::ops::indexed::{Index, IndexSpec};
-use crate::ops::kernels::{Changed, Places, Scattered, changed, combine, copied, replace};
+use crate::ops::kernels::{Changed, Places, Scattered, changed, copied, replace};
 use crate::ops::reduction::{Reducible, Reduction};
 use crate::ops::tally::Application;
 
@@ -158,8 +158,8 @@ impl<'a, T: Reducible> ElementsReduction<'a, T> {
         match self.application {
             Application::Fold(fold) => self.scattered.fold_elements(fold, &mut data),
             Application::Replace | Application::Combine(_) => {
-                let operation = T::operation(self.reduction).expect("it is defined on bytes, too");
-                self.scattered.apply(&mut data, combine(operation));
+                let items = T::on_items(self.reduction).expect("it is defined on bytes, too");
+                self.scattered.combine(&mut data, items);
                 Ok(())
             }
         }

@@ -8,8 +8,8 @@ use crate::error::{Error, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::ops::arrays::{check_rank, check_updates};
 use crate::ops::indexed::{Index, IndexSpec};
-use crate::ops::kernels::{Places, Scattered, changed, combine, replace};
-use crate::ops::reduction::{Reducible, Reduction};
+use crate::ops::kernels::{Changed, Places, Scattered, changed, copied, replace};
+use crate::ops::reduction::{CombineItems, Reducible, Reduction};
 use crate::ops::tally::Application;
 
 /// The reductions of ONNX and OpenVINO.
@@ -134,15 +134,18 @@ pub fn scatter_nd_reduce<T: Reducible, D: Dimension>(
 ) -> Result<Array<T, D>, Error> {
     let operation = operation::<T>(reduction)?;
     let spec = check(data.shape(), indices.shape(), Some(updates.shape()))?;
-    changed(data, &Scattered::of_array(Places::of_array(spec, indices)?, updates)?, combine(operation))
+    let scattered = Scattered::of_array(Places::of_array(spec, indices)?, updates)?;
+    let mut out = copied(data)?;
+    scattered.combine(&mut Changed::of(out.view_mut()), operation);
+    Ok(out)
 }
 
-pub(in crate::ops) fn operation<T: Reducible>(reduction: Reduction) -> Result<fn(T, T) -> T, Error> {
+pub(in crate::ops) fn operation<T: Reducible>(reduction: Reduction) -> Result<CombineItems<T>, Error> {
     if reduction == Reduction::Mean {
         return Err(Error::new(Subject::Reduction, "only OpenVINO's ScatterElementsUpdate-12 has mean"));
     }
     let refuse = || Error::new(Subject::Reduction, format!("{} is not defined for this type", reduction.name()));
-    T::operation(reduction).ok_or_else(refuse)
+    T::on_items(reduction).ok_or_else(refuse)
 }
 
 #[cfg(test)]

@@ -18,6 +18,16 @@ pub enum SplitInto {
     Lengths(Vec<i64>),
 }
 
+impl SplitInto {
+    /// The number of parts, if it can be one.
+    pub(in crate::ops) fn count(&self) -> usize {
+        match self {
+            Self::Parts(parts) => usize::try_from(*parts).unwrap_or(0),
+            Self::Lengths(lengths) => lengths.len(),
+        }
+    }
+}
+
 /// An output takes about 1.5 KB, so the maximum is 100 MB.
 const MAX_OUTPUTS: usize = 1 << 16;
 

@@ -1,45 +1,15 @@
-//! Calls on tensors of run time: resolved by dtypes and shapes alone, then applied to buffers of the caller.
+//! Calls on tensors of run time, which are resolved by dtypes and shapes alone.
 
-use std::num::NonZero;
-
-use super::bytes::{self, Operands};
-use super::{TensorMut, TensorRef};
-use crate::error::{Error, ErrorKind, Result, Subject, counted};
-use crate::item::dtype::DType;
+use super::kernel::{Kernel, KernelInput, Operands};
+use crate::error::{Error, Result, Subject, counted};
 use crate::item::meta::{Meta, Order};
 use crate::ops::arrays::check_most_axes;
-use crate::ops::call::{Call, Resolved};
+use crate::ops::call::Call;
+use crate::ops::call::nodes::{NodeInput, Stop};
 use crate::ops::indexed::OutOfRange;
-use crate::ops::kernels::Places;
 use crate::ops::operators::concat::Joining;
 use crate::ops::operators::split::{self, SplitInto};
 use crate::ops::reduction::{Reduction, Repeats};
-use crate::parallel::Threads;
-
-/// A [`Call`] whose inputs are known by dtype and shape: everything is checked but the values of an index tensor.
-///
-/// ```
-/// use tensorop_kernels::kernel::{Call, TensorMut, TensorRef};
-/// use tensorop_kernels::{DType, Meta};
-/// let transpose = Call::Transpose { axes: None };
-/// // shapes are inferred without data
-/// let kernel = transpose.infer(&[Meta::new(DType::UINT8, vec![2, 3])?])?;
-/// assert_eq!((kernel.dtype(), kernel.shape()), (&DType::UINT8, &[3, 2][..]));
-/// // then applied to buffers, any number of times
-/// let (data, mut out) = ([1, 2, 3, 4, 5, 6], [0; 6]);
-/// let data = TensorRef::new(&DType::UINT8, &[2, 3], &data)?;
-/// kernel.apply(&[data], TensorMut::new(&DType::UINT8, &[3, 2], &mut out)?, 1)?;
-/// assert_eq!(out, [1, 4, 2, 5, 3, 6]);
-/// # Ok::<(), tensorop_kernels::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct Kernel {
-    resolved: Resolved,
-    inputs: Vec<Meta>,
-    names: &'static [&'static str],
-    output: Meta,
-    repeats: Repeats,
-}
 
 /// The inputs of an operator in order. The last may be missing if it is `item`.
 const DATA: &[&str] = &["data"];
@@ -97,32 +67,55 @@ impl Call {
         Ok(split::check(shape, axis, into)?.into_iter().map(Self::Slice).collect())
     }
 
-    /// Applies the rules of an ONNX opset, where they differ from OpenVINO's or between opsets:
-    ///
-    /// - Slice clamps a start before the axis to the first place if it runs backwards.
-    /// - Scatters have the reductions of their version: none up to 15, `add` and `mul` from 16, `max` and `min` from
-    ///   18.
+    /// Applies the rules of the operator's version in an ONNX opset, as [`from_onnx`](Self::from_onnx) does: dtypes,
+    /// attributes, modes and reductions. Rules of OpenVINO alone are refused. In ONNX, Slice clamps
+    /// a start before the axis to the first place if it runs backwards. A node keeps its own version.
     ///
     /// ```
     /// use tensorop_kernels::kernel::Call;
     /// use tensorop_kernels::{DType, Meta, Reduction};
     /// let meta = |dtype: DType, shape: &[usize]| Meta::new(dtype, shape.to_vec()).unwrap();
-    /// let inputs = [meta(DType::FLOAT32, &[4]), meta(DType::INT64, &[2, 1]), meta(DType::FLOAT32, &[2])];
+    /// let inputs = |indices| [meta(DType::FLOAT32, &[4]), meta(indices, &[2, 1]), meta(DType::FLOAT32, &[2])];
     /// let add = Call::scatter_nd(Reduction::Add);
-    /// assert!(add.clone().with_opset(16).infer(&inputs).is_ok());
-    /// let refused = add.with_opset(13).infer(&inputs).unwrap_err();
+    /// assert!(add.clone().with_opset(16).infer(&inputs(DType::INT64)).is_ok());
+    /// let refused = add.clone().with_opset(13).infer(&inputs(DType::INT64)).unwrap_err();
     /// assert_eq!(refused.to_string(), "reduction: add is allowed from opset 16 on, got opset 13");
+    /// let refused = add.with_opset(16).infer(&inputs(DType::INT32)).unwrap_err();
+    /// assert_eq!(refused.to_string(), "indices: dtype int32, expected int64");
     /// # Ok::<(), tensorop_kernels::Error>(())
     /// ```
     #[must_use]
     pub fn with_opset(self, opset: u64) -> Self {
         let number = Some(opset);
-        match self {
+        let call = match self {
+            node @ Self::Node(_) => return node,
+            Self::InOpset { call, .. } => return call.with_opset(opset),
             Self::Slice(args) => Self::Slice(args.clamped_as_onnx()),
             Self::ScatterNd { reduction, repeats, .. } => Self::ScatterNd { opset: number, reduction, repeats },
             Self::ScatterElements { axis, reduction, has_initial, repeats, counts_from_end, .. } => {
                 Self::ScatterElements { axis, opset: number, reduction, has_initial, repeats, counts_from_end }
             }
+            other => other,
+        };
+        Self::InOpset { opset, call: Box::new(call) }
+    }
+
+    /// Chooses output `n` of an operator that has `of` outputs: of Split and VariadicSplit. Without a choice it is the first.
+    #[must_use]
+    pub fn output(self, n: usize, of: usize) -> Self {
+        match self {
+            Self::Node(node) => Self::Node(Box::new(node.output(n, of))),
+            Self::InOpset { opset, call } => Self::InOpset { opset, call: Box::new(call.output(n, of)) },
+            Self::Split { axis, into, .. } => Self::Split { axis, into, part: n },
+            other => other,
+        }
+    }
+
+    /// Omits an optional input of a node, by its place in the node's inputs. [`infer`](Self::infer) takes the others.
+    #[must_use]
+    pub fn without_input(self, n: usize) -> Self {
+        match self {
+            Self::Node(node) => Self::Node(Box::new(node.without_input(n))),
             other => other,
         }
     }
@@ -134,7 +127,11 @@ impl Call {
             Self::Gather { .. } | Self::GatherNd { .. } | Self::GatherElements { .. } => DATA_INDICES,
             Self::Pad { .. } => DATA_ITEM,
             Self::Concat { .. } => &[],
+            Self::InOpset { call, .. } => call.input_names(),
+            Self::Node(_) => &[],
             Self::Slice(_)
+            | Self::Split { .. }
+            | Self::ReplaceWhere { .. }
             | Self::Transpose { .. }
             | Self::Reshape(_)
             | Self::Tile { .. }
@@ -148,18 +145,51 @@ impl Call {
             Self::ScatterUpdate { repeats, .. }
             | Self::ScatterNd { repeats, .. }
             | Self::ScatterElements { repeats, .. } => *repeats,
+            Self::InOpset { call, .. } => call.repeats(),
             _ => Repeats::LastWins,
         }
     }
 
     /// Resolves the call by the dtypes and shapes of its inputs, which are in C order: data; data and updates (slice
     /// scatter); data, indices and updates (other scatters); data and indices (gathers); data and, if it is not the
-    /// dtype's default, the item to pad with; any number of data (concat, stack).
+    /// dtype's default, the item to pad with; any number of data (concat, stack). A node has the inputs of its
+    /// specification. The layout of the tensors that are applied later may be any.
     ///
     /// # Errors
-    /// The number of inputs, a dtype, a shape or an argument does not fit; the output is larger than memory can be.
+    /// The number of inputs, a dtype, a shape or an argument does not fit, or fields contradict one another; the output is
+    /// larger than memory can be.
     pub fn infer(&self, inputs: &[Meta]) -> Result<Kernel> {
         let names = self.input_names();
+        for (n, input) in inputs.iter().enumerate() {
+            check_input(subject(names, n), input)?;
+        }
+        match self {
+            Self::Node(node) => return Kernel::of_node((**node).clone(), inputs),
+            Self::InOpset { opset, call } => {
+                let kernel = call.infer(inputs)?;
+                call.check_opset(*opset, inputs)?;
+                return Ok(kernel);
+            }
+            &Self::ScatterNd { opset: Some(opset), .. } | &Self::ScatterElements { opset: Some(opset), .. } => {
+                let kernel = self.infer_plain(names, inputs)?;
+                self.check_opset(opset, inputs)?;
+                return Ok(kernel);
+            }
+            _ => {}
+        }
+        self.infer_plain(names, inputs)
+    }
+
+    fn check_opset(&self, opset: u64, inputs: &[Meta]) -> Result<()> {
+        let inputs: Vec<_> = inputs.iter().map(|meta| Some(NodeInput { meta, items: None })).collect();
+        match self.in_opset(opset)?.plan(&inputs) {
+            Ok(_) => Ok(()),
+            Err(Stop::Refused(error)) => Err(error),
+            Err(Stop::Unbound(_)) => unreachable!("a call by hand has its lists"),
+        }
+    }
+
+    fn infer_plain(&self, names: &'static [&'static str], inputs: &[Meta]) -> Result<Kernel> {
         let is_item = names.last() == Some(&"item");
         let fits = match names.len() {
             0 => !inputs.is_empty(),
@@ -173,35 +203,31 @@ impl Call {
             let message = format!("{}, expected {expected}", counted(inputs.len(), "input", "inputs"));
             return Err(Error::new(Subject::Argument("inputs"), message));
         }
-        let kind = |name: &str| names.iter().position(|other| *other == name).and_then(|at| inputs.get(at));
-        for (n, input) in inputs.iter().enumerate() {
-            check_input(subject(names, n), input)?;
-        }
-        let (data, indices, updates) = (&inputs[0], kind("indices"), kind("updates"));
-        if let Some(indices) = indices.filter(|indices| !indices.dtype.is_integer()) {
+        let place = |name: &str| names.iter().position(|other| *other == name).filter(|&at| at < inputs.len());
+        let (data, indices, updates) = (&inputs[0], place("indices"), place("updates").or(place("item")));
+        if let Some(indices) = indices.map(|n| &inputs[n]).filter(|indices| !indices.dtype.is_integer()) {
             let message = format!("dtype {}, expected an integer type", indices.dtype);
             return Err(Error::new(Subject::Indices, message));
         }
-        let same = |n: usize| inputs[n].dtype == data.dtype;
-        let others = (1..inputs.len()).filter(|&n| names.get(n) != Some(&"indices"));
-        if let Some(n) = others.clone().find(|&n| !same(n)) {
-            let message = format!("dtype {}, expected {} as in data", inputs[n].dtype, data.dtype);
-            return Err(Error::new(subject(names, n), message));
-        }
-        if let Some(item) = kind("item").filter(|item| item.items() != 1) {
+        let data_count = if names.is_empty() { inputs.len() } else { 1 };
+        check_dtypes(names, inputs, (1..data_count).chain(updates))?;
+        let item = updates.filter(|_| is_item).map(|n| &inputs[n]);
+        if let Some(item) = item.filter(|item| item.items() != 1) {
             let message = format!("{}, expected 1", counted(item.items(), "item", "items"));
             return Err(Error::new(Subject::Fill, message));
         }
-        let all: Vec<&Meta> = if names.is_empty() { inputs.iter().collect() } else { vec![data] };
-        let [index_shape, update_shape] = [indices, updates].map(|meta| meta.map(|meta| &meta.shape[..]));
-        let resolved = self.resolve(&all, index_shape, update_shape)?.resolved;
-        let output = Meta::c_order(data.dtype.clone(), output_shape(&resolved, &data.shape));
+        let all: Vec<&Meta> = inputs[..data_count].iter().collect();
+        let [index_shape, update_shape] = [indices, updates].map(|n| n.map(|n| &inputs[n].shape[..]));
+        let resolved = self.resolve(&all, index_shape, update_shape)?;
+        let output = Meta::c_order(data.dtype.clone(), resolved.resolved.output_shape(&data.shape));
         check_input(Subject::Output, &output)?;
-        Ok(Kernel { resolved, inputs: inputs.to_vec(), names, output, repeats: self.repeats() })
+        let operands = Operands { data: (0..data_count).collect(), indices, updates };
+        let inputs = inputs.iter().enumerate().map(|(n, meta)| KernelInput::new(meta.clone(), subject(names, n)));
+        Ok(Kernel::new(inputs.collect(), operands, (resolved.resolved, output), self.repeats()))
     }
 }
 
-fn subject(names: &[&str], n: usize) -> Subject {
+pub(super) fn subject(names: &[&str], n: usize) -> Subject {
     match names.get(n).copied() {
         None => Subject::Operand(n),
         Some("indices") => Subject::Indices,
@@ -211,191 +237,32 @@ fn subject(names: &[&str], n: usize) -> Subject {
     }
 }
 
-fn check_input(subject: Subject, meta: &Meta) -> Result<()> {
+/// # Errors
+/// One of `others` has another dtype than the data.
+pub(super) fn check_dtypes(names: &[&str], inputs: &[Meta], others: impl IntoIterator<Item = usize>) -> Result<()> {
+    let dtype = &inputs[0].dtype;
+    let Some(n) = others.into_iter().find(|&n| inputs[n].dtype != *dtype) else { return Ok(()) };
+    let message = format!("dtype {}, expected {dtype} as in data", inputs[n].dtype);
+    Err(Error::new(subject(names, n), message))
+}
+
+pub(super) fn check_input(subject: Subject, meta: &Meta) -> Result<()> {
     if meta.order != Order::C {
         return Err(Error::new(subject, "Fortran order, expected C order"));
     }
-    check_most_axes(&meta.shape, subject.clone())?;
+    check_most_axes(&meta.shape, subject)?;
     meta.clone().checked(subject).map(drop)
-}
-
-fn output_shape(resolved: &Resolved, data: &[usize]) -> Vec<usize> {
-    match resolved {
-        Resolved::Slice(spans) => spans.iter().map(|span| span.len).collect(),
-        Resolved::Places(_) | Resolved::Scattered(..) => data.to_vec(),
-        Resolved::Gathered(spec) => spec.updates.clone(),
-        Resolved::Joined(joined) => joined.shape.clone(),
-        Resolved::Transposed(axes) => axes.iter().map(|&axis| data[axis]).collect(),
-        Resolved::Reshaped(dims) => dims.clone(),
-        Resolved::Arranged(arrangement) => arrangement.shape.clone(),
-    }
-}
-
-impl Kernel {
-    /// The dtype of the output.
-    pub fn dtype(&self) -> &DType {
-        &self.output.dtype
-    }
-
-    /// The shape of the output.
-    pub fn shape(&self) -> &[usize] {
-        &self.output.shape
-    }
-
-    /// The bytes of the output.
-    pub fn bytes(&self) -> usize {
-        self.output.bytes()
-    }
-
-    /// Dtype and shape of the output, as an input of the next [`Call::infer`].
-    pub fn meta(&self) -> &Meta {
-        &self.output
-    }
-
-    /// Whether the operator changes items of its data, so that [`apply_in_place`](Self::apply_in_place) can do without
-    /// another buffer.
-    pub fn changes_data(&self) -> bool {
-        matches!(self.resolved, Resolved::Places(_) | Resolved::Scattered(..))
-    }
-
-    /// Applies the operator to `inputs` and overwrites all of `out`, on at most `threads` threads; 0 are as many as the
-    /// machine has, up to 8. Small tensors take fewer.
-    ///
-    /// # Errors
-    /// An input or `out` differs from what was resolved, or an index is out of range; then `out` is unchanged. There is
-    /// not enough memory for the places of an index tensor, or for the sums of a mean.
-    pub fn apply(&self, inputs: &[TensorRef<'_>], out: TensorMut<'_>, threads: usize) -> Result<()> {
-        let threads = threads_for(threads, out.bytes.len());
-        self.apply_on(threads, inputs, out)
-    }
-
-    fn apply_on(&self, threads: usize, inputs: &[TensorRef<'_>], out: TensorMut<'_>) -> Result<()> {
-        self.check_inputs(inputs, 0)?;
-        check_as_resolved(Subject::Output, &self.output, out.dtype(), out.shape())?;
-        let places = self.places(inputs, 1)?;
-        if out.bytes.is_empty() {
-            return Ok(());
-        }
-        if self.changes_data() {
-            return self.change(places, inputs, threads, out.bytes, |out| {
-                bytes::copy_all(inputs[0].bytes(), threads, out);
-            });
-        }
-        let item = match (&self.resolved, inputs) {
-            (Resolved::Arranged(_), [_, item]) => item.bytes().to_vec(),
-            // as the specification has it, not the default item of dates
-            (Resolved::Gathered(_), _) => vec![0; self.itemsize()],
-            _ => self.dtype().default_item(),
-        };
-        let many = if self.names.is_empty() { inputs } else { &inputs[..1] };
-        let data = many.iter().map(|data| (data.shape(), data.bytes())).collect();
-        bytes::fill(&self.resolved, Operands { data, places, item: &item }, threads, out.bytes)
-    }
-
-    /// Applies an operator that [changes its data](Self::changes_data) to the buffer of the data; only the items that it
-    /// names are touched. `others` are the inputs after the data. For `threads` see [`apply`](Self::apply).
-    ///
-    /// ```
-    /// use tensorop_kernels::DType;
-    /// use tensorop_kernels::kernel::{Call, TensorMut, TensorRef};
-    /// let put = Call::SliceScatter("1:3".parse()?);
-    /// let (bytes, mut data) = ([8, 9], [0, 1, 2, 3]);
-    /// let updates = TensorRef::new(&DType::UINT8, &[2], &bytes)?;
-    /// let data_tensor = TensorMut::new(&DType::UINT8, &[4], &mut data)?;
-    /// let kernel = put.infer(&[data_tensor.as_ref().meta(), updates.meta()])?;
-    /// kernel.apply_in_place(data_tensor, &[updates], 1)?;
-    /// assert_eq!(data, [0, 8, 9, 3]);
-    /// # Ok::<(), tensorop_kernels::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// The operator changes no data ([`ErrorKind::Unsupported`]), or as for [`apply`](Self::apply). Then `data` is
-    /// unchanged.
-    pub fn apply_in_place(&self, data: TensorMut<'_>, others: &[TensorRef<'_>], threads: usize) -> Result<()> {
-        let touched = others.last().map_or(0, |updates| updates.bytes().len());
-        self.apply_in_place_on(threads_for(threads, touched), data, others)
-    }
-
-    fn apply_in_place_on(&self, threads: usize, data: TensorMut<'_>, others: &[TensorRef<'_>]) -> Result<()> {
-        if !self.changes_data() {
-            let message = "an operator that moves items cannot be applied in place";
-            return Err(Error::from_kind(ErrorKind::Unsupported, message));
-        }
-        check_as_resolved(Subject::Data, &self.inputs[0], data.dtype(), data.shape())?;
-        self.check_inputs(others, 1)?;
-        let places = self.places(others, 0)?;
-        if data.bytes.is_empty() {
-            return Ok(());
-        }
-        self.change(places, others, threads, data.bytes, |_| ())
-    }
-
-    fn itemsize(&self) -> usize {
-        self.output.dtype.itemsize()
-    }
-
-    /// `inputs` are those from number `first` on.
-    fn check_inputs(&self, inputs: &[TensorRef<'_>], first: usize) -> Result<()> {
-        let expected = &self.inputs[first..];
-        if inputs.len() != expected.len() {
-            let message = format!("{}, expected {}", counted(inputs.len(), "input", "inputs"), expected.len());
-            return Err(Error::new(Subject::Argument("inputs"), message));
-        }
-        for (n, (found, expected)) in inputs.iter().zip(expected).enumerate() {
-            check_as_resolved(subject(self.names, first + n), expected, found.dtype(), found.shape())?;
-        }
-        Ok(())
-    }
-
-    /// `at` is the position of the index tensor among `inputs`.
-    fn places(&self, inputs: &[TensorRef<'_>], at: usize) -> Result<Option<Places>> {
-        let (Resolved::Scattered(spec, _) | Resolved::Gathered(spec)) = &self.resolved else { return Ok(None) };
-        let places = Places::from_bytes(spec.clone(), inputs[at].dtype(), inputs[at].bytes())?;
-        if self.repeats == Repeats::Refused {
-            places.refuse_repeats()?;
-        }
-        Ok(Some(places))
-    }
-
-    /// Calls `begin` for the old items when nothing can fail any more but memory.
-    fn change(
-        &self,
-        places: Option<Places>,
-        inputs: &[TensorRef<'_>],
-        threads: usize,
-        data: &mut [u8],
-        begin: impl FnOnce(&mut [u8]),
-    ) -> Result<()> {
-        let updates = inputs.last().expect("a change has updates").bytes();
-        begin(data);
-        match (&self.resolved, places) {
-            (Resolved::Places(slice), _) => {
-                bytes::put_slice(slice, self.shape(), updates, self.itemsize(), threads, data);
-                Ok(())
-            }
-            (Resolved::Scattered(_, rule), Some(places)) => {
-                bytes::scatter(places, rule.application, self.dtype(), updates, threads, data)
-            }
-            _ => unreachable!("only these two change data"),
-        }
-    }
-}
-
-fn threads_for(most: usize, bytes: usize) -> usize {
-    Threads::new(NonZero::new(most)).for_bytes(bytes)
-}
-
-fn check_as_resolved(subject: Subject, expected: &Meta, dtype: &DType, shape: &[usize]) -> Result<()> {
-    if (dtype, shape) == (&expected.dtype, &expected.shape[..]) {
-        return Ok(());
-    }
-    let message = format!("{dtype} {shape:?}, expected {} {:?} as resolved", expected.dtype, expected.shape);
-    Err(Error::new(subject, message))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{TensorMut, TensorRef};
     use super::*;
+    use crate::error::ErrorKind;
+    use crate::item::dtype::DType;
+    use crate::ops::call::AttributeValue;
+    use crate::ops::call::nodes::Attributes;
+    use crate::ops::condition::Condition;
     use crate::ops::operators::broadcast::BroadcastRule;
     use crate::ops::operators::pad::PadMode;
     use crate::ops::operators::reshape::NewShape;
@@ -495,14 +362,6 @@ mod tests {
             ),
             (infer(&nd(Reduction::Add, Repeats::Refused), &few), "repeats: Refused, expected Combined (reduction add)"),
             (
-                infer(&nd(Reduction::None, Repeats::Combined), &few),
-                "repeats: Combined, expected LastWins or Refused (reduction none)",
-            ),
-            (
-                infer(&Call::ScatterUpdate { axis: 0, repeats: Repeats::Combined }, &few),
-                "repeats: Combined, expected LastWins or Refused (reduction none)",
-            ),
-            (
                 infer(&Call::scatter_update(0), &[meta(float, &[2, 2]), meta(int, &deep[..64]), meta(float, &deep)]),
                 "updates: rank 65, expected at most 64",
             ),
@@ -569,6 +428,206 @@ mod tests {
         let mut same = [0; 8];
         let error = kernel.apply_in_place(TensorMut::new(float, &[2], &mut same).unwrap(), &[of(&zero)], 1);
         assert_eq!(error.unwrap_err().kind(), ErrorKind::Unsupported);
+    }
+
+    #[test]
+    fn opsets() {
+        let (float, int, short, half) = (&DType::FLOAT32, &DType::INT64, &DType::INT32, &DType::BFLOAT16);
+        let data = |dtype| vec![meta(dtype, &[2, 3])];
+        let by = |dtype, indices, of: &[usize]| vec![meta(dtype, &[2, 3]), meta(indices, of)];
+        let and = |mut metas: Vec<Meta>, shape: &[usize]| {
+            metas.push(meta(&metas[0].dtype, shape));
+            metas
+        };
+        let pad = |mode, axes: Option<Vec<i64>>| Call::Pad { before: vec![1; 2], after: vec![0; 2], axes, mode };
+        let wide = |mode| pad(mode, None);
+        let to = |rule| Call::Broadcast { shape: vec![4, 2, 3], rule };
+        let nd = |batch_dims| Call::GatherNd { batch_dims };
+        let zero = Call::Gather { axis: 0, batch_dims: 0, out_of_range: OutOfRange::Zero, counts_from_end: true };
+        let split = |into| Call::Split { axis: 1, into, part: 0 };
+        // an opset, the message there, and an opset that allows it
+        type Row = (Call, Vec<Meta>, u64, &'static str, Option<u64>);
+        let rows: Vec<Row> = vec![
+            (Call::Slice("::2".parse().unwrap()), data(float), 9, "steps: Slice has no steps in opset 9", Some(10)),
+            (Call::Slice(":1".parse().unwrap()), data(half), 12, "data: dtype bfloat16, expected", Some(13)),
+            (
+                Call::SliceScatter(":".parse().unwrap()),
+                and(data(float), &[2, 3]),
+                18,
+                "opset: ONNX has no SliceScatter in opset 18",
+                None,
+            ),
+            (
+                Call::scatter_update(0),
+                and(by(float, int, &[2]), &[2, 3]),
+                18,
+                "opset: ONNX has no ScatterUpdate in opset 18",
+                None,
+            ),
+            (
+                Call::scatter_nd(Reduction::None),
+                and(by(float, short, &[1, 1]), &[1, 3]),
+                18,
+                "indices: dtype int32, expected int64",
+                None,
+            ),
+            (
+                Call::scatter_nd(Reduction::Max),
+                and(by(float, int, &[1, 1]), &[1, 3]),
+                16,
+                "reduction: max is allowed from opset 18 on",
+                Some(18),
+            ),
+            (
+                Call::scatter_nd(Reduction::Sub),
+                and(by(float, int, &[1, 1]), &[1, 3]),
+                18,
+                "reduction: sub is OpenVINO's",
+                None,
+            ),
+            (
+                Call::scatter_elements(0, Reduction::None),
+                and(by(half, int, &[1, 1]), &[1, 1]),
+                11,
+                "data: dtype bfloat16 is allowed from opset 13 on",
+                Some(13),
+            ),
+            (
+                Call::scatter_elements(0, Reduction::None),
+                and(by(float, &DType::UINT8, &[1, 1]), &[1, 1]),
+                18,
+                "indices: dtype uint8, expected int32, int64",
+                None,
+            ),
+            (zero, by(float, int, &[1]), 13, "attributes: ONNX Gather-13 has no out_of_range", None),
+            (Call::gather(0), by(half, int, &[1]), 11, "data: dtype bfloat16, expected", Some(13)),
+            (nd(1), by(float, int, &[2, 1]), 11, "attributes: ONNX GatherND-11 has no batch_dims", Some(12)),
+            (nd(0), by(float, short, &[2, 1]), 13, "indices: dtype int32, expected int64", None),
+            (Call::GatherElements { axis: 0 }, by(half, int, &[1, 1]), 11, "data: dtype bfloat16, expected", Some(13)),
+            (Call::stack(0), data(float), 10, "opset: ONNX has no ConcatFromSequence in opset 10", Some(11)),
+            (Call::concat(0), data(half), 12, "inputs: dtype bfloat16, expected", Some(13)),
+            (
+                Call::Transpose { axes: Some(vec![-1, 0]) },
+                data(float),
+                13,
+                "inputs: perm has -1, expected 0 or more",
+                None,
+            ),
+            (
+                Call::Reshape(NewShape::DimsWithZero(vec![0, 3])),
+                vec![meta(float, &[0, 3])],
+                13,
+                "attributes: ONNX Reshape-13 has no allowzero",
+                Some(14),
+            ),
+            (Call::Reshape(NewShape::Flatten(-1)), data(float), 9, "inputs: axis has -1, expected 0 or more", Some(11)),
+            (
+                Call::Reshape(NewShape::Unsqueeze(vec![-1])),
+                data(float),
+                10,
+                "inputs: axes has -1, expected 0 or more",
+                Some(11),
+            ),
+            (wide(PadMode::Wrap), data(float), 18, "mode: \"wrap\" is unknown", Some(19)),
+            (wide(PadMode::Symmetric), data(float), 25, "mode: \"symmetric\" is unknown", None),
+            (pad(PadMode::Edge, Some(vec![1, 0])), data(float), 13, "axes: Pad has no axes in opset 13", Some(18)),
+            (wide(PadMode::Constant), and(data(&DType::BOOL), &[]), 11, "data: dtype bool, expected", Some(13)),
+            (Call::Tile { repeats: vec![2] }, data(float), 13, "inputs: 1 repeats for data [2, 3]", None),
+            (Call::Roll { shift: vec![1], axes: None }, data(float), 18, "opset: ONNX has no Roll in opset 18", None),
+            (to(BroadcastRule::Numpy), data(float), 13, "attributes: ONNX Expand-13 has no mode", None),
+            (to(BroadcastRule::Bidirectional), data(float), 7, "opset: ONNX has no Expand in opset 7", Some(8)),
+            (split(SplitInto::Parts(2)), data(float), 13, "the number of outputs: is missing", Some(18)),
+            (split(SplitInto::Lengths(vec![1, -1])), data(float), 18, "inputs: split has -1, expected 0 or more", None),
+            (
+                Call::ReplaceWhere { condition: Condition::Nan, item: vec![0; 4], slices: ":".parse().unwrap() },
+                data(float),
+                18,
+                "opset: ONNX has no ReplaceWhere in opset 18",
+                None,
+            ),
+        ];
+        for (call, metas, opset, message, next) in rows {
+            call.infer(&metas).unwrap_or_else(|error| panic!("{call:?} by itself: {error}"));
+            let found = call.clone().with_opset(opset).infer(&metas).unwrap_err().to_string();
+            assert!(found.starts_with(message), "{call:?} in opset {opset}: {found}, expected {message}");
+            if let Some(next) = next {
+                call.clone()
+                    .with_opset(next)
+                    .infer(&metas)
+                    .unwrap_or_else(|error| panic!("{call:?} in {next}: {error}"));
+            }
+        }
+        let field = Call::ScatterNd { opset: Some(18), reduction: Reduction::None, repeats: Repeats::LastWins };
+        let refused = field.infer(&and(by(float, short, &[1, 1]), &[1, 3])).unwrap_err();
+        assert_eq!(refused.to_string(), "indices: dtype int32, expected int64");
+        let contradiction = Call::Split { axis: 0, into: SplitInto::Parts(2), part: 2 };
+        assert_eq!(contradiction.infer(&data(float)).unwrap_err().to_string(), "part: 2, expected 0 to 1");
+    }
+
+    #[test]
+    fn nodes() {
+        let attributes = |list: &[(&str, AttributeValue)]| {
+            list.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Attributes>()
+        };
+        let new = |operator: &str, opset, list: &[(&str, AttributeValue)]| {
+            Call::from_onnx(operator, opset, &attributes(list))
+        };
+        let refused = |call: crate::error::Result<Call>| call.unwrap_err().to_string();
+        let ints = |list: &[i64]| AttributeValue::Ints(list.to_vec());
+        let add = AttributeValue::Text("add".to_owned());
+        assert_eq!(refused(new("Slise", 13, &[])), "neither ONNX nor OpenVINO has an operator Slise");
+        assert_eq!(refused(new("Relu", 13, &[])), "ONNX Relu-13");
+        assert_eq!(refused(new("Slice", 99, &[])), "ONNX has no opset 99 of ai.onnx, the newest is 28");
+        let message = "attributes: ONNX ScatterND-13 has no reduction, other versions have";
+        assert_eq!(refused(new("ScatterND", 15, &[("reduction", add.clone())])), message);
+        assert_eq!(
+            refused(Call::from_openvino("Slice", 9, &Attributes::new())),
+            "OpenVINO Slice has no version 9, expected 8"
+        );
+        let (float, short) = (&DType::FLOAT32, &DType::INT16.big_endian());
+        // a list of any integer dtype, and an optional input that is omitted
+        let slice = Call::from_openvino("Slice", 8, &Attributes::new()).unwrap().without_input(4);
+        let metas = [meta(float, &[5]), meta(short, &[1]), meta(short, &[1]), meta(&DType::UINT8, &[1])];
+        let mut kernel = slice.infer(&metas).unwrap();
+        let one = [7, 8, 9, 10, 11_u8].map(|n| [n, 0, 0, 0]);
+        let data = TensorRef::new(float, &[5], one.as_flattened()).unwrap();
+        let mut out = [0; 8];
+        assert_eq!((kernel.unbound(), kernel.is_view()), (Some(1), false));
+        let early = kernel.apply(&[data], TensorMut::new(float, &[2], &mut out).unwrap(), 1).unwrap_err();
+        assert_eq!(early.to_string(), "inputs: input 1 has to be bound before the kernel is applied");
+        let list = |kernel: &mut Kernel, n: usize, bytes: &[u8]| {
+            kernel.bind(n, &TensorRef::new(&metas[n].dtype, &[1], bytes).unwrap())
+        };
+        list(&mut kernel, 3, &[2]).unwrap();
+        list(&mut kernel, 1, &[0, 1]).unwrap();
+        assert_eq!(kernel.unbound(), Some(2));
+        list(&mut kernel, 2, &[0, 5]).unwrap();
+        assert_eq!((kernel.unbound(), kernel.shape()), (None, &[2][..]));
+        assert_eq!(list(&mut kernel, 2, &[0, 5]).unwrap_err().to_string(), "input: 2 is bound already");
+        kernel.apply(&[data], TensorMut::new(float, &[2], &mut out).unwrap(), 1).unwrap();
+        assert_eq!(out, [8, 0, 0, 0, 10, 0, 0, 0]);
+        // a list that does not fit leaves the kernel as it was
+        let reshape = new("Reshape", 13, &[]).unwrap();
+        let int = &DType::INT64;
+        let mut kernel = reshape.infer(&[meta(float, &[5]), meta(int, &[1])]).unwrap();
+        let four = kernel.bind(1, &TensorRef::new(int, &[1], &4_i64.to_le_bytes()).unwrap()).unwrap_err();
+        assert_eq!(four.to_string(), "shape: [4]: 4 items, expected 5 (data [5])");
+        kernel.bind(1, &TensorRef::new(int, &[1], &(-1_i64).to_le_bytes()).unwrap()).unwrap();
+        assert!(kernel.is_view());
+        // a reshape, a transposition and a reshape
+        let deep = new("DepthToSpace", 13, &[("blocksize", AttributeValue::Int(2))]).unwrap();
+        let kernel = deep.infer(&[meta(&DType::UINT8, &[1, 4, 1, 2])]).unwrap();
+        let mut out = [0; 8];
+        let data = [0, 1, 2, 3, 4, 5, 6, 7];
+        let data = TensorRef::new(&DType::UINT8, &[1, 4, 1, 2], &data).unwrap();
+        kernel.apply(&[data], TensorMut::new(&DType::UINT8, &[1, 1, 2, 4], &mut out).unwrap(), 1).unwrap();
+        assert_eq!(out, [0, 2, 1, 3, 4, 6, 5, 7]);
+        // outputs
+        let split = new("Split", 11, &[("split", ints(&[2, 3]))]).unwrap();
+        let shape = |n| split.clone().output(n, 2).infer(&[meta(float, &[5])]).unwrap().shape()[0];
+        assert_eq!([shape(0), shape(1)], [2, 3]);
+        let three = split.output(0, 3).infer(&[meta(float, &[5])]).unwrap_err();
+        assert_eq!((three.kind(), three.message()), (ErrorKind::Unsupported, "Split with 3 outputs"));
     }
 
     #[test]

@@ -3,13 +3,13 @@
 use ndarray::{ArrayBase, ArrayViewMut, Data, Dimension};
 
 use super::TensorMut;
-use crate::error::{Error, Result, Subject};
+use crate::error::{Result, Subject};
 use crate::layout::view::View;
 use crate::memory::Buffer;
+use crate::ops::call::replacement;
 use crate::ops::condition::Condition;
 use crate::ops::indexed::Index;
-use crate::ops::kernels::{Changed, Places, Scattered, combine, put_slice, replace};
-use crate::ops::matcher::Matcher;
+use crate::ops::kernels::{Changed, Places, Scattered, put_slice, replace};
 use crate::ops::operators::scatter_elements::ElementsReduction;
 use crate::ops::operators::{scatter_elements, scatter_nd, scatter_update};
 use crate::ops::reduction::{Reducible, Reduction};
@@ -94,7 +94,7 @@ pub fn scatter_nd_reduce_in_place<T: Reducible, D: Dimension>(
     let operation = scatter_nd::operation::<T>(reduction)?;
     let spec = scatter_nd::check(data.shape(), indices.shape(), Some(updates.shape()))?;
     let scattered = Scattered::of_array(Places::of_array(spec, indices)?, updates)?;
-    scattered.apply(&mut Changed::of(data.view_mut()), combine(operation));
+    scattered.combine(&mut Changed::of(data.view_mut()), operation);
     Ok(())
 }
 
@@ -155,15 +155,8 @@ pub fn replace_where(
     item: &[u8],
     args: &SliceArgs,
 ) -> Result<usize> {
-    let (dtype, spans) = (data.dtype(), args.resolve(data.shape())?);
-    for item in condition.value().map(Vec::as_slice).into_iter().chain([item]) {
-        if item.len() != dtype.itemsize() {
-            let message = format!("{} bytes, expected {} ({dtype})", item.len(), dtype.itemsize());
-            return Err(Error::new(Subject::Fill, message));
-        }
-    }
-    let matcher = Matcher::new(dtype, condition)?;
-    let place = View::c_order(data.shape()).select(&spans);
+    let (places, matcher) = replacement(&data.as_ref().meta(), condition, item, args)?;
+    let place = View::c_order(data.shape()).select(places.spans());
     if place.items() == 0 {
         return Ok(0);
     }

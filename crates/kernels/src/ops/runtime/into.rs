@@ -5,7 +5,7 @@ use ndarray::{ArrayBase, ArrayViewMut, Data, Dimension};
 use crate::error::Result;
 use crate::ops::indexed::{Index, OutOfRange};
 use crate::ops::kernels::{
-    Changed, Items, Output, Places, Scattered, Strided, check_output, combine, copy_into, gathered, replace,
+    Changed, Items, Output, Places, Scattered, Strided, check_output, copy_into, gathered, replace,
 };
 use crate::ops::operators::broadcast::{self, BroadcastRule};
 use crate::ops::operators::concat::{self, Joining};
@@ -101,12 +101,14 @@ pub fn scatter_nd_reduce_into<T: Reducible, D: Dimension>(
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     reduction: Reduction,
-    out: ArrayViewMut<'_, T, D>,
+    mut out: ArrayViewMut<'_, T, D>,
 ) -> Result<()> {
     let operation = scatter_nd::operation::<T>(reduction)?;
     let spec = scatter_nd::check(data.shape(), indices.shape(), Some(updates.shape()))?;
     let scattered = Scattered::of_array(Places::of_array(spec, indices)?, updates)?;
-    scattered_into(data, scattered, combine(operation), out)
+    copy_into(data, out.view_mut())?;
+    scattered.combine(&mut Changed::of(out), operation);
+    Ok(())
 }
 
 /// Copies `data` to `out` and puts single items there, as [`scatter_elements`](crate::scatter_elements()) returns it

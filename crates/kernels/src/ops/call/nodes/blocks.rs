@@ -2,12 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use super::arguments::{CaseInputs, CaseResult, missing, refuse};
-use super::compositions::{CaseCall, axis_of, counts, made, rearranged};
+use super::arguments::{NodeArguments, missing, refuse};
+use super::compositions::{axis_of, counts, rearranged};
+use super::{PlanResult, Planned};
 use crate::ops::call::Call;
 use crate::ops::operators::pad::PadMode;
 use crate::ops::slice::SliceArgs;
-use crate::storage::source::Source;
 
 /// The slowest part of an axis of channels and block positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) enum BlockOrder {
 }
 
 /// Data, and the order and size of its blocks.
-type Blocks = (Source, BlockOrder, usize);
+type Blocks<'n> = (Planned<'n>, BlockOrder, usize);
 
 impl BlockOrder {
     const OF_ONNX: [(&'static str, Self); 2] = [("DCR", Self::BlocksFirst), ("CRD", Self::DepthFirst)];
@@ -25,7 +25,7 @@ impl BlockOrder {
         [("blocks_first", Self::BlocksFirst), ("depth_first", Self::DepthFirst)];
 }
 
-pub(super) fn depth_to_space((data, order, size): Blocks) -> CaseResult<CaseCall> {
+pub(super) fn depth_to_space((data, order, size): Blocks<'_>) -> PlanResult<Planned<'_>> {
     let (shape, spatial) = (data.shape(), data.shape().len() - 2);
     let Some(blocks) = size.checked_pow(spatial as u32).filter(|blocks| shape[1] % blocks == 0) else {
         return refuse(format!("blocks of {size} for data {shape:?}"));
@@ -42,7 +42,7 @@ pub(super) fn depth_to_space((data, order, size): Blocks) -> CaseResult<CaseCall
     rearranged(data, &dims, axes, &to)
 }
 
-pub(super) fn space_to_depth((data, order, size): Blocks) -> CaseResult<CaseCall> {
+pub(super) fn space_to_depth((data, order, size): Blocks<'_>) -> PlanResult<Planned<'_>> {
     let (shape, spatial) = (data.shape(), data.shape().len() - 2);
     if shape[2..].iter().any(|dim| dim % size != 0) {
         return refuse(format!("blocks of {size} for data {shape:?}"));
@@ -59,30 +59,30 @@ pub(super) fn space_to_depth((data, order, size): Blocks) -> CaseResult<CaseCall
     rearranged(data, &dims, axes, &to)
 }
 
-impl CaseInputs<'_> {
-    fn blocks(&mut self, ranks: RangeInclusive<usize>, size: Option<i64>) -> CaseResult<(Source, usize)> {
-        let (data, size) = (self.tensor("data")?, counts("the size of blocks", &[size.unwrap_or(1)], 1)?[0]);
+impl<'n> NodeArguments<'n> {
+    fn blocks(&mut self, ranks: RangeInclusive<usize>, size: Option<i64>) -> PlanResult<(Planned<'n>, usize)> {
+        let (data, size) = (self.data()?, counts("the size of blocks", &[size.unwrap_or(1)], 1)?[0]);
         match ranks.contains(&data.shape().len()) {
             true => Ok((data, size)),
             false => refuse(format!("data {:?} of {} axes", data.shape(), data.shape().len())),
         }
     }
 
-    pub(super) fn blocks_onnx(&mut self) -> CaseResult<Blocks> {
+    pub(super) fn blocks_onnx(&mut self) -> PlanResult<Blocks<'n>> {
         let size = self.int("blocksize")?.ok_or_else(|| missing("blocksize"))?;
         let (data, size) = self.blocks(4..=4, Some(size))?;
         Ok((data, self.one_of("mode", &BlockOrder::OF_ONNX)?, size))
     }
 
-    pub(super) fn blocks_openvino(&mut self) -> CaseResult<Blocks> {
+    pub(super) fn blocks_openvino(&mut self) -> PlanResult<Blocks<'n>> {
         let size = self.int("block_size")?;
         let (data, size) = self.blocks(3..=usize::MAX, size)?;
         Ok((data, self.required("mode", &BlockOrder::OF_OPENVINO)?, size))
     }
 
     /// Takes data, block sizes, and crops or pads at both ends of each axis except the batch axis.
-    fn blocks_of_axes(&mut self, names: [&'static str; 2]) -> CaseResult<(Source, [Vec<usize>; 3])> {
-        let data = self.tensor("data")?;
+    fn blocks_of_axes(&mut self, names: [&'static str; 2]) -> PlanResult<(Planned<'n>, [Vec<usize>; 3])> {
+        let data = self.data()?;
         let blocks = counts("block_shape", &self.list("block_shape")?, 1)?;
         let [begin, end] = names;
         let (begin, end) = (counts(begin, &self.list(begin)?, 0)?, counts(end, &self.list(end)?, 0)?);
@@ -94,7 +94,7 @@ impl CaseInputs<'_> {
         }
     }
 
-    pub(super) fn batch_to_space(&mut self) -> CaseResult<CaseCall> {
+    pub(super) fn batch_to_space(&mut self) -> PlanResult<Planned<'n>> {
         let (data, [blocks, begin, end]) = self.blocks_of_axes(["crops_begin", "crops_end"])?;
         let (shape, spatial) = (data.shape(), data.shape().len() - 1);
         let every = blocks.iter().try_fold(1, |all: usize, &block| all.checked_mul(block));
@@ -110,15 +110,15 @@ impl CaseInputs<'_> {
         let dims = [&blocks[1..], &[shape[0] / every], &shape[1..]].concat();
         let pairs = (0..spatial).flat_map(|n| [spatial + 1 + n, n]);
         let to = [&[shape[0] / every], &whole[1..]].concat();
-        let (operands, call) = rearranged(data, &dims, [spatial].into_iter().chain(pairs).collect(), &to)?;
-        Ok((made(operands, &call)?.into(), Call::Slice(slices)))
+        let whole = rearranged(data, &dims, [spatial].into_iter().chain(pairs).collect(), &to)?;
+        whole.then(&Call::Slice(slices))
     }
 
-    pub(super) fn space_to_batch(&mut self) -> CaseResult<CaseCall> {
+    pub(super) fn space_to_batch(&mut self) -> PlanResult<Planned<'n>> {
         let (data, [blocks, begin, end]) = self.blocks_of_axes(["pads_begin", "pads_end"])?;
         let signed = |list: &[usize]| list.iter().map(|&number| number as i64).collect();
         let (before, after) = (signed(&begin), signed(&end));
-        let padded = made(data.into(), &Call::Pad { before, after, axes: None, mode: PadMode::Constant })?;
+        let padded = data.then(&Call::Pad { before, after, axes: None, mode: PadMode::Constant })?;
         let (shape, spatial) = (padded.shape(), blocks.len() - 1);
         if shape.iter().zip(&blocks).any(|(dim, block)| dim % block != 0) {
             return refuse(format!("blocks {blocks:?} of padded data {shape:?}"));
@@ -133,8 +133,8 @@ impl CaseInputs<'_> {
         rearranged(padded, &dims, axes, &to)
     }
 
-    pub(super) fn shuffle_channels(&mut self) -> CaseResult<CaseCall> {
-        let data = self.tensor("data")?;
+    pub(super) fn shuffle_channels(&mut self) -> PlanResult<Planned<'n>> {
+        let data = self.data()?;
         let (shape, axis) = (data.shape().to_vec(), self.int("axis")?.unwrap_or(1));
         let axis = axis_of(axis, shape.len())?;
         let groups = counts("group", &[self.int("group")?.unwrap_or(1)], 1)?[0];

@@ -1,79 +1,46 @@
 //! Operators that need several calls or have rules of their own. A composition runs a call and passes its output to the
 //! next.
 
-use super::arguments::{CaseInputs, CaseResult, refuse};
+use super::arguments::{NodeArguments, refuse};
+use super::{PlanOperand, PlanResult, Planned};
 use crate::error::{Context, Result};
-use crate::item::dtype::{DType, Kind};
-use crate::item::meta::Meta;
+use crate::item::dtype::DType;
 use crate::item::tensor::Tensor;
-use crate::layout::axis::{BeyondInt64, StepRange, resolve_axis};
-use crate::layout::window::Window;
+use crate::layout::axis::{StepRange, resolve_axis};
 use crate::memory;
 use crate::ops::call::Call;
 use crate::ops::indexed::OutOfRange;
 use crate::ops::operators::pad::PadMode;
 use crate::ops::operators::reshape::NewShape;
 use crate::ops::slice::SliceArgs;
-use crate::storage::source::Source;
-use tensorop_files::internal::operators::call::Operands;
-use tensorop_files::internal::operators::fill::{Fill, Limits, Region, Scratch};
-use tensorop_files::internal::operators::indexed::all_integers;
-
-pub(super) type CaseCall = (Operands, Call);
-
-/// Fills the output at once, since the inputs of a case are in memory.
-pub(super) fn run(mut fill: Box<dyn Fill>) -> Result<Tensor> {
-    let limits = Limits::default();
-    let way = fill.ways(&limits)[0];
-    fill.take(way);
-    for holding in fill.holdings(way, &limits) {
-        fill.hold(&holding, &limits)?;
-    }
-    let Meta { dtype, shape, .. } = fill.meta().clone();
-    let mut bytes = memory::zeros(fill.meta().bytes()).context("output")?;
-    if !bytes.is_empty() {
-        fill.fill(&Region::Box(Window::whole(&shape)), &mut bytes, &mut Scratch::default())?;
-    }
-    fill.finish()?;
-    Tensor::new(dtype, shape, bytes)
-}
-
-pub(super) fn made(operands: Operands, call: &Call) -> Result<Source> {
-    let output = run(operands.link(call, Limits::default())?)?;
-    Ok(Source::memory(output, "output".to_owned()))
-}
 
 pub(super) fn own_shape(dims: &[usize]) -> Call {
     Call::Reshape(NewShape::DimsWithZero(dims.iter().map(|&dim| i64::try_from(dim).unwrap_or(i64::MAX)).collect()))
 }
 
 /// Reshapes to `dims`, transposes, and reshapes to `to`.
-pub(super) fn rearranged(data: Source, dims: &[usize], axes: Vec<usize>, to: &[usize]) -> CaseResult<CaseCall> {
-    let apart = made(data.into(), &own_shape(dims))?;
+pub(super) fn rearranged<'n>(
+    data: Planned<'n>,
+    dims: &[usize],
+    axes: Vec<usize>,
+    to: &[usize],
+) -> PlanResult<Planned<'n>> {
     let axes = Some(axes.into_iter().map(|axis| axis as i64).collect());
-    Ok((made(apart.into(), &Call::Transpose { axes })?.into(), own_shape(to)))
+    data.reshaped(dims)?.then(&Call::Transpose { axes })?.reshaped(to)
 }
 
-pub(super) fn axis_of(axis: i64, rank: usize) -> CaseResult<usize> {
+pub(super) fn axis_of(axis: i64, rank: usize) -> PlanResult<usize> {
     match resolve_axis(axis, rank) {
         Some(axis) => Ok(axis),
         None => refuse(format!("axis {axis} is outside [-{rank}, {rank} - 1]")),
     }
 }
 
-pub(super) fn counts(name: &str, numbers: &[i64], least: i64) -> CaseResult<Vec<usize>> {
+pub(super) fn counts(name: &str, numbers: &[i64], least: i64) -> PlanResult<Vec<usize>> {
     match numbers.iter().find(|&&number| number < least) {
         Some(number) => refuse(format!("{name} has {number}, expected {least} or more")),
         None => Ok(numbers.iter().map(|&number| number as usize).collect()),
     }
-}
-
-/// Refuses negative indices, for versions that count none from the end.
-pub(super) fn from_start(operands: Operands) -> CaseResult<Operands> {
-    if let Some(indices) = &operands.indices {
-        counts("indices", &all_integers(indices, BeyondInt64::Clamped)?, 0)?;
-    }
-    Ok(operands)
 }
 
 enum SliceEntry {
@@ -84,10 +51,10 @@ enum SliceEntry {
     Ellipsis,
 }
 
-impl CaseInputs<'_> {
+impl<'n> NodeArguments<'n> {
     /// A slice with ONNX's clamping, then a reshape for new and removed axes.
-    pub(super) fn strided_slice(&mut self) -> CaseResult<CaseCall> {
-        let (data, entries) = (self.tensor("data")?, self.entries()?);
+    pub(super) fn strided_slice(&mut self) -> PlanResult<Planned<'n>> {
+        let (data, entries) = (self.data()?, self.entries()?);
         let (shape, count) =
             (data.shape(), |of: fn(&SliceEntry) -> bool| entries.iter().filter(|entry| of(entry)).count());
         let taken = count(|entry| matches!(entry, SliceEntry::Range(_) | SliceEntry::Place(_)));
@@ -122,12 +89,12 @@ impl CaseInputs<'_> {
         }
         kept.extend((axis..shape.len()).map(Some));
         let call = if shape.is_empty() { own_shape(&[]) } else { Call::Slice(slices.clamped_as_onnx()) };
-        let cut = made(data.into(), &call)?;
+        let cut = data.then(&call)?;
         let dims: Vec<_> = kept.iter().map(|axis| axis.map_or(1, |axis: usize| cut.shape()[axis])).collect();
-        Ok((cut.into(), own_shape(&dims)))
+        cut.reshaped(&dims)
     }
 
-    fn entries(&mut self) -> CaseResult<Vec<SliceEntry>> {
+    fn entries(&mut self) -> PlanResult<Vec<SliceEntry>> {
         let (begin, end) = (self.bounds("begin")?, self.bounds("end")?);
         let stride = self.optional_bounds("stride")?.unwrap_or_else(|| vec![1; begin.len()]);
         if [end.len(), stride.len()] != [begin.len(); 2] {
@@ -152,13 +119,13 @@ impl CaseInputs<'_> {
         (0..begin.len()).map(entry).collect()
     }
 
-    pub(super) fn reverse(&mut self) -> CaseResult<CaseCall> {
-        let data = self.tensor("data")?;
+    pub(super) fn reverse(&mut self) -> PlanResult<Planned<'n>> {
+        let data = self.data()?;
         let rank = data.shape().len();
         let mut axes = match self.text("mode")?.as_deref() {
             Some("index") => {
                 let axes = self.list("axis")?;
-                axes.into_iter().map(|axis| axis_of(axis, rank)).collect::<CaseResult<Vec<_>>>()?
+                axes.into_iter().map(|axis| axis_of(axis, rank)).collect::<PlanResult<Vec<_>>>()?
             }
             Some("mask") => {
                 let mask = self.truths("axis")?;
@@ -174,11 +141,11 @@ impl CaseInputs<'_> {
         let backward = StepRange { start: None, stop: None, step: -1 };
         let slices = axes.iter().fold(SliceArgs::default(), |slices, &axis| slices.axis(axis as i64, backward));
         let call = if axes.is_empty() { own_shape(data.shape()) } else { Call::Slice(slices) };
-        Ok((data.into(), call))
+        data.then(&call)
     }
 
-    pub(super) fn reverse_sequence(&mut self, axes: [i64; 2], least: i64) -> CaseResult<CaseCall> {
-        let (data, lengths) = (self.tensor("data")?, self.list("sequence_lens")?);
+    pub(super) fn reverse_sequence(&mut self, axes: [i64; 2], least: i64) -> PlanResult<Planned<'n>> {
+        let (mut data, lengths) = (self.data()?, self.list("sequence_lens")?);
         let shape = data.shape().to_vec();
         let [batch_axis, axis] = axes.map(|axis| axis_of(axis, shape.len()));
         let (batch_axis, axis) = (batch_axis?, axis?);
@@ -194,15 +161,13 @@ impl CaseInputs<'_> {
             let (length, place) = (lengths[place_on(n, batch_axis)], place_on(n, axis) as i64);
             if place < length { length - 1 - place } else { place }
         };
-        let bytes = (0..shape.iter().product()).flat_map(|n| source(n).to_le_bytes()).collect();
-        let indices = Tensor::new(DType::from(Kind::Int64), shape, bytes)?;
-        let indices = Some(Source::memory(indices, "indices".to_owned()));
-        Ok((Operands { indices, ..data.into() }, Call::GatherElements { axis: axis as i64 }))
+        data.plan.indices = Some(places(shape.clone(), (0..shape.iter().product()).map(source))?);
+        data.then(&Call::GatherElements { axis: axis as i64 })
     }
 
     /// Negative pads crop.
-    pub(super) fn center_crop_pad(&mut self) -> CaseResult<CaseCall> {
-        let data = self.tensor("data")?;
+    pub(super) fn center_crop_pad(&mut self) -> PlanResult<Planned<'n>> {
+        let data = self.data()?;
         let dims = self.list("shape")?;
         counts("shape", &dims, 0)?;
         let rank = data.shape().len();
@@ -216,38 +181,43 @@ impl CaseInputs<'_> {
             before.push(missing / 2);
             after.push(missing - missing / 2);
         }
-        Ok((data.into(), Call::Pad { before, after, axes: Some(axes), mode: PadMode::Constant }))
+        data.then(&Call::Pad { before, after, axes: Some(axes), mode: PadMode::Constant })
     }
 
-    pub(super) fn compress(&mut self) -> CaseResult<CaseCall> {
-        let (data, condition) = (self.tensor("data")?, self.truths("condition")?);
+    pub(super) fn compress(&mut self) -> PlanResult<Planned<'n>> {
+        let (data, condition) = (self.data()?, self.truths("condition")?);
         if data.shape().is_empty() {
             return refuse("data without axes");
         }
-        let (data, axis) = match self.int("axis")? {
+        let (mut data, axis) = match self.int("axis")? {
             Some(axis) => (data, axis),
             None => {
-                let items = data.shape().iter().product();
-                (made(data.into(), &own_shape(&[items]))?, 0)
+                let items = data.meta().items();
+                (data.reshaped(&[items])?, 0)
             }
         };
-        let places: Vec<_> = (0..condition.len()).filter(|&n| condition[n]).collect();
-        let bytes = places.iter().flat_map(|&place| (place as i64).to_le_bytes()).collect();
-        let indices = Tensor::new(DType::from(Kind::Int64), vec![places.len()], bytes)?;
-        let indices = Some(Source::memory(indices, "condition".to_owned()));
+        let chosen = (0..condition.len() as i64).filter(|&n| condition[n as usize]);
+        data.plan.indices = Some(places(vec![chosen.clone().count()], chosen)?);
         let (out_of_range, counts_from_end) = (OutOfRange::Error, false);
-        let call = Call::Gather { axis, batch_dims: 0, out_of_range, counts_from_end };
-        Ok((Operands { indices, ..data.into() }, call))
+        data.then(&Call::Gather { axis, batch_dims: 0, out_of_range, counts_from_end })
     }
 
     /// In version 5 the output has a single batch axis.
-    pub(super) fn gather_nd_5(&mut self) -> CaseResult<CaseCall> {
-        let (operands, batch_dims) = (from_start(self.gathered()?)?, self.int("batch_dims")?.unwrap_or(0));
-        let gathered = made(operands, &Call::GatherNd { batch_dims })?;
+    pub(super) fn gather_nd_5(&mut self) -> PlanResult<Planned<'n>> {
+        let data = self.gathered_from_start()?;
+        let batch_dims = self.batch_dims()?;
+        let gathered = data.then(&Call::GatherNd { batch_dims })?;
         let batch_dims = usize::try_from(batch_dims).expect("a number of axes, or the operator refuses it");
         let (batches, rest) = gathered.shape().split_at(batch_dims);
         let merged = (batch_dims > 0).then(|| batches.iter().product());
         let dims: Vec<_> = merged.into_iter().chain(rest.iter().copied()).collect();
-        Ok((gathered.into(), own_shape(&dims)))
+        gathered.reshaped(&dims)
     }
+}
+
+/// An index tensor.
+fn places(shape: Vec<usize>, numbers: impl Iterator<Item = i64>) -> Result<PlanOperand> {
+    let mut bytes = memory::with_capacity(shape.iter().product::<usize>().saturating_mul(8)).context("indices")?;
+    bytes.extend(numbers.flat_map(i64::to_le_bytes));
+    Ok(PlanOperand::Made(Tensor::new(DType::INT64, shape, bytes)?))
 }

@@ -4,11 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use super::arguments::CaseResult;
-use super::case::{Case, CaseInput, Specification};
+use super::Specification;
 use crate::error::{Error, Result, Subject, bail, ensure};
-use crate::item::dtype::Kind;
-use crate::item::tensor::Tensor;
+use crate::item::dtype::{DType, Kind};
 
 /// The newest opset of each domain, lists of types, and each version of each operator with its attributes (`-` for none,
 /// `*` for unknown) and, if vectors test it, its inputs with their lists of types (`*` for any).
@@ -58,6 +56,9 @@ static TABLE: LazyLock<SpecifiedTable> = LazyLock::new(|| {
 });
 
 /// Any ONNX opset from the operator's first to the newest is valid. Foreign domains are not checked.
+///
+/// # Errors
+/// The operator, the version or an attribute is specified nowhere.
 pub fn check<'a>(
     specification: Specification,
     operator: &str,
@@ -97,46 +98,65 @@ pub fn check<'a>(
     Ok(())
 }
 
-/// Refuses attributes that only other versions have, and types that the version does not list.
-pub(super) fn check_version(case: &Case) -> CaseResult<()> {
-    let (table, name) = (&*TABLE, case.specification.name());
-    let versions = table.operators.get(&(name, case.operator.as_str()));
-    let Some((version, found)) = versions.and_then(|versions| versions.range(..=case.version).next_back()) else {
-        return Ok(());
-    };
-    let refuse = |label, message| Err(Error::new(Subject::Argument(label), message).into());
-    if let Some(attribute) = case.attributes.keys().find(|name| found.lacks(name)) {
-        let message = format!("{name} {}-{version} has no {attribute}, other versions have", case.operator);
-        return refuse("attributes", message);
-    }
+fn version_in<'t>(
+    specification: Specification,
+    operator: &'t str,
+    version: u64,
+) -> Option<(&'t u64, &'t SpecifiedVersion)> {
+    let table: &'t SpecifiedTable = &TABLE;
+    let versions = table.operators.get(&(specification.name(), operator));
+    versions.and_then(|versions| versions.range(..=version).next_back())
+}
+
+/// Refuses attributes that only other versions have.
+pub(super) fn check_attributes<'a>(
+    specification: Specification,
+    operator: &str,
+    version: u64,
+    mut attributes: impl Iterator<Item = &'a String>,
+) -> Result<()> {
+    let Some((version, found)) = version_in(specification, operator, version) else { return Ok(()) };
+    let Some(attribute) = attributes.find(|name| found.lacks(name)) else { return Ok(()) };
+    let message = format!("{} {operator}-{version} has no {attribute}, other versions have", specification.name());
+    Err(Error::new(Subject::Argument("attributes"), message))
+}
+
+/// Refuses types that the version does not list, by the places of inputs.
+///
+/// # Errors
+/// The version does not list a type for its input, or inputs of one type differ.
+pub fn check_types(
+    specification: Specification,
+    operator: &str,
+    version: u64,
+    inputs: impl Iterator<Item = (usize, String)>,
+) -> Result<()> {
+    let Some((_, found)) = version_in(specification, operator, version) else { return Ok(()) };
     let mut dtypes = HashMap::new();
-    for (n, input) in case.inputs.iter().enumerate() {
+    for (n, dtype) in inputs {
         let Some((label, types)) = found.inputs.get(n).or(found.inputs.last()) else { continue };
-        let Some(listed) = table.types.get(types) else { continue };
-        for dtype in type_names(input) {
-            if !listed.contains(&dtype.as_str()) {
-                return refuse(label, format!("dtype {dtype}, expected {}", listed.join(", ")));
-            }
-            let (first, same) = dtypes.entry(types).or_insert_with(|| (label, dtype.clone()));
-            if *same != dtype {
-                return refuse(label, format!("dtype {dtype}, expected {same} like {first}"));
-            }
+        let Some(listed) = TABLE.types.get(types) else { continue };
+        let is_sequence = listed.first().is_some_and(|name| name.starts_with("seq("));
+        let dtype = if is_sequence && !dtype.starts_with("seq(") { format!("seq({dtype})") } else { dtype };
+        if !listed.contains(&dtype.as_str()) {
+            let message = format!("dtype {dtype}, expected {}", listed.join(", "));
+            return Err(Error::new(Subject::Argument(label), message));
+        }
+        let (first, same) = dtypes.entry(types).or_insert_with(|| (label, dtype.clone()));
+        if *same != dtype {
+            let message = format!("dtype {dtype}, expected {same} like {first}");
+            return Err(Error::new(Subject::Argument(label), message));
         }
     }
     Ok(())
 }
 
-/// Void items are left out: `.npy` has no name for some types.
-fn type_names(input: &CaseInput) -> Vec<String> {
-    let name = |tensor: &Tensor| match tensor.dtype().kind() {
+/// The name of a type in the lists. Void items have none: `.npy` has no name for some types.
+pub fn type_name(dtype: &DType) -> Option<String> {
+    match dtype.kind() {
         Kind::Void(_) => None,
         Kind::Str(_) | Kind::Bytes(_) => Some("string".to_owned()),
-        _ => Some(tensor.dtype().name()),
-    };
-    match input {
-        CaseInput::Absent => Vec::new(),
-        CaseInput::Tensor(tensor) => Vec::from_iter(name(tensor)),
-        CaseInput::Sequence(tensors) => tensors.iter().filter_map(name).map(|dtype| format!("seq({dtype})")).collect(),
+        _ => Some(dtype.native().name()),
     }
 }
 
