@@ -3,9 +3,10 @@
 use ndarray::{ArrayD, ArrayViewMutD, Axis, IxDyn, ShapeBuilder, Slice};
 use proptest::prelude::*;
 use tensorop::dtype::Field;
-use tensorop::kernel::{Call, Joining, OutOfRange, Repeats, TensorMut, TensorRef};
+use tensorop::kernel::{AttributeValue, Attributes, Call, Joining, OutOfRange, Repeats, TensorMut, TensorRef};
 use tensorop::{
-    BroadcastRule, Condition, DType, Error, NewShape, PadMode, Reducible, Reduction, SliceArgs, SplitInto, StepRange,
+    BroadcastRule, Condition, DType, Error, Meta, NewShape, PadMode, Reducible, Reduction, SliceArgs, SplitInto,
+    StepRange,
 };
 
 use crate::checks::{Numbers, is_one_line};
@@ -158,6 +159,7 @@ fn agree<T: Copy + PartialEq + std::fmt::Debug>(
         (found, expected) => panic!("{what}: bytes {found:?}, array {expected:?}"),
     };
     assert_eq!(found, (expected.shape().to_vec(), items.bytes(&expected)), "{what}");
+    in_every_layout(numbers, &metas, call, &tensors, &found.1, &what);
     let (how, data_how) = (numbers.below(LAYOUTS), numbers.below(LAYOUTS));
     let laid_out = items.laid_out(data, data_how);
     let mut out = items.laid_out(&items.array(expected.shape(), 50), how);
@@ -178,6 +180,119 @@ fn agree<T: Copy + PartialEq + std::fmt::Debug>(
     let mut data = laid_out;
     in_place(&mut data.view_mut()).unwrap();
     assert_eq!(data, expected, "{what} in place of {data_how}");
+}
+
+/// Items in a buffer with strides.
+struct Strided {
+    shape: Vec<usize>,
+    strides: Vec<isize>,
+    offset: usize,
+    itemsize: usize,
+    buffer: Vec<u8>,
+}
+
+impl Strided {
+    /// The axes are in any order, run in any direction, and have gaps, of which some are no multiples of an item.
+    fn new(numbers: &mut Numbers<'_>, shape: &[usize], items: &[u8]) -> Self {
+        let count: usize = shape.iter().product();
+        let itemsize = items.len() / count.max(1);
+        let odd = usize::from(numbers.below(8) == 0);
+        let mut order: Vec<usize> = (0..shape.len()).collect();
+        (0..shape.len()).for_each(|n| order.swap(n, numbers.below(shape.len())));
+        let mut offset = numbers.below(3) * itemsize + odd;
+        let (mut strides, mut step) = (vec![0; shape.len()], itemsize * [1, 1, 2][numbers.below(3)] + odd);
+        for axis in order {
+            strides[axis] = step as isize;
+            step = step * shape[axis].max(1) + itemsize * numbers.below(2);
+            if numbers.below(3) == 0 {
+                strides[axis] = -strides[axis];
+                offset += strides[axis].unsigned_abs() * shape[axis].saturating_sub(1);
+            }
+        }
+        let buffer = vec![0xee; offset + step + itemsize];
+        let mut it = Self { shape: shape.to_vec(), strides, offset, itemsize, buffer };
+        it.put(items);
+        it
+    }
+
+    fn places(&self) -> Vec<usize> {
+        let step = |places: Vec<usize>, (&dim, &stride): (&usize, &isize)| {
+            let along = |place: usize| (0..dim).map(move |n| place.wrapping_add_signed(stride * n as isize));
+            places.into_iter().flat_map(along).collect()
+        };
+        self.shape.iter().zip(&self.strides).fold(vec![self.offset], step)
+    }
+
+    fn put(&mut self, items: &[u8]) {
+        let places = if items.is_empty() { Vec::new() } else { self.places() };
+        for (place, item) in places.iter().zip(items.chunks(self.itemsize.max(1))) {
+            self.buffer[*place..][..item.len()].copy_from_slice(item);
+        }
+    }
+
+    fn of<'a>(&'a self, dtype: &'a DType) -> TensorRef<'a> {
+        TensorRef::strided(dtype, &self.shape, &self.strides, self.offset, &self.buffer).unwrap()
+    }
+
+    fn lent<'a>(&'a mut self, dtype: &'a DType) -> TensorMut<'a> {
+        TensorMut::strided(dtype, &self.shape, &self.strides, self.offset, &mut self.buffer).unwrap()
+    }
+}
+
+/// Compares strided tensors, bound inputs and parts with what `apply` gave for tensors in C order.
+fn in_every_layout(
+    numbers: &mut Numbers<'_>,
+    metas: &[Meta],
+    call: &Call,
+    tensors: &[(DType, Vec<usize>, Vec<u8>)],
+    expected: &[u8],
+    what: &str,
+) {
+    let strided: Vec<_> = tensors.iter().map(|(_, shape, bytes)| Strided::new(numbers, shape, bytes)).collect();
+    let inputs: Vec<_> = strided.iter().zip(tensors).map(|(strided, tensor)| strided.of(&tensor.0)).collect();
+    let mut kernel = call.infer(metas).unwrap();
+    let changes = kernel.changes_data();
+    let mut given = Vec::new();
+    for (n, tensor) in inputs.iter().enumerate() {
+        if n > 0 && numbers.below(2) == 0 {
+            kernel.bind(n, tensor).unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert!(kernel.bind(n, tensor).is_err(), "{what} bound twice");
+        } else {
+            given.push(*tensor);
+        }
+    }
+    let filled = vec![0x77; expected.len()];
+    let mut out = Strided::new(numbers, kernel.shape(), &filled);
+    let mut whole =
+        Strided { buffer: out.buffer.clone(), strides: out.strides.clone(), shape: out.shape.clone(), ..out };
+    whole.put(expected);
+    kernel.apply(&given, out.lent(kernel.dtype()), 1).unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert!(out.buffer == whole.buffer, "{what} strided: {:?} by {:?}", out.shape, out.strides);
+    let mut in_parts = filled;
+    for part in kernel.parts(1 + numbers.below(5)) {
+        let bytes = &mut in_parts[part.bytes()];
+        if numbers.below(3) > 0 {
+            let out = TensorMut::new(kernel.dtype(), part.shape(), bytes).unwrap();
+            kernel.apply_part(&part, &given, out).unwrap();
+            continue;
+        }
+        let mut out = Strided::new(numbers, part.shape(), bytes);
+        kernel.apply_part(&part, &given, out.lent(kernel.dtype())).unwrap();
+        let items = out.places().into_iter().map(|place| &out.buffer[place..][..out.itemsize]);
+        bytes.copy_from_slice(&items.flatten().copied().collect::<Vec<_>>());
+    }
+    assert!(in_parts == expected, "{what} in parts");
+    if kernel.is_view() {
+        assert!(tensors[0].2 == expected, "{what} renames its data");
+    }
+    if changes {
+        let mut data = Strided::new(numbers, &tensors[0].1, &tensors[0].2);
+        let mut changed =
+            Strided { buffer: data.buffer.clone(), strides: data.strides.clone(), shape: data.shape.clone(), ..data };
+        changed.put(expected);
+        kernel.apply_in_place(data.lent(&tensors[0].0), &given[1..], 1).unwrap();
+        assert!(data.buffer == changed.buffer, "{what} in place, strided");
+    }
 }
 
 fn shape(numbers: &mut Numbers<'_>, rank: usize) -> Vec<usize> {
@@ -515,10 +630,11 @@ fn split<T: Copy + PartialEq + std::fmt::Debug>(numbers: &mut Numbers<'_>, items
     tensorop::split_into(&laid_out, axis, &into, &mut views).unwrap();
     assert!(tensorop::split_into(&laid_out, axis, &into, &mut views[1..]).is_err(), "a part is missing");
     assert_eq!(outs, expected, "{axis} {into:?}");
-    for (call, expected) in Call::split(data.shape(), axis, &into).unwrap().iter().zip(expected) {
+    for ((part, call), expected) in (0..).zip(Call::split(data.shape(), axis, &into).unwrap()).zip(expected) {
         let Call::Slice(args) = call else { panic!("{call:?}") };
-        let into = |data: &ArrayD<T>, out: ArrayViewMutD<'_, T>| tensorop::slice_into(data, args, out);
-        agree(numbers, items, call, (&data, Others::NONE), Ok(expected), &into, None);
+        let call = Call::Split { axis, into: into.clone(), part };
+        let into = |data: &ArrayD<T>, out: ArrayViewMutD<'_, T>| tensorop::slice_into(data, &args, out);
+        agree(numbers, items, &call, (&data, Others::NONE), Ok(expected), &into, None);
     }
 }
 
@@ -542,9 +658,356 @@ fn replace_where(numbers: &mut Numbers<'_>) {
     let mut tensor = TensorMut::new(&items.dtype, data.shape(), &mut bytes).unwrap();
     let found = tensorop::kernel::replace_where(&mut tensor, &of_bytes, &(items.bytes)(-1.0), &args).unwrap();
     assert_eq!((found, bytes), (replaced, items.bytes(&expected)), "{condition:?} {args:?} {:?}", data.shape());
-    let mut data = items.laid_out(&data, numbers.below(LAYOUTS));
-    tensorop::replace_where_in_place(&mut data.view_mut(), &condition, -1.0, &args).unwrap();
-    assert_eq!(data, expected, "{condition:?} {args:?}");
+    let call = Call::ReplaceWhere { condition: of_bytes, item: (items.bytes)(-1.0), slices: args.clone() };
+    let into = |data: &ArrayD<f32>, mut out: ArrayViewMutD<'_, f32>| {
+        if data.shape() != out.shape() {
+            return Err(Error::new(tensorop::error::Subject::Output, "another shape"));
+        }
+        out.assign(&tensorop::replace_where(data, &condition, -1.0, &args)?);
+        Ok(())
+    };
+    let in_place =
+        |data: &mut ArrayViewMutD<'_, f32>| tensorop::replace_where_in_place(data, &condition, -1.0, &args).map(drop);
+    agree(numbers, &items, &call, (&data, Others::NONE), Ok(expected), &into, Some(&in_place));
+}
+
+fn extreme(numbers: &mut Numbers<'_>) -> i64 {
+    match numbers.below(24) {
+        0 => i64::MAX,
+        1 => i64::MIN,
+        2 => 1 << 40,
+        3 => -(1 << 40),
+        n => n as i64 - 8,
+    }
+}
+
+fn extremes(numbers: &mut Numbers<'_>) -> Vec<i64> {
+    (0..numbers.below(4)).map(|_| extreme(numbers)).collect()
+}
+
+fn hostile_meta(numbers: &mut Numbers<'_>) -> Meta {
+    let named = ["float32", "int64", "int32", "bool", "S3", "uint8", "V7", ">i2", "bfloat16"][numbers.below(9)];
+    let rank = if numbers.below(60) == 0 { 60 + numbers.below(8) } else { numbers.below(4) };
+    let dims = [1, 2, 3, 0, 1, 2, 4, 1];
+    let mut shape: Vec<usize> = (0..rank).map(|_| dims[numbers.below(8)]).collect();
+    if numbers.below(30) == 0 && rank > 0 {
+        shape[0] = [usize::MAX, 1 << 62, 1 << 31][numbers.below(3)];
+    }
+    let dtype = DType::parse(named).unwrap();
+    Meta::new(dtype.clone(), shape).unwrap_or_else(|_| Meta::new(dtype, vec![1 << 40]).unwrap())
+}
+
+/// A call with arguments that seldom fit, and may contradict one another.
+fn hostile_call(numbers: &mut Numbers<'_>) -> Call {
+    const NAMES: [&str; 26] = [
+        "Slice",
+        "Pad",
+        "Reshape",
+        "Squeeze",
+        "Unsqueeze",
+        "Flatten",
+        "Tile",
+        "Expand",
+        "Split",
+        "Gather",
+        "GatherND",
+        "GatherElements",
+        "ScatterND",
+        "ScatterElements",
+        "Concat",
+        "Transpose",
+        "DepthToSpace",
+        "Compress",
+        "Identity",
+        "StridedSlice",
+        "BatchToSpace",
+        "SpaceToBatch",
+        "ReverseSequence",
+        "Roll",
+        "VariadicSplit",
+        "CenterCropPad",
+    ];
+    const ATTRIBUTES: [&str; 12] = [
+        "axis",
+        "axes",
+        "mode",
+        "reduction",
+        "pads",
+        "starts",
+        "blocksize",
+        "batch_dims",
+        "perm",
+        "num_outputs",
+        "split",
+        "group",
+    ];
+    let axis = extreme(numbers);
+    let repeats = [Repeats::LastWins, Repeats::Combined, Repeats::Refused][numbers.below(3)];
+    let (reduction, counts_from_end) = (reduction(numbers, Reduction::Mean), numbers.below(2) == 0);
+    let opset = [None, Some(13), Some(18), Some(u64::MAX)][numbers.below(4)];
+    let axes = if numbers.below(2) == 0 { None } else { Some(extremes(numbers)) };
+    let slices = slices(numbers, 3);
+    let call = match numbers.below(20) {
+        0 => Call::Slice(SliceArgs::new(&[axis], &[extreme(numbers)]).unwrap()),
+        1 => Call::SliceScatter(slices),
+        2 => Call::ScatterUpdate { axis, repeats },
+        3 => Call::ScatterNd { opset, reduction, repeats },
+        4 => Call::ScatterElements { axis, opset, reduction, has_initial: axis % 2 == 0, repeats, counts_from_end },
+        5 => {
+            let out_of_range = [OutOfRange::Error, OutOfRange::Zero][numbers.below(2)];
+            Call::Gather { axis, batch_dims: extreme(numbers), out_of_range, counts_from_end }
+        }
+        6 => Call::GatherNd { batch_dims: axis },
+        7 => Call::GatherElements { axis },
+        8 => Call::Concat { axis, joining: [Joining::Along, Joining::Stacked][numbers.below(2)] },
+        9 => Call::Transpose { axes },
+        10 => Call::Reshape(match numbers.below(5) {
+            0 => NewShape::Dims(extremes(numbers)),
+            1 => NewShape::DimsWithZero(extremes(numbers)),
+            2 => NewShape::Squeeze(axes),
+            3 => NewShape::Unsqueeze(extremes(numbers)),
+            _ => NewShape::Flatten(axis),
+        }),
+        11 => {
+            let mode = [PadMode::Constant, PadMode::Edge, PadMode::Reflect, PadMode::Wrap][numbers.below(4)];
+            Call::Pad { before: extremes(numbers), after: extremes(numbers), axes, mode }
+        }
+        12 => Call::Tile { repeats: extremes(numbers) },
+        13 => Call::Roll { shift: extremes(numbers), axes },
+        14 => {
+            Call::Broadcast { shape: extremes(numbers), rule: axes.map_or(BroadcastRule::Numpy, BroadcastRule::Axes) }
+        }
+        15 => {
+            let into = axes.map_or(SplitInto::Parts(extreme(numbers)), SplitInto::Lengths);
+            Call::Split { axis, into, part: numbers.below(4) }
+        }
+        16 => Call::ReplaceWhere { condition: Condition::Equal(vec![0; numbers.below(9)]), item: vec![1; 4], slices },
+        _ => {
+            let value = |numbers: &mut Numbers<'_>| match numbers.below(4) {
+                0 => AttributeValue::Int(extreme(numbers)),
+                1 => AttributeValue::Ints(extremes(numbers)),
+                2 => AttributeValue::Text(["wrap", "add", "DCR", "edge"][numbers.below(4)].to_owned()),
+                _ => AttributeValue::Float(0.5),
+            };
+            let list = (0..numbers.below(3)).map(|_| (ATTRIBUTES[numbers.below(12)].to_owned(), value(numbers)));
+            let attributes = list.collect();
+            let name = NAMES[numbers.below(26)];
+            let node = match numbers.below(2) {
+                0 => Call::from_onnx(name, 1 + numbers.below(28) as u64, &attributes),
+                _ => Call::from_openvino(name, numbers.below(16) as u64, &attributes),
+            };
+            let node = node.or_else(|_| Call::from_onnx(name, 18, &Attributes::new()));
+            let node = node.unwrap_or_else(|_| Call::from_openvino("Pad", 12, &Attributes::new()).unwrap());
+            if numbers.below(3) == 0 { node.without_input(numbers.below(5)) } else { node.output(numbers.below(3), 2) }
+        }
+    };
+    if numbers.below(4) == 0 { call.with_opset(numbers.below(30) as u64) } else { call }
+}
+
+/// Infers, binds and applies, and ignores refusals.
+fn hostile(numbers: &mut Numbers<'_>) {
+    let call = hostile_call(numbers);
+    let metas: Vec<Meta> = (0..1 + numbers.below(4)).map(|_| hostile_meta(numbers)).collect();
+    let same = numbers.below(2) == 0;
+    let like =
+        |meta: &Meta| if same && meta.dtype == DType::FLOAT32 { metas[0].dtype.clone() } else { meta.dtype.clone() };
+    let metas: Vec<_> = metas.iter().map(|meta| Meta { dtype: like(meta), ..meta.clone() }).collect();
+    let mut kernel = match call.infer(&metas) {
+        Ok(kernel) => kernel,
+        Err(error) => return is_one_line(&error.to_string()),
+    };
+    let small = |meta: &Meta| meta.bytes() <= 1 << 12;
+    if !metas.iter().all(small) || kernel.bytes() > 1 << 16 {
+        return;
+    }
+    let items: Vec<Vec<u8>> =
+        metas.iter().map(|meta| (0..meta.bytes()).map(|n| (n % 8 == 0).into()).collect()).collect();
+    let tensors: Vec<_> = metas
+        .iter()
+        .zip(&items)
+        .map(|(meta, items)| TensorRef::new(&meta.dtype, &meta.shape, items).unwrap())
+        .collect();
+    let mut given = tensors.clone();
+    while let Some(n) = kernel.unbound() {
+        match kernel.bind(n, &tensors[n]) {
+            Ok(()) => given.retain(|tensor| tensor.bytes().as_ptr() != items[n].as_ptr()),
+            Err(error) => return is_one_line(&error.to_string()),
+        }
+    }
+    if kernel.bytes() > 1 << 16 {
+        return;
+    }
+    let mut out = vec![0; kernel.bytes()];
+    let done = kernel.apply(&given, TensorMut::new(kernel.dtype(), kernel.shape(), &mut out).unwrap(), 1);
+    for part in kernel.parts(numbers.below(4)) {
+        let out = TensorMut::new(kernel.dtype(), part.shape(), &mut out[part.bytes()]).unwrap();
+        assert_eq!(kernel.apply_part(&part, &given, out).is_ok(), done.is_ok(), "{call:?}");
+    }
+    let mut data = items[0].clone();
+    let data = TensorMut::new(&metas[0].dtype, &metas[0].shape, &mut data).unwrap();
+    let _ = kernel.apply_in_place(data, given.get(1..).unwrap_or_default(), 1);
+}
+
+#[test]
+fn hostile_calls() {
+    holds(1000, prop::collection::vec(any::<u8>(), 200..400), |bytes| {
+        let mut numbers = Numbers(&bytes);
+        (0..4).for_each(|_| hostile(&mut numbers));
+    });
+}
+
+#[test]
+fn hostile_strides() {
+    holds(2000, prop::collection::vec(any::<u8>(), 40..80), |bytes| {
+        let mut numbers = Numbers(&bytes);
+        let meta = hostile_meta(&mut numbers);
+        let strides: Vec<_> = (0..meta.shape.len()).map(|_| extreme(&mut numbers) as isize).collect();
+        let (offset, mut buffer) = ([0, 3, 8, usize::MAX][numbers.below(4)], [7; 64]);
+        let refused = TensorRef::strided(&meta.dtype, &meta.shape, &strides, offset, &buffer).err();
+        let refused = refused.or(TensorMut::strided(&meta.dtype, &meta.shape, &strides, offset, &mut buffer).err());
+        if let Some(error) = refused {
+            return is_one_line(&error.to_string());
+        }
+        let tensor = TensorRef::strided(&meta.dtype, &meta.shape, &strides, offset, &buffer).unwrap();
+        // the output may be larger than memory
+        let Ok(kernel) = Call::Tile { repeats: vec![2] }.infer(std::slice::from_ref(&meta)) else { return };
+        let mut out = vec![0; kernel.bytes()];
+        kernel.apply(&[tensor], TensorMut::new(kernel.dtype(), kernel.shape(), &mut out).unwrap(), 1).unwrap();
+    });
+}
+
+/// A library that counts the calls of the allocator, and prints the count at the end of the process.
+const COUNTER: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+static _Atomic unsigned long calls;
+static void *(*real)(size_t);
+void *malloc(size_t size) {
+    if (!real) real = dlsym(RTLD_NEXT, "malloc");
+    calls++;
+    return real(size);
+}
+__attribute__((destructor)) static void report(void) { fprintf(stderr, "allocations %lu\n", calls); }
+"#;
+
+/// Runs itself with that library, once with few and once with many calls of bound kernels.
+#[cfg(target_os = "linux")]
+#[test]
+fn bound_kernels_allocate_nothing() {
+    if let Ok(times) = std::env::var("TENSOROP_TEST_APPLIES") {
+        return apply_bound_kernels(times.parse().unwrap());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (source, library) = (folder.path().join("counter.c"), folder.path().join("counter.so"));
+    std::fs::write(&source, COUNTER).unwrap();
+    let mut compiler = std::process::Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o"]).args([&library, &source]).arg("-ldl");
+    assert!(compiler.status().unwrap().success());
+    let count = |times: &str| {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "kernels::bound_kernels_allocate_nothing", "--test-threads=1"]);
+        let run = command.env("TENSOROP_TEST_APPLIES", times).env("LD_PRELOAD", &library).output().unwrap();
+        let text = String::from_utf8_lossy(&run.stderr).into_owned();
+        let line = text.lines().find_map(|line| line.strip_prefix("allocations ")).map(str::to_owned);
+        line.unwrap_or_else(|| panic!("{text}")).parse::<u64>().unwrap()
+    };
+    let [few, many] = ["1", "40"].map(count);
+    assert!(few > 0 && many == few, "{few} allocations for one call of each kernel, {many} for 40");
+}
+
+/// The strides of every other float of a buffer.
+fn every_other(shape: &[usize]) -> Vec<isize> {
+    let inner = |axis: usize| shape[axis + 1..].iter().product::<usize>();
+    (0..shape.len()).map(|axis| 8 * inner(axis) as isize).collect()
+}
+
+/// Each operator on tensors in C order, strided and in parts.
+fn apply_bound_kernels(times: usize) {
+    let (shape, float) = ([4, 5, 3], DType::FLOAT32);
+    let bytes: Vec<u8> = (0..60_u32).flat_map(|n| (n as f32).to_le_bytes()).collect();
+    let wide: Vec<u8> = (0..120_u32).flat_map(|n| (n as f32).to_le_bytes()).collect();
+    let indices: Vec<u8> = [1_i64, 0, 2, 0, 1, 2].iter().flat_map(|n| n.to_le_bytes()).collect();
+    let int = |shape: &[usize]| Some(shape.to_vec());
+    // the call, and the shapes of its indices and updates
+    type Row = (Call, Option<Vec<usize>>, Option<Vec<usize>>);
+    let rows: Vec<Row> = vec![
+        (Call::Slice("::-1, 1:, ::2".parse().unwrap()), None, None),
+        (Call::SliceScatter("::2, 1:3, ::-1".parse().unwrap()), None, int(&[2, 2, 3])),
+        (Call::scatter_update(0), int(&[3]), int(&[3, 5, 3])),
+        (Call::scatter_nd(Reduction::None), int(&[2, 3]), int(&[2])),
+        (Call::scatter_nd(Reduction::Add), int(&[2, 3]), int(&[2])),
+        (Call::scatter_nd(Reduction::Max), int(&[3, 2]), int(&[3, 3])),
+        (Call::scatter_elements(0, Reduction::Mul), int(&[1, 2, 3]), int(&[1, 2, 3])),
+        (Call::gather(1), int(&[6]), None),
+        (Call::gather(2), int(&[6]), None),
+        (Call::GatherNd { batch_dims: 0 }, int(&[3, 2]), None),
+        (Call::GatherElements { axis: 0 }, int(&[2, 1, 3]), None),
+        (Call::concat(1), None, None),
+        (Call::stack(1), None, None),
+        (Call::Transpose { axes: None }, None, None),
+        (Call::Reshape(NewShape::Dims(vec![-1, 2])), None, None),
+        (
+            Call::Pad { before: vec![1, 0, 2], after: vec![0, 2, -1], axes: None, mode: PadMode::Constant },
+            None,
+            int(&[]),
+        ),
+        (Call::Pad { before: vec![1, 0, 2], after: vec![0, 2, 2], axes: None, mode: PadMode::Reflect }, None, int(&[])),
+        (Call::Tile { repeats: vec![2, 1, 3] }, None, None),
+        (Call::Roll { shift: vec![7], axes: None }, None, None),
+        (Call::Broadcast { shape: vec![3, 4, 5, 3], rule: BroadcastRule::Numpy }, None, None),
+        (Call::Split { axis: 1, into: SplitInto::Lengths(vec![2, 3]), part: 1 }, None, None),
+        (
+            Call::ReplaceWhere {
+                condition: Condition::Less(4_f32.to_le_bytes().to_vec()),
+                item: vec![0; 4],
+                slices: ":, 1:, ::2".parse().unwrap(),
+            },
+            None,
+            None,
+        ),
+    ];
+    for (call, of, updates) in rows {
+        let mut metas = vec![Meta::new(float.clone(), shape.to_vec()).unwrap()];
+        if matches!(call, Call::Concat { .. }) {
+            metas.push(metas[0].clone());
+        }
+        metas.extend(of.iter().map(|of| Meta::new(DType::INT64, of.clone()).unwrap()));
+        metas.extend(updates.map(|shape| Meta::new(float.clone(), shape).unwrap()));
+        let mut kernel = call.infer(&metas).unwrap();
+        let (mut given, mut steps) = (Vec::new(), Vec::new());
+        for (n, meta) in metas.iter().enumerate() {
+            if meta.dtype == DType::INT64 {
+                let numbers = TensorRef::new(&DType::INT64, &meta.shape, &indices[..meta.bytes()]).unwrap();
+                kernel.bind(n, &numbers).unwrap();
+                continue;
+            }
+            given.push(TensorRef::new(&float, &meta.shape, &bytes[..meta.bytes()]).unwrap());
+            steps.push(every_other(&meta.shape));
+        }
+        let shapes = metas.iter().filter(|meta| meta.dtype != DType::INT64).map(|meta| &meta.shape[..]);
+        let strided: Vec<_> = shapes
+            .zip(&steps)
+            .map(|(shape, strides)| TensorRef::strided(&float, shape, strides, 0, &wide).unwrap())
+            .collect();
+        let parts = kernel.parts(3);
+        let (mut out, mut apart) = (vec![0; kernel.bytes()], vec![0; 2 * kernel.bytes()]);
+        let strides = every_other(kernel.shape());
+        for _ in 0..times {
+            kernel.apply(&given, TensorMut::new(&float, kernel.shape(), &mut out).unwrap(), 1).unwrap();
+            let to = TensorMut::strided(&float, kernel.shape(), &strides, 0, &mut apart).unwrap();
+            kernel.apply(&strided, to, 1).unwrap();
+            for part in &parts {
+                let to = TensorMut::new(&float, part.shape(), &mut out[part.bytes()]).unwrap();
+                kernel.apply_part(part, &given, to).unwrap();
+            }
+            if kernel.changes_data() {
+                let to = TensorMut::new(&float, kernel.shape(), &mut out).unwrap();
+                kernel.apply_in_place(to, &given[1..], 1).unwrap();
+            }
+        }
+    }
 }
 
 macro_rules! tests {
