@@ -68,6 +68,7 @@ if [ "$part" != rust ]; then
     check "$interpreter" tests/oracle/openvino_models.py check "$program" 200
     oracle golden_files --count 500 --seed "$seed" --rust
     check "$interpreter" tests/oracle/gguf_blocks.py "$program" 1000 "$seed"
+    check "$interpreter" tests/oracle/names.py "$program" 3 "$seed"
     check "$interpreter" tests/oracle/quantized.py check "$program" 100
     check "$interpreter" tests/oracle/quantized_faults.py "$program" 2000
     check "$interpreter" tests/oracle/quantized_models.py "$program"

@@ -108,8 +108,8 @@ pub(crate) mod picture;
 pub use tensorop_files::internal;
 #[cfg(feature = "cli")]
 use tensorop_files::internal::{
-    container, findings, formats, info, library, narrow, opening, operators, plans, quantized, report, reports,
-    storage, untyped, writing,
+    container, findings, formats, info, library, narrow, opening, operators, plans, quantized, renamed, report,
+    reports, storage, untyped, writing,
 };
 pub use tensorop_files::{
     Format, Opened, TensorInfo, WriteOptions, describe, diff, open, open_bytes, patch, read, read_all, read_bytes,

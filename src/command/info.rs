@@ -20,7 +20,6 @@ use super::outputs::dry_run::Report;
 use super::process::io::{Io, Outcome, Run, complain, note};
 use super::process::meter::Meter;
 use crate::container::content::{Description, KnownTensor, MemberFile};
-use crate::container::interface::SMALL_CONSTANT;
 use crate::container::names::by_numbers;
 use crate::info::{self, AxisStats, ListOrder, Stats, UnreadTensor};
 use crate::layout::axis::resolve_axis;
@@ -32,6 +31,9 @@ use crate::plans::explain::Explanation;
 use crate::report::{full_name, printable};
 use crate::storage::requests::as_address;
 use crate::storage::source::Source;
+
+/// The most items of a small constant. Lists count small constants, because a model has hundreds.
+const SMALL_CONSTANT: usize = 16;
 
 /// List the tensors of files: member, dtype, shape, size; with --json also format, order and offset of the data
 ///
@@ -289,7 +291,7 @@ impl Info {
         if self.members {
             self.sort_members(&input, &mut selected);
         }
-        if !self.members && !self.json && input.member().is_none() && self.input.dequantize.is_none() {
+        if !self.members && !self.json && input.member().is_none() && !self.input.makes_members() {
             // what lies beside the file and cannot be read is no fault of it
             for count in input.quantized(located, reader.run.requests).unwrap_or_default() {
                 let line = format!("{}: {}: --dequantize reads them as numbers\n", printable(&file), made_up(&count));

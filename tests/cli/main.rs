@@ -22,6 +22,7 @@ mod gather;
 mod gather_elements;
 mod gather_nd;
 mod gguf;
+mod gguf_names;
 mod golden;
 mod indices;
 mod info;

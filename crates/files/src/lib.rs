@@ -66,8 +66,9 @@
 //! | `library/` | the functions of this page, and files that are written again | `writing` |
 //! | `writing/` | an output from its request to the finished file, chunks or shares | `opening` |
 //! | `info/` | descriptions and statistics | `opening`, `report` |
-//! | `opening/` | from a path to an open `Input`: `located`, the table of formats, folders, indexes without a file, dumps, addresses | `formats`, `quantized` |
+//! | `opening/` | from a path to an open `Input`: `located`, the table of formats, folders, indexes without a file, dumps, addresses | `formats`, `renamed` |
 //! | `formats/` | a file or folder for each format | `container` |
+//! | `renamed/` | a GGUF under the names of its checkpoint, and a checkpoint under those of a GGUF | `quantized` |
 //! | `quantized/` | weights that several tensors make up | `container` |
 //! | `diff/` | comparisons: `numbers/` computes, `findings/` has the result, `reports/` its texts and maps | `plans`, `report`, `untyped` |
 //! | `container/` | the interface of formats: `Reader`, `Writer`, members, options; names of tensors: patterns, filters, orders | `narrow`, `plans`, `untyped` |
@@ -124,6 +125,7 @@ mod opening;
 mod operators;
 mod plans;
 mod quantized;
+mod renamed;
 mod report;
 mod storage;
 mod untyped;
@@ -140,7 +142,7 @@ pub mod internal {
     macro_rules! rooms {
         ($($room:ident)*) => { $(pub mod $room { pub use crate::$room::*; })* };
     }
-    rooms!(container formats info library narrow opening operators plans quantized report storage untyped writing);
+    rooms!(container formats info library narrow opening operators plans quantized renamed report storage untyped writing);
 
     pub mod findings {
         pub use crate::diff::findings::*;

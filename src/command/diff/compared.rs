@@ -31,7 +31,7 @@ pub(crate) fn find(
     match &operand.located {
         located if may_be_made && is_absent(located) => return Ok(ComparedOperand::Absent),
         // the parts of a weight may lie in several files of the folder, which are opened as one
-        Located { place: Place::Folder(folder), suffix: None, .. } if reader.options.dequantize.is_none() => {
+        Located { place: Place::Folder(folder), suffix: None, .. } if !reader.options.makes_members() => {
             if may_be_made && folder.is_pattern() {
                 bail!(
                     "{}: --accept: EXPECTED is a pattern of files without a header, which are not written",
@@ -43,7 +43,7 @@ pub(crate) fn find(
         _ => {}
     }
     // only the scales of activations depend on the filter here
-    let mode = if reader.options.dequantize.is_some() { OpenMode::Taking(taken) } else { OpenMode::Plain };
+    let mode = if reader.options.makes_members() { OpenMode::Taking(taken) } else { OpenMode::Plain };
     let input = reader.open(operand, mode)?;
     input.select()?;
     if let Some(glob) = input.glob().filter(|_| may_be_made) {

@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow, bail};
 
@@ -16,12 +18,25 @@ use crate::command::process::io::{Outcome, Run, complain};
 use crate::command::process::meter::Meter;
 use crate::container::names::list;
 use crate::findings::metadata::FilePairs;
+use crate::parallel::locked;
+use crate::report::printable;
 use crate::reports::models::{FirstDifferent, Models, TensorVerdict};
 
 impl Diff {
     pub(crate) fn check_globs(&self, names: &[&str]) -> Result<()> {
         self.passing.check_globs(names)?;
         self.dumps.check_globs(names)
+    }
+
+    pub(crate) fn write_left_alone(&self, out: &mut dyn Write, paths: &[String]) -> io::Result<()> {
+        match paths.len() {
+            0 => Ok(()),
+            _ if self.input.verbose => {
+                paths.iter().try_for_each(|path| writeln!(out, "  left alone: {}", printable(path)))
+            }
+            1 => writeln!(out, "  1 file left alone ({} names it)", self.verbose_option()),
+            count => writeln!(out, "  {count} files left alone ({} names them)", self.verbose_option()),
+        }
     }
 
     pub(crate) fn first(&self, run: Run<'_>, pairs: &NamedPairs, asked: &AskedDTypes<'_>) -> Result<Outcome> {
@@ -37,6 +52,7 @@ impl Diff {
             effort: self.effort(limits),
             is_golden: self.is_golden(),
             partner: &|_, _| None,
+            as_stored: Mutex::default(),
         };
         let mut models = Models::new(self.form(io), self.style(io)).only_different(true);
         let (mut files, mut first) = (FilePairs::default(), None);
@@ -60,7 +76,11 @@ impl Diff {
         models.leave_alone(&left_alone);
         print(io, &mut |out| {
             models.write(out)?;
-            if self.json || self.summary { Ok(()) } else { self.write_left_alone(out, &left_alone) }
+            if self.json || self.summary {
+                return Ok(());
+            }
+            self.write_left_alone(out, &left_alone)?;
+            pairs.write_of_names(out, self.verbose_option(), self.input.verbose, &locked(&how.as_stored))
         })?;
         Ok(match first {
             Some(FirstDifferent { name, found, .. }) if found.verdict() == TensorVerdict::Unreadable => {

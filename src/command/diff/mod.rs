@@ -13,6 +13,7 @@ mod write_accepted;
 use std::cell::RefCell;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::builder::ArgPredicate;
@@ -23,7 +24,7 @@ use self::acceptance::{AcceptOptions, is_damaged};
 use self::compared::{ComparedOperand, find};
 use self::pairs::{ComparedSides, Comparing, NamedPairs, open_two, pair_up};
 use self::plans::{draw, explain_many, explain_two, map_lines};
-use self::renames::Renames;
+use self::renames::{Renames, as_stored_line, fits_as_stored};
 use super::messages::{about_items, message, option_error, unless_closed};
 use super::operands::dtype_option::{AskedDTypes, Reinterpret};
 use super::operands::member::Member;
@@ -37,6 +38,7 @@ use super::process::meter::Meter;
 use super::show::png_target;
 use crate::diff::{self, Effort, OptionNames, Options, Reason, Style};
 use crate::operators::fill::Limits;
+use crate::parallel::locked;
 use crate::report::printable;
 use crate::reports::maps;
 use crate::reports::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
@@ -201,7 +203,7 @@ impl Diff {
         let shapes = self.dumps.shapes()?;
         let settings = RunSettings { quiet: self.summary, ..(&self.threads).into() };
         let reader = OperandReader::new(io, &self.input, settings)?.with_shapes(shapes.as_ref());
-        let reader = reader.rereading(self.is_golden());
+        let reader = reader.rereading(self.is_golden()).comparing();
         let run = reader.run;
         let accepts = !self.explain && self.accepting.accepts(io, &self.expected.located)?;
         if self.passing.metadata && accepts {
@@ -320,6 +322,8 @@ impl Diff {
             return self.new_one(run, accepts, &found[1], why);
         }
         let difference = compared?;
+        let open = || open_two(found, asked.of(named.as_deref()));
+        let is_as_stored = !self.summary && fits_as_stored(found, open, &difference, &options, effort)?;
         meter.finish();
         // errors of accepting come before the report
         let accepts = accepts && !difference.equal();
@@ -344,6 +348,7 @@ impl Diff {
                 _ => Ok(()),
             }),
         })?;
+        self.tell(io, as_stored_line(&is_as_stored.then(|| name.clone()).into_iter().collect::<Vec<_>>()).as_slice())?;
         if let Some(report) = &mut report {
             let file = || self.expected.located.output().0.display().to_string();
             let shown = if name.is_empty() { file() } else { name.clone() };
@@ -391,19 +396,8 @@ impl Diff {
         Ok(name)
     }
 
-    fn verbose_option(&self) -> &'static str {
+    pub(crate) fn verbose_option(&self) -> &'static str {
         if self.keywords { "verbose=True" } else { "-v" }
-    }
-
-    pub(crate) fn write_left_alone(&self, out: &mut dyn Write, paths: &[String]) -> io::Result<()> {
-        match paths.len() {
-            0 => Ok(()),
-            _ if self.input.verbose => {
-                paths.iter().try_for_each(|path| writeln!(out, "  left alone: {}", printable(path)))
-            }
-            1 => writeln!(out, "  1 file left alone ({} names it)", self.verbose_option()),
-            count => writeln!(out, "  {count} files left alone ({} names them)", self.verbose_option()),
-        }
     }
 
     fn many(&self, run: Run<'_>, accepts: bool, pairs: &NamedPairs) -> Result<Outcome> {
@@ -434,6 +428,7 @@ impl Diff {
             effort: self.effort(limits),
             is_golden: self.is_golden(),
             partner: &|side, name| renames.partner(side, name).map(str::to_owned),
+            as_stored: Mutex::default(),
         };
         let failed = how.compare(&mut models, &|bytes| meter.add(bytes))?;
         let labels = [&*self.expected.label, &self.actual.label];
@@ -464,11 +459,13 @@ impl Diff {
                 return Ok(());
             }
             self.write_left_alone(out, &left_alone)?;
+            pairs.write_of_names(out, self.verbose_option(), self.input.verbose, &locked(&how.as_stored))?;
             renames.write(out, self.style(io))
         })?;
         write_junit(junit, models.take_junit()?, JUNIT_SUITE)?;
         if self.json {
             self.tell(io, &models.index_lines())?;
+            self.tell(io, as_stored_line(&locked(&how.as_stored)).as_slice())?;
         }
         let outcome = match models.unreadable() {
             None if changes.is_none() => self.end(run, models.equal(), &|| pairs.actual(&asked))?,

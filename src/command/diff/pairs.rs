@@ -8,12 +8,13 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::iter;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use anyhow::{Result, bail};
 
 use super::acceptance::is_damaged;
 use super::compared::ComparedOperand;
+use super::renames::fits_as_stored;
 use crate::command::messages::{counted, message, option_error};
 use crate::command::operands::dtype_option::{AskedDTypes, DTypeOption};
 use crate::command::operands::member::{Member, typed};
@@ -28,7 +29,7 @@ use crate::opening::collection::{Collection, Opening};
 use crate::opening::input::Input;
 use crate::opening::table::Format;
 use crate::operators::fill::Limits;
-use crate::parallel::share_by_size;
+use crate::parallel::{locked, share_by_size};
 use crate::plans::job::Progress;
 use crate::reports::models::{LoneTensor, Models, NamedResult, TensorVerdict};
 use crate::storage::requests::as_address;
@@ -151,6 +152,8 @@ pub(crate) struct NamedPairs {
     pub sides: [Side; 2],
     /// The numbers of tensors, in natural order of their names, which are those of EXPECTED after `--rename`.
     pub named: Vec<(String, [Option<usize>; 2])>,
+    /// The names that a checkpoint or a GGUF has alone by design.
+    pub by_design: Vec<String>,
     /// The bytes of each pair, roughly.
     bytes: Vec<usize>,
 }
@@ -192,6 +195,15 @@ impl NamedPairs {
         }
         named.extend(actual.map(alone));
         unite_broken(&mut named, &sides);
+        let is_by_design = |name: &String, side: usize| {
+            sides[side].input.one_sided().here.contains(name) || sides[1 - side].input.one_sided().there.contains(name)
+        };
+        let lone = named.extract_if(.., |(name, numbers)| match numbers {
+            [Some(_), None] => is_by_design(name, 0),
+            [None, Some(_)] => is_by_design(name, 1),
+            _ => false,
+        });
+        let by_design = lone.map(|(name, _)| name).collect();
         let models: Vec<_> = sides.iter().filter_map(Side::model).collect();
         let folders = || sides.iter().filter_map(|side| side.folder.as_deref());
         if !members.taken.is_empty() {
@@ -227,7 +239,7 @@ impl NamedPairs {
             usize::try_from(numbers.iter().zip(&sides).map(bytes).fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
         };
         let bytes = named.iter().map(|(_, numbers)| bytes(numbers)).collect();
-        Ok(Self { sides, named, bytes })
+        Ok(Self { sides, named, by_design, bytes })
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -327,6 +339,8 @@ pub(crate) struct Comparing<'a> {
     pub is_golden: bool,
     /// The name on the other side.
     pub partner: &'a (dyn Fn(usize, &str) -> Option<String> + Sync),
+    /// The names of tensors that fit better with their rows as stored.
+    pub as_stored: Mutex<Vec<String>>,
 }
 
 /// The result for a pair, and the sources whose files have metadata to compare.
@@ -350,7 +364,7 @@ impl From<NamedResult> for ComparedPair {
 impl Comparing<'_> {
     /// Goes on after unreadable pairs. Returns the readable pairs that do not pass.
     pub(crate) fn compare(&self, models: &mut Models, progress: Progress<'_>) -> Result<Vec<usize>> {
-        let NamedPairs { sides, named, bytes } = self.pairs;
+        let NamedPairs { sides, named, bytes, .. } = self.pairs;
         let asked: Vec<_> = named.iter().map(|(name, _)| self.asked.of(Some(name))).collect();
         let asks = sides.iter().any(|side| as_address(&side.path).is_some());
         let (mut files, mut failed) = (FilePairs::default(), Vec::new());
@@ -408,7 +422,13 @@ impl Comparing<'_> {
         options.check_axes(&sources[1]).map_err(option_error)?;
         let [expected, actual] = &mut sources;
         let found = match diff::compare_sources(expected, actual, &options, effort, progress) {
-            Ok(difference) => NamedResult::Both(Box::new(difference)),
+            Ok(difference) => {
+                let members = [self.pairs.sides[0].member(numbers[0])?, self.pairs.sides[1].member(numbers[1])?];
+                if fits_as_stored(&members, || self.pairs.open(numbers, asked), &difference, &options, effort)? {
+                    locked(&self.as_stored).push(name.clone());
+                }
+                NamedResult::Both(Box::new(difference))
+            }
             Err(error) => unreadable(&error.into(), is_golden),
         };
         Ok(ComparedPair { found, beside: Some(PairBeside { sources, counts: options.metadata }) })

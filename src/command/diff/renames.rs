@@ -3,13 +3,19 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
+use anyhow::Result;
+
 use super::pairs::NamedPairs;
 use crate::command::messages::counted;
 use crate::command::operands::dtype_option::AskedDTypes;
+use crate::command::operands::member::Member;
 use crate::container::glob::Rename;
-use crate::diff::{Outline, Style};
+use crate::container::names::list;
+use crate::diff::{self, Difference, Effort, Options, Outline, Reason, Style};
 use crate::info;
 use crate::operators::fill::Limits;
+use crate::report::printable;
+use crate::storage::source::Source;
 
 const MAX_READ_BYTES: u64 = 1 << 30;
 
@@ -133,6 +139,60 @@ impl Renames {
             self.from.insert(other.to_owned(), name.to_owned());
         }
     }
+}
+
+impl NamedPairs {
+    /// Writes lines about tensors under the names of another file.
+    pub(crate) fn write_of_names(
+        &self,
+        out: &mut dyn Write,
+        option: &str,
+        verbose: bool,
+        as_stored: &[String],
+    ) -> io::Result<()> {
+        match &self.by_design[..] {
+            [] => {}
+            all if verbose => {
+                all.iter().try_for_each(|name| writeln!(out, "  on one side by design: {}", printable(name)))?;
+            }
+            [name] => writeln!(out, "  1 tensor is on one side by design: {}", printable(name))?,
+            [name, ..] => {
+                let (count, name) = (self.by_design.len(), printable(name));
+                writeln!(out, "  {count} tensors are on one side by design, such as {name} ({option} names them)")?;
+            }
+        }
+        as_stored_line(as_stored).map_or(Ok(()), |line| writeln!(out, "  {line}"))
+    }
+}
+
+/// Whether a pair fits better if the rows of one side stay in the stored order.
+pub(crate) fn fits_as_stored(
+    members: &[Member; 2],
+    open: impl FnOnce() -> Result<[Source; 2]>,
+    found: &Difference,
+    options: &Options,
+    effort: Effort,
+) -> Result<bool> {
+    if found.reason() != Some(Reason::Values) {
+        return Ok(false);
+    }
+    let others = members.each_ref().map(|member| member.input.as_stored(member.n));
+    let effort = Effort { quantiles: false, of_files: false, permutations: false, ..effort };
+    let [mut expected, mut actual] = match others {
+        [Some(other), None] => [other?, open()?[1].another()?],
+        [None, Some(other)] => [open()?[0].another()?, other?],
+        _ => return Ok(false),
+    };
+    let compared = diff::compare_sources(&mut expected, &mut actual, options, effort, &|_| ())?;
+    let snr = |found: &Difference| found.metrics().and_then(|metrics| metrics.snr_db).unwrap_or(f64::NEG_INFINITY);
+    Ok(compared.equal() || snr(&compared) > snr(found))
+}
+
+/// A line about tensors that fit better with their rows as stored.
+pub(crate) fn as_stored_line(names: &[String]) -> Option<String> {
+    let tensors = counted(names.len(), "tensor fits", "tensors fit");
+    let line = || format!("{tensors} better with the rows as stored, not permuted for RoPE: {}", list(names));
+    (!names.is_empty()).then(line)
 }
 
 /// Finds a rule that replaces, adds or removes a prefix, so that every name of the smaller side gets a partner and no

@@ -16,6 +16,7 @@ use crate::item::dtype::{DType, Kind};
 use crate::narrow::stored_dtype::StoredDType;
 use crate::opening::input::Input;
 use crate::parallel::locked;
+use crate::renamed::NameStyle;
 
 /// The items that may be read as another dtype of the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub(crate) enum Reinterpret {
 pub(crate) struct AskedDTypes<'a> {
     /// With `--dequantize`, whose weights these are to find.
     quantized: Option<&'a OperandContainers>,
+    /// With `--names`, which must apply to one of the files.
+    named: Option<(NameStyle, &'a OperandContainers)>,
     values: &'a [DTypeArg],
     reading: Reinterpret,
     casts: bool,
@@ -55,6 +58,7 @@ impl<'a> AskedDTypes<'a> {
         let values = &*options.dtype;
         Self {
             quantized: options.dequantize.as_ref().map(|_| &io.containers),
+            named: options.names.map(|style| (style, &io.containers)),
             values,
             reading,
             casts: false,
@@ -111,10 +115,18 @@ impl<'a> AskedDTypes<'a> {
         DTypeOption { all: self, number: self.number_for(name), tensor: names.len() }
     }
 
-    /// A value also passes if later values override it for all of its tensors. `--dequantize` must find a weight, too.
+    /// A value also passes if later values override it for all of its tensors. `--dequantize` must find a weight, and
+    /// `--names` a file of other names.
     pub(crate) fn finish(&self) -> Result<()> {
         let found = self.quantized.is_none_or(OperandContainers::has_quantized);
         ensure!(found, "--dequantize: no operand has a quantised weight, or a file beside it that states a layout");
+        if let Some((style, containers)) = self.named {
+            let what = match style {
+                NameStyle::Hf => "--names hf: no operand is a GGUF",
+                NameStyle::Gguf => "--names gguf: no operand is a checkpoint of other names",
+            };
+            ensure!(containers.has_names(), "{what}");
+        }
         for (value, used) in self.values.iter().zip(locked(&self.uses).iter()) {
             let message = used.unused.clone().filter(|_| !used.is_used);
             match (message, value.glob.as_ref().filter(|_| !used.is_matched)) {

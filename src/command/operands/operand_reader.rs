@@ -1,6 +1,7 @@
 //! The reader of a command's operands: [`OperandReader::open`] opens the file of one operand, and
 //! [`OperandReader::read`] makes sources of tensors that are typed together.
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ use crate::opening::{collection, located};
 use crate::operators::fill::Limits;
 use crate::ops::slice::SliceArgs;
 use crate::quantized::{AskedLayout, Dequantized};
+use crate::renamed::{NameStyle, Renaming};
 use crate::storage::platform::allow_open_files;
 use crate::storage::source::Source;
 use crate::untyped::cells::TableOptions;
@@ -65,12 +67,14 @@ pub(crate) struct OperandReader<'a> {
     rereads: bool,
     /// The dtypes and shapes of files without a header in folders.
     shapes: Option<&'a Arc<DumpShapes>>,
+    /// Whether names of tensors are compared with those of another file.
+    compares: bool,
 }
 
 impl<'a> OperandReader<'a> {
     pub(crate) fn new<'o>(io: &'a Io, options: &'a InputOptions, settings: impl Into<RunSettings<'o>>) -> Result<Self> {
         let run = Run::new(io, settings.into(), &options.address)?;
-        Ok(Self { run, options, reopens: false, rereads: false, shapes: None })
+        Ok(Self { run, options, reopens: false, rereads: false, shapes: None, compares: false })
     }
 
     /// If the system refuses to keep `count` files open, each file is opened again for every read.
@@ -80,6 +84,10 @@ impl<'a> OperandReader<'a> {
 
     pub(crate) fn rereading(self, rereads: bool) -> Self {
         Self { rereads, ..self }
+    }
+
+    pub(crate) fn comparing(self) -> Self {
+        Self { compares: true, ..self }
     }
 
     pub(crate) fn with_shapes(self, shapes: Option<&'a Arc<DumpShapes>>) -> Self {
@@ -107,7 +115,7 @@ impl<'a> OperandReader<'a> {
         let filter = match mode {
             OpenMode::Plain => NameFilter::default(),
             // parts of a weight have other names than it
-            OpenMode::Taking(_) if self.options.dequantize.is_some() => NameFilter::default(),
+            OpenMode::Taking(_) if self.options.makes_members() => NameFilter::default(),
             OpenMode::Taking(filter) => filter,
             OpenMode::Locked { is_shared } => return self.lock(operand, is_shared),
             OpenMode::LockedNpy => {
@@ -139,10 +147,17 @@ impl<'a> OperandReader<'a> {
                 let _shown = Meter::for_requests(self.run);
                 options.open(located)?
             }
-            _ => collection::open(&options, located, filter).map_err(|error| or_list(located, error.into()))?,
+            _ => match self.checkpoint(&options, located) {
+                Some(input) => input,
+                None => collection::open(&options, located, filter).map_err(|error| or_list(located, error.into()))?,
+            },
         };
         let input = match &self.options.dequantize {
             Some(asked) => self.dequantized(input, asked, operand, named)?,
+            None => input,
+        };
+        let input = match self.options.names {
+            Some(style) => self.renamed(input, style, operand)?,
             None => input,
         };
         self.run.io.containers.add(&input);
@@ -150,6 +165,19 @@ impl<'a> OperandReader<'a> {
             note(&self.run.io.stderr, &format!("{label}: {beside}"))?;
         }
         Ok(input.into())
+    }
+
+    /// Opens the checkpoint of a folder without the GGUFs beside it, where converters write them.
+    fn checkpoint(&self, options: &OpenOptions, located: &Located) -> Option<Input> {
+        let Place::Folder(folder) = &located.place else { return None };
+        self.options.names?;
+        let paths = fs::read_dir(&folder.path).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+        let ggufs = paths.filter(|path| path.extension().is_some_and(|extension| extension == "gguf"));
+        let exclude: Vec<_> =
+            ggufs.map(|path| Some(Glob::new(&format!("{}:*", path.file_stem()?.to_str()?)))).collect::<Option<_>>()?;
+        let filter = NameFilter { exclude: &exclude, ..NameFilter::default() };
+        let input = collection::open(options, located, filter).ok().filter(|_| !exclude.is_empty())?;
+        input.names().is_some_and(|names| !names.is_empty()).then_some(input)
     }
 
     /// Scales of activations are members only if a pattern of `named`, or the operand, speaks of such.
@@ -170,6 +198,25 @@ impl<'a> OperandReader<'a> {
             _ if self.options.verbose => notes.extend(left_alone.iter().map(|name| format!("{name} is left alone"))),
             count => notes.push(format!("{} of activations left alone", counted(count, "scale", "scales"))),
         }
+        notes.iter().filter(|_| !quiet).try_for_each(|line| note(&io.stderr, &format!("{label}: {line}")))?;
+        Ok(input)
+    }
+
+    fn renamed(&self, input: Input, style: NameStyle, operand: &Operand) -> Result<Input> {
+        let Run { io, requests, quiet, .. } = self.run;
+        let (input, Renaming { applies, mut notes, mut kept, one_sided }) =
+            input.renamed(style, self.compares, &operand.located, requests)?;
+        if applies {
+            io.containers.found_names();
+        }
+        kept.retain(|name| !self.compares || !one_sided.here.contains(name));
+        match &kept[..] {
+            [] => {}
+            all if self.options.verbose => notes.extend(all.iter().map(|name| format!("{name} keeps its name"))),
+            [name] => notes.push(format!("1 tensor keeps its name: {name}")),
+            [name, ..] => notes.push(format!("{} tensors keep their names, such as {name}", kept.len())),
+        }
+        let label = &operand.label;
         notes.iter().filter(|_| !quiet).try_for_each(|line| note(&io.stderr, &format!("{label}: {line}")))?;
         Ok(input)
     }
@@ -197,6 +244,9 @@ impl<'a> OperandReader<'a> {
         let Operand { located, label, .. } = operand;
         if self.options.dequantize.is_some() {
             bail!("{label}: --in-place cannot change the numbers that --dequantize reads");
+        }
+        if self.options.names.is_some() {
+            bail!("{label}: --in-place changes tensors under their own names, without --names");
         }
         match located.place {
             Place::Stdin | Place::Json(_) => bail!("{label}: --in-place changes a file"),

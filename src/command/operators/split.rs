@@ -27,6 +27,7 @@ use crate::writing::OutputTensor;
 #[derive(Args)]
 #[command(group = ArgGroup::new("into").args(["equal_parts", "lengths"]).required(true))]
 #[command(override_usage = "tensorop split [OPTIONS] <--parts <N>|--lengths <I>> -o <FILE> <DATA>", after_long_help = EXAMPLES)]
+#[command(mut_arg("names_of", |arg| arg.long("input-names")))]
 pub(crate) struct Split {
     /// The tensor whose axis is cut
     #[arg(value_name = "DATA", value_parser = DATA.parser(), allow_negative_numbers = true, value_hint = ValueHint::FilePath, long_help = data_help("The tensor to split."))]

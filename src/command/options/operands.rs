@@ -12,6 +12,7 @@ use crate::error::Subject;
 use crate::opening::located::{Located, Place};
 use crate::opening::table::Format;
 use crate::quantized::{AskedLayout, LAYOUTS};
+use crate::renamed::NameStyle;
 use crate::untyped::cells::Delimiter;
 
 const OPERANDS_HELP: &str = "An operand is a path, `-` for standard input (one operand of a command), or an inline JSON value: an \
@@ -178,7 +179,16 @@ pub(crate) struct InputOptions {
     /// line; --only '*.input_scale' takes them. It is an error if no operand has a quantised weight.
     #[arg(long, value_name = "LAYOUT[,KEY=N]", num_args = 0..=1, require_equals = true, default_missing_value = STATED, hide_possible_values = true, value_parser = LayoutParser)]
     pub dequantize: Option<AskedLayout>,
-    /// Name the skipped files of folders and the scales of activations, which a line otherwise counts
+    /// Read a GGUF under the names of the checkpoint that it was made from (hf), or a checkpoint under those of its GGUF (gguf)
+    ///
+    /// With hf, tensors of a GGUF have the names, shapes and rows of the checkpoint: rows of queries and keys are in the order of
+    /// Hugging Face, experts are one tensor each, and norms lose the 1 that the converter added. With gguf, tensors of a checkpoint
+    /// become those of its GGUF, by the architecture and the numbers in config.json. Other files stay unchanged; it is an
+    /// error if all do. Numbers that are computed (a norm minus 1) are rounded to float32, and tensors outside the table of names
+    /// keep theirs: a line counts either.
+    #[arg(id = "names_of", long = "names", value_name = "WHOSE", value_parser = name_styles())]
+    pub names: Option<NameStyle>,
+    /// Name skipped files of folders, scales of activations and tensors that keep their names, which lines otherwise count
     #[arg(short, long)]
     pub verbose: bool,
     #[command(flatten)]
@@ -217,7 +227,19 @@ impl TypedValueParser for LayoutParser {
     }
 }
 
+fn name_styles() -> impl TypedValueParser<Value = NameStyle> {
+    PossibleValuesParser::new(NameStyle::ALL.map(|(name, _)| name)).map(|name| {
+        let style = NameStyle::ALL.into_iter().find(|(known, _)| *known == name);
+        style.expect("one of the possible values").1
+    })
+}
+
 impl InputOptions {
+    /// Whether a file may get other members, whose names patterns must match.
+    pub(crate) fn makes_members(&self) -> bool {
+        self.dequantize.is_some() || self.names.is_some()
+    }
+
     pub(crate) fn dtype_by_name(dtype: Arg) -> Arg {
         let help = dtype_help(&[DTYPE_HELP, DTYPE_BY_NAME_HELP].concat());
         let dtype = dtype.action(ArgAction::Append).value_name("[GLOB=]DTYPE");

@@ -277,7 +277,7 @@ mod tests {
     fn each_option_is_relevant_to_parts_or_not() {
         let relevant = "add after allow_zero at axes axis batch_dims before byte_order cast chunks codec compress data delimiter \
             dequantize dims dtype edgeitems equal_parts exclude fill flatten from group in_place indices inputs lengths linewidth \
-            lossy max_shard_size metadata missing mode names no_initial no_metadata on_duplicate only opset order \
+            lossy max_shard_size metadata missing mode names names_of no_initial no_metadata on_duplicate only opset order \
             out_of_range packed precision prefix_names reduction remove_old_shards rename repeats saturate shape shards shift skip_rows squeeze stack \
             start step stop store_empty strict threshold to unsqueeze updates where";
         let found: std::collections::BTreeSet<_> = grammar()

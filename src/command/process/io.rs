@@ -39,6 +39,7 @@ pub struct Io {
 pub struct OperandContainers {
     all: Arc<Mutex<Vec<Arc<Container>>>>,
     has_quantized: Arc<AtomicBool>,
+    has_names: Arc<AtomicBool>,
 }
 
 impl OperandContainers {
@@ -53,6 +54,15 @@ impl OperandContainers {
     /// Notes that `--dequantize` has read a weight, or that an error says why it has not.
     pub(crate) fn found_quantized(&self) {
         self.has_quantized.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that `--names` applies to an operand.
+    pub(crate) fn found_names(&self) {
+        self.has_names.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_names(&self) -> bool {
+        self.has_names.load(Ordering::Relaxed)
     }
 
     pub(crate) fn has_quantized(&self) -> bool {

@@ -23,7 +23,7 @@ use tensorop_kernels::item::meta::Meta;
 use tensorop_kernels::item::tensor::Tensor;
 use tensorop_kernels::layout::window::Window;
 
-/// How likely a file is in a format, by its first bytes. The likeliest is taken, the first in the table of several.
+/// How likely a file is in a format, by its first bytes. Of equally likely formats the first in the table is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
     /// The file is not in the format.
@@ -42,9 +42,6 @@ impl Confidence {
         if has_marks { Self::Certain } else { Self::No }
     }
 }
-
-/// The most items of a small constant. Lists count small constants, because a model has hundreds.
-pub const SMALL_CONSTANT: usize = 16;
 
 /// The members of an open file or store, with its other facts.
 #[derive(Clone, Debug, Default)]
@@ -225,6 +222,11 @@ pub trait Reader: Debug + Send + Sync {
     /// Returns the stored form of member `n`.
     fn stored(&self, _: usize) -> StoredMember {
         StoredMember::default()
+    }
+
+    /// Returns the source of member `n` with its rows as stored, if they are in another order.
+    fn as_stored(&self, _: usize, _label: String) -> Option<Result<Source>> {
+        None
     }
 
     /// Locks the folder of member `n` while its [`source`](Self::source) exists. A shared lock lets other processes

@@ -10,6 +10,9 @@ use tensorop_kernels::error::{Result, ensure};
 
 /// Appends `#2`, `#3` to the second and third of equal names, except where another member has that name.
 pub(crate) fn numbered(mut names: Vec<String>) -> Vec<String> {
+    if names.iter().collect::<HashSet<_>>().len() == names.len() {
+        return names;
+    }
     let mut taken = HashSet::with_capacity(names.len());
     let repeated: Vec<usize> = (0..names.len()).filter(|n| !taken.insert(names[*n].clone())).collect();
     let mut next: HashMap<String, usize> = HashMap::new();

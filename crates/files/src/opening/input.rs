@@ -16,6 +16,7 @@ use crate::container::names::InFolder;
 use crate::formats::json;
 use crate::formats::raw::{self, RawView};
 use crate::quantized::{self, AskedLayout, Dequantized, QuantizedCount};
+use crate::renamed::{self, NameStyle, OneSided, Renaming};
 use crate::storage::platform::same_file;
 use crate::storage::read_at::ReadAt;
 use crate::storage::requests::{RequestOptions, may_be_meant_as_address};
@@ -252,6 +253,7 @@ pub struct Input {
     pub(crate) folder: Option<Box<InFolder>>,
     /// Names of hidden tensors, which patterns may match.
     pub(crate) left_alone: Vec<String>,
+    pub(crate) one_sided: OneSided,
 }
 
 impl Input {
@@ -279,7 +281,8 @@ impl Input {
     }
 
     pub(crate) fn from_file(label: String, format: Format, file: ReadableFile) -> Self {
-        Self { label, format, file, member: None, folder: None, left_alone: Vec::new(), is_edited: false }
+        let (left_alone, one_sided) = (Vec::new(), OneSided::default());
+        Self { label, format, file, member: None, folder: None, left_alone, one_sided, is_edited: false }
     }
 
     /// Returns the name in messages.
@@ -334,6 +337,34 @@ impl Input {
         let opened = quantized::open(file, asked, folder.as_deref(), requests, is_named);
         let (file, found) = opened.with_context(|| label.clone())?;
         Ok((Self { file, label, left_alone: found.left_alone.clone(), ..self }, found))
+    }
+
+    /// Gives tensors the names of a checkpoint or of a GGUF. `located` is where the input was opened. If it `compares`, the
+    /// names of a checkpoint lose those of the models around it.
+    ///
+    /// # Errors
+    /// The architecture has no table of names, or no file states it.
+    pub fn renamed(
+        self,
+        style: NameStyle,
+        compares: bool,
+        located: &Located,
+        requests: RequestOptions,
+    ) -> Result<(Self, Renaming)> {
+        let Self { file, label, .. } = self;
+        let opened = renamed::open(file, style, compares, located.folder().as_deref(), requests);
+        let (file, found) = opened.with_context(|| label.clone())?;
+        Ok((Self { file, label, one_sided: found.one_sided.clone(), ..self }, found))
+    }
+
+    /// Returns the names of tensors that a checkpoint or a GGUF has alone by design.
+    pub fn one_sided(&self) -> &OneSided {
+        &self.one_sided
+    }
+
+    /// Returns the source of member `n` with its rows in the stored order, if the architecture has another.
+    pub fn as_stored(&self, n: usize) -> Option<Result<Source>> {
+        self.file.as_stored(n, self.label_of(self.name(n)))
     }
 
     /// Counts the tensors that make up quantised weights, by the layouts that files beside them tell.

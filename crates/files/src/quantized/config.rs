@@ -27,7 +27,7 @@ const MAX_CONFIG: u64 = 1 << 26;
 /// none.
 type ConfigFile = (&'static str, &'static [&'static str], &'static str);
 
-const CONFIG: &str = "config.json";
+pub(crate) const CONFIG: &str = "config.json";
 
 /// The surest first: that of modelopt beside a `config.json` states more.
 const FILES: [ConfigFile; 4] = [
@@ -418,7 +418,6 @@ fn block(value: &Value) -> Option<[usize; 2]> {
     sides.try_into().ok()
 }
 
-/// Returns `None` if there is no such file.
 /// Whether a file of this name beside a checkpoint may state a layout.
 pub fn is_layout_file(name: &str) -> bool {
     FILES.iter().any(|(file, ..)| *file == name)
@@ -454,7 +453,8 @@ fn without(text: &str, keys: &[&str], indent: usize) -> serde_json::Result<Optio
     Ok(has_any.then(|| format!("{{\n{}\n{:2$}}}", kept.join(",\n"), "", indent - 2)))
 }
 
-fn read_json(path: &Path, requests: RequestOptions) -> Result<Option<Value>> {
+/// Returns `None` if there is no such file.
+pub(crate) fn read_json(path: &Path, requests: RequestOptions) -> Result<Option<Value>> {
     let file = match open_beside(path, requests) {
         Err(error) if error.kind() == ErrorKind::Io(IoErrorKind::NotFound) => return Ok(None),
         file => file?,

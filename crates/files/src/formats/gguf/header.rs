@@ -30,8 +30,14 @@ pub const MAX_NAME: u64 = (1 << 16) - 1;
 /// A longer text is not kept, but counted.
 const MAX_TEXT: u64 = 1 << 16;
 
-/// An array of more elements is not kept, but counted.
+/// Most arrays of more elements are not kept, but counted.
 const MAX_LISTED: u64 = 16;
+
+/// An array of a number for each layer, which is kept.
+const OF_LAYERS: &str = ".attention.head_count";
+
+/// The maximum number of layers.
+const MAX_LAYERS: u64 = 1 << 12;
 
 /// Arrays of arrays: ggml has none.
 const MAX_DEPTH: usize = 4;
@@ -162,6 +168,7 @@ fn read_keys(bytes: &mut HeaderBytes<'_>, keys: u64) -> Result<(Metadata, Metada
     for _ in 0..keys {
         let key = bytes.text(MAX_NAME).context("a key")?;
         let quoted = python::repr_str(&key);
+        bytes.listed = if key.contains(OF_LAYERS) { MAX_LAYERS } else { MAX_LISTED };
         let number = bytes.u32().with_context(|| quoted.clone())?;
         let value = bytes.value(number, 0).with_context(|| quoted.clone())?;
         if let Some(known) = [ALIGNMENT, FILES].into_iter().find(|known| *known == key) {
@@ -251,6 +258,8 @@ struct HeaderBytes<'a> {
     begin: u64,
     read: Vec<u8>,
     is_big_endian: bool,
+    /// An array of more elements is replaced by its length.
+    listed: u64,
     /// Whether a value was replaced by its length.
     elides: bool,
     /// A hash of all bytes in little-endian order. With it long values are read, too.
@@ -261,7 +270,17 @@ impl<'a> HeaderBytes<'a> {
     /// Also returns the numbers of tensors and keys.
     fn begin(file: &'a dyn ReadAt) -> Result<(Self, u64, u64)> {
         let (len, read) = (file.size()?, Vec::new());
-        let mut bytes = Self { file, len, at: 0, begin: 0, read, is_big_endian: false, elides: false, hash: None };
+        let mut bytes = Self {
+            file,
+            len,
+            at: 0,
+            begin: 0,
+            read,
+            is_big_endian: false,
+            listed: MAX_LISTED,
+            elides: false,
+            hash: None,
+        };
         ensure!(bytes.array::<4>()? == MAGIC, "does not begin with GGUF");
         let version = bytes.u32()?;
         // the small number is in the lower half in the byte order of the file
@@ -375,7 +394,7 @@ impl<'a> HeaderBytes<'a> {
             12 => ("float64", Some(8)),
             _ => bail!("an array of values of type {number}, which is not known"),
         };
-        if length <= MAX_LISTED {
+        if length <= self.listed {
             let quoted = |value: String| if number == 8 { python::repr_str(&value) } else { value };
             let values = (0..length).map(|_| self.value(number, depth + 1).map(quoted)).collect::<Result<Vec<_>>>()?;
             return Ok(format!("[{}]", values.join(", ")));
