@@ -19,8 +19,7 @@ use super::options::{
     dtype_help, parse_size, parse_words, word,
 };
 use super::outputs::destination::Destination;
-use super::outputs::output_files::SideFiles;
-use super::outputs::output_set::CastTallies;
+use super::outputs::output_set::{CastTallies, SideFiles};
 use super::process::io::{Io, Outcome, Run, note};
 use crate::DType;
 use crate::container::names::list;

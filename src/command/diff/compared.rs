@@ -9,9 +9,11 @@ use crate::command::operands::member::Member;
 use crate::command::operands::operand_reader::{OpenMode, OperandReader};
 use crate::command::options::Operand;
 use crate::container::names::NameFilter;
+use crate::diff::{self, Difference, Effort, Options, Reason};
 use crate::opening::folder::Folder;
 use crate::opening::input::Input;
 use crate::opening::located::{Located, Place};
+use crate::storage::source::Source;
 
 /// An operand of a comparison.
 pub(crate) enum ComparedOperand {
@@ -101,4 +103,27 @@ impl ComparedOperand {
         };
         Ok(Member::from_input(input, n))
     }
+}
+
+/// Whether a pair fits better if the rows of one side stay in the stored order.
+pub(crate) fn fits_as_stored(
+    members: &[Member; 2],
+    open: impl FnOnce() -> Result<[Source; 2]>,
+    found: &Difference,
+    options: &Options,
+    effort: Effort,
+) -> Result<bool> {
+    if found.reason() != Some(Reason::Values) {
+        return Ok(false);
+    }
+    let others = members.each_ref().map(|member| member.input.as_stored(member.n));
+    let effort = Effort { quantiles: false, of_files: false, permutations: false, ..effort };
+    let [mut expected, mut actual] = match others {
+        [Some(other), None] => [other?, open()?[1].another()?],
+        [None, Some(other)] => [open()?[0].another()?, other?],
+        _ => return Ok(false),
+    };
+    let compared = diff::compare_sources(&mut expected, &mut actual, options, effort, &|_| ())?;
+    let snr = |found: &Difference| found.metrics().and_then(|metrics| metrics.snr_db).unwrap_or(f64::NEG_INFINITY);
+    Ok(compared.equal() || snr(&compared) > snr(found))
 }

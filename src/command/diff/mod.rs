@@ -21,10 +21,10 @@ use clap::{Args, ValueHint};
 
 use self::accept::{Changes, one};
 use self::acceptance::{AcceptOptions, is_damaged};
-use self::compared::{ComparedOperand, find};
+use self::compared::{ComparedOperand, find, fits_as_stored};
 use self::pairs::{ComparedSides, Comparing, NamedPairs, open_two, pair_up};
 use self::plans::{draw, explain_many, explain_two, map_lines};
-use self::renames::{Renames, as_stored_line, fits_as_stored};
+use self::renames::{Renames, as_stored_line};
 use super::messages::{about_items, message, option_error, unless_closed};
 use super::operands::dtype_option::{AskedDTypes, Reinterpret};
 use super::operands::member::Member;

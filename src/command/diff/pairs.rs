@@ -13,8 +13,7 @@ use std::sync::{Arc, Mutex};
 use anyhow::{Result, bail};
 
 use super::acceptance::is_damaged;
-use super::compared::ComparedOperand;
-use super::renames::fits_as_stored;
+use super::compared::{ComparedOperand, fits_as_stored};
 use crate::command::messages::{counted, message, option_error};
 use crate::command::operands::dtype_option::{AskedDTypes, DTypeOption};
 use crate::command::operands::member::{Member, typed};

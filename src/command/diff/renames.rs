@@ -3,19 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use anyhow::Result;
-
 use super::pairs::NamedPairs;
 use crate::command::messages::counted;
 use crate::command::operands::dtype_option::AskedDTypes;
-use crate::command::operands::member::Member;
 use crate::container::glob::Rename;
 use crate::container::names::list;
-use crate::diff::{self, Difference, Effort, Options, Outline, Reason, Style};
+use crate::diff::{Outline, Style};
 use crate::info;
 use crate::operators::fill::Limits;
 use crate::report::printable;
-use crate::storage::source::Source;
 
 const MAX_READ_BYTES: u64 = 1 << 30;
 
@@ -163,29 +159,6 @@ impl NamedPairs {
         }
         as_stored_line(as_stored).map_or(Ok(()), |line| writeln!(out, "  {line}"))
     }
-}
-
-/// Whether a pair fits better if the rows of one side stay in the stored order.
-pub(crate) fn fits_as_stored(
-    members: &[Member; 2],
-    open: impl FnOnce() -> Result<[Source; 2]>,
-    found: &Difference,
-    options: &Options,
-    effort: Effort,
-) -> Result<bool> {
-    if found.reason() != Some(Reason::Values) {
-        return Ok(false);
-    }
-    let others = members.each_ref().map(|member| member.input.as_stored(member.n));
-    let effort = Effort { quantiles: false, of_files: false, permutations: false, ..effort };
-    let [mut expected, mut actual] = match others {
-        [Some(other), None] => [other?, open()?[1].another()?],
-        [None, Some(other)] => [open()?[0].another()?, other?],
-        _ => return Ok(false),
-    };
-    let compared = diff::compare_sources(&mut expected, &mut actual, options, effort, &|_| ())?;
-    let snr = |found: &Difference| found.metrics().and_then(|metrics| metrics.snr_db).unwrap_or(f64::NEG_INFINITY);
-    Ok(compared.equal() || snr(&compared) > snr(found))
 }
 
 /// A line about tensors that fit better with their rows as stored.

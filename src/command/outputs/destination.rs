@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use anyhow::{Result, anyhow, bail, ensure};
 
 use super::dry_run::Report;
-use super::output_files::{NUMBER, NumberedFiles, ShardIndex, new_target};
-use super::output_set::{OutputSet, ReadBack};
+use super::output_files::{NUMBER, NumberedFiles, ShardIndex};
+use super::output_set::{OutputSet, ReadBack, new_target};
 use crate::command::messages::{counted, unless_closed};
 use crate::command::operands::container_notes::OutputMembers;
 use crate::command::options::OutputOptions;

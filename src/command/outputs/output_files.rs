@@ -2,30 +2,23 @@
 //! places before the first one gets its name.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::io::Write as _;
+use std::path::Path;
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, ensure};
 
 use super::dry_run::Report;
-use super::output_set::{OutputSet, ReadBack};
+use super::output_set::{OutputSet, ReadBack, new_target};
 use crate::command::messages::{argument_error, counted};
-use crate::command::options::{Operand, OutputOptions};
+use crate::command::options::OutputOptions;
 use crate::command::process::io::{Outcome, Run, note};
 use crate::command::process::meter::Meter;
 use crate::container::interface::TextOptions;
 use crate::container::names::list;
-use crate::error::{Context, ErrorKind};
+use crate::error::Context;
 use crate::formats::index;
-use crate::library::files;
-use crate::opening::input::Input;
-use crate::opening::located::Place;
 use crate::opening::table::Format;
-use crate::quantized::{is_layout_file, without_layout};
-use crate::report::printable;
 use crate::storage::platform::allow_open_files;
 use crate::storage::read_at::Identity;
 use crate::storage::source::Container;
@@ -51,13 +44,6 @@ pub(crate) struct NumberedFiles<'a> {
 
 /// The placeholder for the number of a tensor in the name of its file.
 pub(crate) const NUMBER: char = '*';
-
-pub(crate) fn new_target(run: Run<'_>, path: &Path, label: String, format: Format, no_clobber: bool) -> Result<Target> {
-    files::target(path, label, format, no_clobber, run.requests).map_err(|error| match error.kind() {
-        ErrorKind::Io(io::ErrorKind::AlreadyExists) => anyhow!("{error}, and --no-clobber keeps it"),
-        _ => error.into(),
-    })
-}
 
 impl<'a> ShardIndex<'a> {
     pub(crate) fn new(target: Target, path: Cow<'a, Path>) -> Self {
@@ -154,111 +140,6 @@ impl<'a> ShardIndex<'a> {
             }
         }
         Ok(Outcome::Done)
-    }
-}
-
-/// The files beside the weights of a checkpoint, which go with these into the folder of a new model.
-#[derive(Default)]
-pub(crate) struct SideFiles {
-    copied: Vec<SideFile>,
-    left: Vec<String>,
-}
-
-struct SideFile {
-    name: String,
-    from: PathBuf,
-    target: Target,
-    /// Replaces the bytes of the file.
-    text: Option<String>,
-}
-
-/// The endings of JSON, text and tokenizer files. Others are weights, pictures, and the state of a training.
-const SIDE_ENDINGS: [&str; 14] =
-    ["bpe", "jinja", "json", "jsonl", "md", "model", "py", "spm", "tiktoken", "toml", "txt", "vocab", "yaml", "yml"];
-const SIDE_NAMES: [&str; 3] = ["LICENSE", "NOTICE", "USE_POLICY"];
-
-impl SideFiles {
-    /// Finds the files beside the weights of the only folder among the inputs, and resolves their places if the output is a folder.
-    /// Files that hold weights or list them are neither copied nor left.
-    pub(crate) fn of(
-        run: Run<'_>,
-        inputs: &[(Arc<Input>, &Operand)],
-        options: &OutputOptions,
-        less: bool,
-    ) -> Result<Self> {
-        let mut found = Self::default();
-        let mut folders = inputs.iter().filter_map(|(input, operand)| match &operand.located.place {
-            Place::Folder(folder) => Some((input, &*folder.path)),
-            _ => None,
-        });
-        let (Some(into), Some((input, from)), None) = (options.folder(), folders.next(), folders.next()) else {
-            return Ok(found);
-        };
-        if fs::canonicalize(into).is_ok_and(|into| fs::canonicalize(from).is_ok_and(|from| from == into)) {
-            return Ok(found);
-        }
-        let members = 0..input.names().map_or(0, <[_]>::len);
-        let weights: HashSet<PathBuf> = members.filter_map(|n| input.file_of(n).ok()?.path).collect();
-        let entries = fs::read_dir(from).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-        let mut entries = entries.with_context(|| from.display().to_string())?;
-        entries.sort_by_key(fs::DirEntry::file_name);
-        for entry in entries {
-            let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
-            let ending = Path::new(&name).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-            let is_side = SIDE_ENDINGS.iter().any(|side| ending.eq_ignore_ascii_case(side))
-                || SIDE_NAMES.iter().any(|side| name.starts_with(side));
-            if name.starts_with('.') || weights.iter().any(|weight| weight.starts_with(&path)) {
-                continue;
-            }
-            if path.is_dir() {
-                found.left.push(name + "/");
-                continue;
-            }
-            if Format::from_file_name(&name).is_some_and(|(format, _)| format == Format::INDEX) {
-                continue;
-            }
-            let stated = match is_side && less && is_layout_file(&name) {
-                true => {
-                    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-                    without_layout(&name, text).with_context(|| path.display().to_string())?.map(Some)
-                }
-                false => Some(None),
-            };
-            match stated.filter(|_| is_side) {
-                Some(text) => {
-                    let place = into.join(&name);
-                    let label = format!("output {}", place.display());
-                    let target = new_target(run, &place, label, Format::RAW, options.no_clobber)?;
-                    found.copied.push(SideFile { name, from: path, target, text });
-                }
-                None => found.left.push(name),
-            }
-        }
-        Ok(found)
-    }
-
-    fn write(&self) -> Result<()> {
-        for SideFile { from, target, text, .. } in &self.copied {
-            let mut draft = target.create()?;
-            let written = match text {
-                Some(text) => draft.write_all(text.as_bytes()),
-                None => fs::File::open(from).and_then(|mut file| io::copy(&mut file, &mut draft)).map(drop),
-            };
-            written.with_context(|| from.display().to_string())?;
-            draft.finish()?;
-        }
-        Ok(())
-    }
-
-    /// Lists the copied files and the others in a line.
-    fn line(&self) -> Option<String> {
-        let less = |file: &SideFile| if file.text.is_some() { " (less the layout of codes)" } else { "" };
-        let names = self.copied.iter().map(|file| format!("{}{}", printable(&file.name), less(file)));
-        let (names, left) = (names.collect::<Vec<_>>().join(", "), self.left.join(", "));
-        let parts = [("copied", names), ("left", printable(&left).into_owned())];
-        let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
-        let parts: Vec<_> = parts.map(|(verb, names)| format!("{verb} {names}")).collect();
-        (!parts.is_empty()).then(|| parts.join("; "))
     }
 }
 

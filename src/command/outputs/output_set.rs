@@ -2,19 +2,21 @@
 //! overflow in a cast, and on tensors that change when the output is read back. CSV has no axis of length 1 and no dtypes,
 //! and strings of ONNX have no width.
 
-use std::io::Write as _;
-use std::path::Path;
+use std::collections::HashSet;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
 
 use super::dry_run::Report;
-use super::output_files::SideFiles;
 use crate::DType;
 use crate::command::messages::{advised, message};
 use crate::command::operands::dtype_option::DTypeOption;
 use crate::command::operands::member::Member;
 use crate::command::options::members::UnreadableMembers;
+use crate::command::options::{Operand, OutputOptions};
 use crate::command::process::io::{Run, note};
 use crate::container::file_options::{Inherited, NamedCopy};
 use crate::container::interface::ReadsBack;
@@ -22,13 +24,16 @@ use crate::error::{Error, ErrorKind};
 use crate::item::cast::overflow_name;
 use crate::item::dtype::Kind;
 use crate::item::meta::{Meta, Order};
-use crate::opening::input::OpenOptions;
-use crate::opening::located::Located;
+use crate::library::files;
+use crate::opening::input::{Input, OpenOptions};
+use crate::opening::located::{Located, Place};
 use crate::opening::table::Format;
 use crate::operators::cast::{OverflowTally, OverflowedItems};
+use crate::quantized::{is_layout_file, without_layout};
 use crate::report::printable;
 use crate::storage::source::Source;
 use crate::storage::targets::stream::OutputStream;
+use crate::storage::targets::target::Target;
 use crate::storage::unread::UnreadArray;
 use crate::writing::{LaidOut, OutputTensor};
 
@@ -115,6 +120,118 @@ impl<'a> OutputSet<'a> {
     pub(crate) fn check_readable(&mut self, stderr: &OutputStream) -> Result<()> {
         std::mem::take(&mut self.unreadable).finish()?;
         self.passed_over.iter().try_for_each(|why| note(stderr, &format!("{why}: not read, left out")))
+    }
+}
+
+pub(crate) fn new_target(run: Run<'_>, path: &Path, label: String, format: Format, no_clobber: bool) -> Result<Target> {
+    files::target(path, label, format, no_clobber, run.requests).map_err(|error| match error.kind() {
+        ErrorKind::Io(io::ErrorKind::AlreadyExists) => anyhow!("{error}, and --no-clobber keeps it"),
+        _ => error.into(),
+    })
+}
+
+/// The files beside the weights of a checkpoint, which go with these into the folder of a new model.
+#[derive(Default)]
+pub(crate) struct SideFiles {
+    copied: Vec<SideFile>,
+    left: Vec<String>,
+}
+
+struct SideFile {
+    name: String,
+    from: PathBuf,
+    target: Target,
+    /// Replaces the bytes of the file.
+    text: Option<String>,
+}
+
+/// The endings of JSON, text and tokenizer files. Others are weights, pictures, and the state of a training.
+const SIDE_ENDINGS: [&str; 14] =
+    ["bpe", "jinja", "json", "jsonl", "md", "model", "py", "spm", "tiktoken", "toml", "txt", "vocab", "yaml", "yml"];
+const SIDE_NAMES: [&str; 3] = ["LICENSE", "NOTICE", "USE_POLICY"];
+
+impl SideFiles {
+    /// Finds the files beside the weights of the only folder among the inputs, and resolves their places if the output is a folder.
+    /// Files that hold weights or list them are neither copied nor left.
+    pub(crate) fn of(
+        run: Run<'_>,
+        inputs: &[(Arc<Input>, &Operand)],
+        options: &OutputOptions,
+        less: bool,
+    ) -> Result<Self> {
+        let mut found = Self::default();
+        let mut folders = inputs.iter().filter_map(|(input, operand)| match &operand.located.place {
+            Place::Folder(folder) => Some((input, &*folder.path)),
+            _ => None,
+        });
+        let (Some(into), Some((input, from)), None) = (options.folder(), folders.next(), folders.next()) else {
+            return Ok(found);
+        };
+        if fs::canonicalize(into).is_ok_and(|into| fs::canonicalize(from).is_ok_and(|from| from == into)) {
+            return Ok(found);
+        }
+        let members = 0..input.names().map_or(0, <[_]>::len);
+        let weights: HashSet<PathBuf> = members.filter_map(|n| input.file_of(n).ok()?.path).collect();
+        let entries = fs::read_dir(from).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let mut entries = entries.with_context(|| from.display().to_string())?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+            let ending = Path::new(&name).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+            let is_side = SIDE_ENDINGS.iter().any(|side| ending.eq_ignore_ascii_case(side))
+                || SIDE_NAMES.iter().any(|side| name.starts_with(side));
+            if name.starts_with('.') || weights.iter().any(|weight| weight.starts_with(&path)) {
+                continue;
+            }
+            if path.is_dir() {
+                found.left.push(name + "/");
+                continue;
+            }
+            if Format::from_file_name(&name).is_some_and(|(format, _)| format == Format::INDEX) {
+                continue;
+            }
+            let stated = match is_side && less && is_layout_file(&name) {
+                true => {
+                    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+                    without_layout(&name, text).with_context(|| path.display().to_string())?.map(Some)
+                }
+                false => Some(None),
+            };
+            match stated.filter(|_| is_side) {
+                Some(text) => {
+                    let place = into.join(&name);
+                    let label = format!("output {}", place.display());
+                    let target = new_target(run, &place, label, Format::RAW, options.no_clobber)?;
+                    found.copied.push(SideFile { name, from: path, target, text });
+                }
+                None => found.left.push(name),
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn write(&self) -> Result<()> {
+        for SideFile { from, target, text, .. } in &self.copied {
+            let mut draft = target.create()?;
+            let written = match text {
+                Some(text) => draft.write_all(text.as_bytes()),
+                None => fs::File::open(from).and_then(|mut file| io::copy(&mut file, &mut draft)).map(drop),
+            };
+            written.with_context(|| from.display().to_string())?;
+            draft.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Lists the copied files and the others in a line.
+    pub(super) fn line(&self) -> Option<String> {
+        let less = |file: &SideFile| if file.text.is_some() { " (less the layout of codes)" } else { "" };
+        let names = self.copied.iter().map(|file| format!("{}{}", printable(&file.name), less(file)));
+        let (names, left) = (names.collect::<Vec<_>>().join(", "), self.left.join(", "));
+        let parts = [("copied", names), ("left", printable(&left).into_owned())];
+        let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+        let parts: Vec<_> = parts.map(|(verb, names)| format!("{verb} {names}")).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 }
 

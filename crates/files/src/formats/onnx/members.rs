@@ -1,13 +1,13 @@
 //! The tensors of a ModelProto, found by one walk that skips their items. Field numbers:
 //! <https://github.com/onnx/onnx/blob/main/onnx/onnx.proto>.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use super::model::field::{self, attribute, function, graph, model, training};
-use super::quantized::QuantizedNode;
-use super::wire::FileWindow;
+use super::model::field::{self, attribute, function, graph, model, node, training};
+use super::quantized::{QuantizedNode, is_quantized};
 use super::wire::field::EXTERNAL_DATA;
+use super::wire::{FileWindow, last_of};
 use crate::container::member_list::MemberList;
 use crate::storage::read_at::ReadAt;
 use prost::encoding::WireType;
@@ -211,5 +211,29 @@ impl<'a> ModelWalk<'a> {
                 None => walk.message(Holder::Graph, message, &format!("{name}/"), depth + 1),
             }
         })
+    }
+}
+
+impl ModelWalk<'_> {
+    /// Keeps the inputs and numbers of a node if its operator has quantised inputs.
+    fn keep_quantized(&mut self, place: &Range<u64>, prefix: &str, domain: &str, name: &str) -> Result<()> {
+        if !is_quantized(domain, name) {
+            return Ok(());
+        }
+        let (mut inputs, mut attributes) = (Vec::new(), HashMap::new());
+        self.fields(place.clone(), |walk, number, value| {
+            if number == node::INPUT {
+                inputs.push(walk.window.text(&value, MAX_TEXT)?);
+            } else if number == node::ATTRIBUTE
+                && let Ok(bytes) = walk.window.bytes(&value, MAX_TEXT)
+                && let (Some((_, name)), Some((number, _))) =
+                    (last_of(&bytes, attribute::NAME), last_of(&bytes, attribute::INT))
+            {
+                attributes.insert(String::from_utf8_lossy(name).into_owned(), number.varint as i64);
+            }
+            Ok(())
+        })?;
+        self.quantized.extend(QuantizedNode::all((domain, name), prefix, &inputs, &attributes));
+        Ok(())
     }
 }

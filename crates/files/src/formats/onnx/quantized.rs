@@ -1,13 +1,8 @@
 //! Quantised weights of ONNX models: nodes whose codes, scales and zero points are constants.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
-use super::members::{MAX_TEXT, ModelWalk};
-use super::model::field::{attribute, node};
-use super::wire::last_of;
 use crate::container::content::{GraphForm, GraphWeight, QuantizedGraph};
-use tensorop_kernels::error::Result;
 
 /// Where the scales of an operator lie.
 #[derive(Clone, Copy)]
@@ -99,35 +94,6 @@ impl std::fmt::Debug for QuantizedNode {
     }
 }
 
-impl ModelWalk<'_> {
-    /// Keeps the inputs and numbers of a node if its operator has quantised inputs.
-    pub(crate) fn keep_quantized(&mut self, place: &Range<u64>, prefix: &str, domain: &str, name: &str) -> Result<()> {
-        let is_it = |known: &&QuantizedOperator| known.name == name && known.domain == domain;
-        let mut known = OPERATORS.iter().filter(is_it).peekable();
-        if known.peek().is_none() {
-            return Ok(());
-        }
-        let (mut inputs, mut attributes) = (Vec::new(), HashMap::new());
-        self.fields(place.clone(), |walk, number, value| {
-            if number == node::INPUT {
-                inputs.push(walk.window.text(&value, MAX_TEXT)?);
-            } else if number == node::ATTRIBUTE
-                && let Ok(bytes) = walk.window.bytes(&value, MAX_TEXT)
-                && let (Some((_, name)), Some((number, _))) =
-                    (last_of(&bytes, attribute::NAME), last_of(&bytes, attribute::INT))
-            {
-                attributes.insert(String::from_utf8_lossy(name).into_owned(), number.varint as i64);
-            }
-            Ok(())
-        })?;
-        self.quantized.extend(known.map(|operator| {
-            let (prefix, inputs, attributes) = (prefix.to_owned(), inputs.clone(), attributes.clone());
-            QuantizedNode { operator, prefix, inputs, attributes }
-        }));
-        Ok(())
-    }
-}
-
 /// The weights of the nodes. `names` are those of the members.
 pub(crate) fn graph(nodes: &[QuantizedNode], names: &[String]) -> Option<QuantizedGraph> {
     if nodes.is_empty() {
@@ -171,7 +137,29 @@ pub(crate) fn graph(nodes: &[QuantizedNode], names: &[String]) -> Option<Quantiz
     Some(graph)
 }
 
+fn operators(domain: &str, name: &str) -> impl Iterator<Item = &'static QuantizedOperator> {
+    OPERATORS.iter().filter(move |known| known.name == name && known.domain == domain)
+}
+
+/// Whether an operator has quantised inputs.
+pub(crate) fn is_quantized(domain: &str, name: &str) -> bool {
+    operators(domain, name).next().is_some()
+}
+
 impl QuantizedNode {
+    /// A node, once for each weight that its operator may have.
+    pub(crate) fn all(
+        (domain, name): (&str, &str),
+        prefix: &str,
+        inputs: &[String],
+        attributes: &HashMap<String, i64>,
+    ) -> impl Iterator<Item = Self> {
+        operators(domain, name).map(|operator| {
+            let (prefix, inputs, attributes) = (prefix.to_owned(), inputs.to_vec(), attributes.clone());
+            Self { operator, prefix, inputs, attributes }
+        })
+    }
+
     /// The number of a constant that the graph of the node or one around it has.
     fn find(&self, numbers: &HashMap<&str, usize>, name: &str) -> Option<usize> {
         let mut prefix = &*self.prefix;

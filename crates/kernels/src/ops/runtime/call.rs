@@ -1,9 +1,8 @@
 //! Calls on tensors of run time, which are resolved by dtypes and shapes alone.
 
-use super::kernel::{Kernel, KernelInput, Operands};
+use super::kernel::{Kernel, KernelInput, Operands, check_dtypes, check_input, subject};
 use crate::error::{Error, Result, Subject, counted};
-use crate::item::meta::{Meta, Order};
-use crate::ops::arrays::check_most_axes;
+use crate::item::meta::Meta;
 use crate::ops::call::Call;
 use crate::ops::call::nodes::{NodeInput, Stop};
 use crate::ops::indexed::OutOfRange;
@@ -227,39 +226,13 @@ impl Call {
     }
 }
 
-pub(super) fn subject(names: &[&str], n: usize) -> Subject {
-    match names.get(n).copied() {
-        None => Subject::Operand(n),
-        Some("indices") => Subject::Indices,
-        Some("updates") => Subject::Updates,
-        Some("item") => Subject::Fill,
-        Some(_) => Subject::Data,
-    }
-}
-
-/// # Errors
-/// One of `others` has another dtype than the data.
-pub(super) fn check_dtypes(names: &[&str], inputs: &[Meta], others: impl IntoIterator<Item = usize>) -> Result<()> {
-    let dtype = &inputs[0].dtype;
-    let Some(n) = others.into_iter().find(|&n| inputs[n].dtype != *dtype) else { return Ok(()) };
-    let message = format!("dtype {}, expected {dtype} as in data", inputs[n].dtype);
-    Err(Error::new(subject(names, n), message))
-}
-
-pub(super) fn check_input(subject: Subject, meta: &Meta) -> Result<()> {
-    if meta.order != Order::C {
-        return Err(Error::new(subject, "Fortran order, expected C order"));
-    }
-    check_most_axes(&meta.shape, subject)?;
-    meta.clone().checked(subject).map(drop)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{TensorMut, TensorRef};
     use super::*;
     use crate::error::ErrorKind;
     use crate::item::dtype::DType;
+    use crate::item::meta::Order;
     use crate::ops::call::AttributeValue;
     use crate::ops::call::nodes::Attributes;
     use crate::ops::condition::Condition;

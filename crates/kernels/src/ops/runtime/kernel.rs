@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::TensorRef;
 use super::bytes::{self, PartPlan};
-use super::call::{check_dtypes, check_input};
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::DType;
-use crate::item::meta::Meta;
+use crate::item::meta::{Meta, Order};
 use crate::layout::window::Window;
+use crate::ops::arrays::check_most_axes;
 use crate::ops::call::Resolved;
 use crate::ops::call::nodes::{Node, NodeInput, PlanOperand, Stop};
 use crate::ops::kernels::Places;
@@ -354,4 +354,31 @@ pub(super) fn check_as_resolved(subject: Subject, expected: &Meta, dtype: &DType
     }
     let message = format!("{dtype} {shape:?}, expected {} {:?} as resolved", expected.dtype, expected.shape);
     Err(Error::new(subject, message))
+}
+
+pub(super) fn subject(names: &[&str], n: usize) -> Subject {
+    match names.get(n).copied() {
+        None => Subject::Operand(n),
+        Some("indices") => Subject::Indices,
+        Some("updates") => Subject::Updates,
+        Some("item") => Subject::Fill,
+        Some(_) => Subject::Data,
+    }
+}
+
+/// # Errors
+/// One of `others` has another dtype than the data.
+pub(super) fn check_dtypes(names: &[&str], inputs: &[Meta], others: impl IntoIterator<Item = usize>) -> Result<()> {
+    let dtype = &inputs[0].dtype;
+    let Some(n) = others.into_iter().find(|&n| inputs[n].dtype != *dtype) else { return Ok(()) };
+    let message = format!("dtype {}, expected {dtype} as in data", inputs[n].dtype);
+    Err(Error::new(subject(names, n), message))
+}
+
+pub(super) fn check_input(subject: Subject, meta: &Meta) -> Result<()> {
+    if meta.order != Order::C {
+        return Err(Error::new(subject, "Fortran order, expected C order"));
+    }
+    check_most_axes(&meta.shape, subject)?;
+    meta.clone().checked(subject).map(drop)
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::compositions::counts;
 use super::{Attributes, Node};
 use super::{NodeInput, PlanOperand, PlanResult, Planned, Stop};
 use crate::error::{Error, ErrorKind, Result, Subject, counted};
@@ -269,5 +268,12 @@ fn check_integers(dtype: &DType) -> PlanResult<()> {
             let message = format!("dtype {}, expected an integer type", dtype.name());
             Err(Error::new(Subject::Indices, message).into())
         }
+    }
+}
+
+pub(super) fn counts(name: &str, numbers: &[i64], least: i64) -> PlanResult<Vec<usize>> {
+    match numbers.iter().find(|&&number| number < least) {
+        Some(number) => refuse(format!("{name} has {number}, expected {least} or more")),
+        None => Ok(numbers.iter().map(|&number| number as usize).collect()),
     }
 }

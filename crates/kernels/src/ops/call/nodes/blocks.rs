@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::arguments::{NodeArguments, missing, refuse};
-use super::compositions::{axis_of, counts, rearranged};
+use super::arguments::{NodeArguments, counts, missing, refuse};
+use super::compositions::{axis_of, rearranged};
 use super::{PlanResult, Planned};
 use crate::ops::call::Call;
 use crate::ops::operators::pad::PadMode;

@@ -1,7 +1,7 @@
 //! Operators that need several calls or have rules of their own. A composition runs a call and passes its output to the
 //! next.
 
-use super::arguments::{NodeArguments, refuse};
+use super::arguments::{NodeArguments, counts, refuse};
 use super::{PlanOperand, PlanResult, Planned};
 use crate::error::{Context, Result};
 use crate::item::dtype::DType;
@@ -33,13 +33,6 @@ pub(super) fn axis_of(axis: i64, rank: usize) -> PlanResult<usize> {
     match resolve_axis(axis, rank) {
         Some(axis) => Ok(axis),
         None => refuse(format!("axis {axis} is outside [-{rank}, {rank} - 1]")),
-    }
-}
-
-pub(super) fn counts(name: &str, numbers: &[i64], least: i64) -> PlanResult<Vec<usize>> {
-    match numbers.iter().find(|&&number| number < least) {
-        Some(number) => refuse(format!("{name} has {number}, expected {least} or more")),
-        None => Ok(numbers.iter().map(|&number| number as usize).collect()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Pad, Tile, Broadcast and Split by specification and version.
 
-use super::arguments::{NodeArguments, missing, refuse, unsupported};
-use super::compositions::{axis_of, counts};
+use super::arguments::{NodeArguments, counts, missing, refuse, unsupported};
+use super::compositions::axis_of;
 use super::{PlanOperand, PlanResult, Planned};
 use crate::item::cast::Cast;
 use crate::item::dtype::{DType, Kind};

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::arguments::{NodeArguments, missing, refuse};
+use super::arguments::{NodeArguments, counts, missing, refuse};
 use super::blocks::{depth_to_space, space_to_depth};
-use super::compositions::{axis_of, counts};
+use super::compositions::axis_of;
 use super::{Attributes, Specification};
 use super::{PlanResult, Planned};
 use crate::error::{Error, Subject};
