@@ -482,12 +482,30 @@ fn layouts_that_are_not_read() {
     }
 }
 
+/// An output does not state the layout that its weights had.
+#[test]
+fn outputs_state_no_layout() {
+    let folder = folder();
+    for layout in ["comfy", "torchao"] {
+        let convert = format!("convert {layout}/model.safetensors --dequantize -o {layout}.out.safetensors -q");
+        folder.run(words(&convert)).printed().expect("converted");
+        let rows: &[(&str, i32, &str, &str)] = &[
+            (&format!("diff {layout}.out.safetensors {layout} --dequantize"), 0, "equal", ""),
+            (&format!("info {layout}.out.safetensors --dequantize"), 2, "", "no operand has a quantised weight"),
+        ];
+        says(&folder, rows);
+        let listed = folder.run(words(&format!("info {layout}.out.safetensors"))).printed().expect("a list");
+        assert!(!listed.contains("metadata"), "{listed}");
+    }
+}
+
 #[test]
 fn numbers_on_the_command_line() {
     let folder = folder();
     fs::create_dir(folder.path("bare")).expect("a folder");
     folder.put("bare/model.safetensors", golden("gptq-file/model.safetensors"));
     folder.put("blocks.safetensors", golden("fp8-block/model.safetensors"));
+    folder.put("metal.st", golden("metal/model.safetensors"));
     let rows: &[(&str, i32, &str, &str)] = &[
         ("diff gptq-file.safetensors bare --dequantize=gptq,bits=3,group_size=-1", 0, "equal", ""),
         ("diff gptq-file.safetensors bare --dequantize=gptq,w_bit=3,q_group_size=-1,desc_act=true", 0, "equal", ""),
@@ -505,6 +523,8 @@ fn numbers_on_the_command_line() {
             "",
             "\"bit\" is not known: expected bits, num_bits,",
         ),
+        ("diff metal.safetensors metal.st --dequantize=metal,bits=2,group_size=32", 0, "equal", ""),
+        ("info metal.st --dequantize", 2, "", "metal needs the number of bits, which l.qbiases does not state"),
         ("info gptq --dequantize=gptq,bits=4", 2, "", "--dequantize: config.json states the numbers of the layout"),
         ("info bare --dequantize=gptq3", 2, "", "invalid value 'gptq3'"),
     ];

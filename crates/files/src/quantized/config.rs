@@ -40,6 +40,10 @@ const FILES: [ConfigFile; 4] = [
 /// The keys in the metadata of a header.
 const HEADER_KEYS: [&str; 2] = ["quantization_config", "quantization"];
 
+/// The keys under which a header states layouts of single layers.
+const OF_COMFY: &str = "_quantization_metadata";
+const OF_TORCHAO: &str = "tensor_names";
+
 /// The names that programs give to the same thing.
 const BITS: &[&str] = &["bits", "num_bits", "w_bit", "wbits"];
 const GROUP: &[&str] = &["group_size", "q_group_size"];
@@ -163,8 +167,6 @@ impl Stated {
 
     /// Reads the formats of single layers: ComfyUI's under a key of the header, torchao's under the name of each tensor.
     fn from_layers(metadata: &Metadata) -> Result<Option<Self>> {
-        const OF_COMFY: &str = "_quantization_metadata";
-        const OF_TORCHAO: &str = "tensor_names";
         let json = |key: &str| -> Result<Value> {
             let text = metadata.get(key).map_or("null", |text| text);
             serde_json::from_str(text).map_err(|error| malformed!("metadata {key}: {}", one_line(&error)))
@@ -416,6 +418,16 @@ fn block(value: &Value) -> Option<[usize; 2]> {
         _ => value.as_array()?.iter().filter_map(number).collect(),
     };
     sides.try_into().ok()
+}
+
+/// Returns the metadata of a header less what it states of layouts. `None` if it states nothing.
+pub(crate) fn metadata_without_layout(metadata: &Metadata) -> Option<Metadata> {
+    let names = metadata.get(OF_TORCHAO).and_then(|names| serde_json::from_str::<Vec<String>>(names).ok());
+    let names = names.unwrap_or_default();
+    let states = |key: &str| [OF_COMFY, OF_TORCHAO].contains(&key) || HEADER_KEYS.contains(&key);
+    let states = |key: &String| states(key) || names.contains(key);
+    let kept = || metadata.iter().filter(|(key, _)| !states(key));
+    (kept().count() < metadata.len()).then(|| kept().map(|(key, text)| (key.clone(), text.clone())).collect())
 }
 
 /// Whether a file of this name beside a checkpoint may state a layout.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::config::{BITSANDBYTES, Stated};
 use super::parts::{PartNames, Role};
-use super::rules::{COMFY, HQQ, LAYOUTS, RULES, Rule, TORCHAO};
+use super::rules::{COMFY, HQQ, LAYOUTS, METAL, RULES, Rule, TORCHAO};
 use crate::container::content::Description;
 use crate::container::interface::ReadableFile;
 use crate::container::names::joined_by;
@@ -64,7 +64,7 @@ const MARKS: &[Mark] = &[
     ("scaled_fp8", "ComfyUI", &[COMFY]),
     (".W_q", "HQQ", &[HQQ]),
     ("_weight_qdata", "torchao", &[TORCHAO]),
-    (".qbiases", "transformers", &[]),
+    (".qbiases", "transformers", &[METAL]),
     (".weight._data", "quanto", &[]),
     (".trellis", "exl3", &[]),
     (".codebooks", "AQLM", &[]),

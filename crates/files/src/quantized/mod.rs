@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use self::assemble::Weight;
-use self::config::Stated;
+use self::config::{Stated, metadata_without_layout};
 pub use self::config::{is_layout_file, without_layout};
 use self::find::{Checkpoint, FoundWeight, MARKER, OF_ACTIVATIONS, foreign, is_part, mark};
 use self::parts::{PartNumbers, Role, WeightParts};
@@ -29,7 +29,7 @@ use crate::container::interface::{Members, ReadableFile, Reader, StoredMember};
 use crate::container::member_list::numbered;
 use crate::container::names::joined_by;
 use crate::storage::requests::RequestOptions;
-use crate::storage::source::Source;
+use crate::storage::source::{FileMetadata, Source};
 use tensorop_kernels::error::{Error, ErrorKind, Result, bail, ensure};
 
 /// The layout that `--dequantize` asks for.
@@ -357,7 +357,15 @@ impl Reader for QuantizedReader {
     fn file_of(&self, n: usize) -> Result<MemberFile> {
         let file = self.inner.file_of(self.found[n].stored())?;
         let member = file.member.as_ref().map(|_| self.names[n].clone());
-        Ok(MemberFile { member, ..file })
+        // an output has the weights as numbers
+        let metadata = file.metadata.map(|metadata| match metadata_without_layout(&metadata.kept) {
+            Some(kept) => {
+                let (shown, exact) = (Arc::clone(&metadata.shown), Arc::clone(&metadata.exact));
+                Arc::new(FileMetadata { format: metadata.format, shown, kept: kept.into(), exact })
+            }
+            None => metadata,
+        });
+        Ok(MemberFile { member, metadata, ..file })
     }
 
     fn stored(&self, n: usize) -> StoredMember {
