@@ -665,7 +665,17 @@ fn models_whose_weights_are_not_read() {
         (
             vec![linear(&["w_quantized", "x"], &[])],
             2,
-            "w_quantized are codes of DequantizeLinear, whose scales are not constant",
+            "w_quantized are codes of DequantizeLinear, whose other inputs are not constant",
+        ),
+        (
+            vec![linear(&["w_quantized", "t", "z"], &[])],
+            2,
+            "w_quantized are codes of DequantizeLinear, whose other inputs are not constant",
+        ),
+        (
+            vec![onnx_node(MS, "MatMulNBits", &["x", "b", "s", "", "g"], &[("N", 2), ("K", 16), ("block_size", 16)])],
+            2,
+            "b are codes of MatMulNBits, whose other inputs are not constant",
         ),
         (
             vec![linear(&["w_quantized", "t"], &[]), linear(&["w_quantized", "s"], &[("axis", 0)])],
@@ -695,7 +705,7 @@ fn models_whose_weights_are_not_read() {
         (
             vec![onnx_node("", "MatMulInteger", &["x", "w_quantized"], &[])],
             2,
-            "w_quantized are codes of MatMulInteger, whose scales are not constant",
+            "w_quantized are codes of MatMulInteger, whose other inputs are not constant",
         ),
     ];
     each(

@@ -124,8 +124,8 @@ def change(layout, f, random):
             if name.endswith("g_idx"):
                 return None
             others[name] = np.zeros(value.shape, "i8")
-        if kind in ("drop", "rename") and name.endswith(("pre_quant_scale", "weight_format")):
-            return None
+        if kind in ("drop", "rename") and name.endswith(("pre_quant_scale", "weight_format", "compute_dtype", "optimize", "round_zero")):
+            return None  # a weight may lack them
         optional = name.endswith(("g_idx", "zero_point")) and not name.startswith("2.0._weight")
         if kind in ("drop", "rename") and optional and layout in ("gptq", "gptq-v2", "pack-quantized", "int-quantized", "gptq-file", "auto-round"):
             return None  # nothing states that there is such a part
@@ -134,6 +134,8 @@ def change(layout, f, random):
     if kind in ("drop key", "rename key", "change key"):
         path = random.choice(sorted(keys(config)))
         holder, key = at(config, path[:-1]), path[-1]
+        if layout == "gemma" and "module_quant_configs" in path:
+            return None  # the shape is not stored, so other bits are another weight
         value = holder[key]
         if kind == "change key":
             new = other_value(value, random)

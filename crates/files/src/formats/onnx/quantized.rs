@@ -119,10 +119,14 @@ pub(crate) fn graph(nodes: &[QuantizedNode], names: &[String]) -> Option<Quantiz
         let name = plain(&names[codes]).filter(|name| !numbers.contains_key(&**name));
         let found = if scales == NONE { beside("_scale") } else { input(scales) };
         let name = name.unwrap_or_else(|| names[codes].clone());
-        let (form, fault) = node.form(names, codes, found);
-        let groups = matches!(node.operator.scales, ScalesOf::MatMulNBits).then(|| input(4)).flatten();
+        let of_groups = if matches!(node.operator.scales, ScalesOf::MatMulNBits) { 4 } else { NONE };
+        // an input that has a name must be there
+        let has = |at: usize| node.inputs.get(at).is_some_and(|name| !name.is_empty());
+        let is_missing = |at: &usize| has(*at) && input(*at).is_none();
+        let is_constant = found.is_some() && ![zeros, of_groups, node.operator.whole].iter().any(is_missing);
+        let (form, fault) = node.form(&names[codes], is_constant);
         let zeros = if is_named { beside("_zero_point") } else { input(zeros) };
-        let whole = input(node.operator.whole);
+        let (groups, whole) = (input(of_groups), input(node.operator.whole));
         let operator = node.operator.name;
         let weight = GraphWeight { name, operator, codes, scales: found, zeros, whole, groups, form, fault };
         match by_codes.get(&codes) {
@@ -130,7 +134,7 @@ pub(crate) fn graph(nodes: &[QuantizedNode], names: &[String]) -> Option<Quantiz
                 by_codes.insert(codes, graph.weights.len());
                 graph.weights.push(weight);
             }
-            Some(&n) if (&graph.weights[n].scales, &graph.weights[n].form) == (&weight.scales, &weight.form) => {}
+            Some(&n) if (graph.weights[n].scales, graph.weights[n].zeros) == (weight.scales, weight.zeros) => {}
             Some(&n) => graph.weights[n].fault = Some(format!("{} has scales of two nodes", names[codes])),
         }
     }
@@ -173,7 +177,7 @@ impl QuantizedNode {
     }
 
     /// What shares a scale, or why the weight is not read.
-    fn form(&self, names: &[String], codes: usize, scales: Option<usize>) -> (GraphForm, Option<String>) {
+    fn form(&self, codes: &str, is_constant: bool) -> (GraphForm, Option<String>) {
         let number = |name: &str| self.attributes.get(name).copied();
         let count = |name: &str, default| usize::try_from(number(name).unwrap_or(default)).unwrap_or(0);
         let (bits, operator) = (count("bits", 4), self.operator.name);
@@ -193,14 +197,14 @@ impl QuantizedNode {
                 axis: number("quantize_axis").unwrap_or(1),
             },
         };
-        let is_unread = matches!(self.operator.scales, ScalesOf::Unread);
-        let fault = match scales {
-            _ if is_unread => Some(format!("{} are codes of {operator}, which is not read", names[codes])),
-            None => Some(format!("{} are codes of {operator}, whose scales are not constant", names[codes])),
-            Some(_) if number("weight_prepacked").is_some_and(|packed| packed != 0) => {
-                Some(format!("{} is packed for one kind of processor", names[codes]))
-            }
-            Some(_) => None,
+        let fault = if matches!(self.operator.scales, ScalesOf::Unread) {
+            Some(format!("{codes} are codes of {operator}, which is not read"))
+        } else if !is_constant {
+            Some(format!("{codes} are codes of {operator}, whose other inputs are not constant"))
+        } else if number("weight_prepacked").is_some_and(|packed| packed != 0) {
+            Some(format!("{codes} is packed for one kind of processor"))
+        } else {
+            None
         };
         (form, fault)
     }
