@@ -30,7 +30,6 @@ mod compare;
 pub(crate) mod findings;
 mod numbers;
 mod options;
-mod planned;
 #[allow(missing_docs, clippy::missing_errors_doc, reason = "for the program alone")]
 pub(crate) mod reports;
 mod search;
@@ -40,6 +39,8 @@ mod tests;
 pub use self::agreement::compare;
 #[doc(hidden)]
 pub use self::agreement::compare_sources;
+#[doc(hidden)]
+pub use self::agreement::{PlannedComparison, explain_sources};
 pub use self::findings::difference::{Difference, Extreme, Mismatch, Outline, Reason};
 pub use self::findings::places::AxisPlaces;
 pub use self::numbers::distance::Number;
@@ -47,8 +48,6 @@ pub use self::numbers::sums::Metrics;
 #[doc(hidden)]
 pub use self::options::Effort;
 pub use self::options::{Allowed, Failure, MetricLimits, Options};
-#[doc(hidden)]
-pub use self::planned::{PlannedComparison, explain_sources};
 #[doc(hidden)]
 pub use self::reports::report::write_json_of_new;
 pub use self::search::QUANTILES;

@@ -5,8 +5,6 @@ pub mod chunked;
 pub mod conversion;
 pub mod key_store;
 pub mod local_store;
-#[cfg(test)]
-pub mod memory_store;
 pub mod opened_file;
 pub mod platform;
 pub mod read_at;

@@ -10,4 +10,3 @@ pub mod signals;
 pub mod stage;
 pub mod stream;
 pub mod target;
-pub mod write_behind;
