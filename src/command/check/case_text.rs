@@ -183,7 +183,12 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tensorop_conformance::case::packed_cases;
+
     use super::*;
+    use crate::diff::{Options, compare};
+    use crate::dtype::Kind;
+    use crate::kernel::{Call, TensorMut, TensorRef};
 
     #[test]
     fn hexadecimal_digits() {
@@ -225,5 +230,72 @@ mod tests {
             let message = loaded.expect_err(text).to_string();
             assert!(message.contains(wanted), "{text}: {message}");
         }
+    }
+
+    /// Returns the outputs of the kernels; `None` for strings of several widths and for dtypes that only the readers widen.
+    fn by_kernels(case: &Case) -> Option<Result<Vec<Tensor>>> {
+        let (mut tensors, mut omitted) = (Vec::new(), Vec::new());
+        for (n, input) in case.inputs.iter().enumerate() {
+            match input {
+                CaseInput::Absent => omitted.push(n),
+                CaseInput::Tensor(tensor) => tensors.push(tensor),
+                CaseInput::Sequence(list) => tensors.extend(list),
+            }
+        }
+        let is_text = |tensor: &&Tensor| matches!(tensor.dtype().kind(), Kind::Str(_) | Kind::Bytes(_));
+        if tensors.iter().any(is_text) {
+            return None;
+        }
+        let made = match case.specification {
+            Specification::Onnx => Call::from_onnx(&case.operator, case.version, &case.attributes),
+            Specification::OpenVino => Call::from_openvino(&case.operator, case.version, &case.attributes),
+        };
+        let call = made.map(|call| omitted.into_iter().fold(call, Call::without_input));
+        let metas: Vec<_> = tensors.iter().map(|tensor| tensor.meta().clone()).collect();
+        let output = |n| {
+            let mut kernel = call.clone()?.output(n, case.operator_outputs).infer(&metas)?;
+            let mut given: Vec<_> = tensors.iter().map(|tensor| Some(TensorRef::from(*tensor))).collect();
+            while let Some(input) = kernel.unbound() {
+                kernel.bind(input, &TensorRef::from(tensors[input]))?;
+                given[input] = None;
+            }
+            let given: Vec<_> = given.into_iter().flatten().collect();
+            let mut out = vec![0; kernel.bytes()];
+            kernel.apply(&given, TensorMut::new(kernel.dtype(), kernel.shape(), &mut out)?, 1)?;
+            Tensor::new(kernel.dtype().clone(), kernel.shape().to_vec(), out)
+        };
+        Some((0..case.operator_outputs).map(output).collect())
+    }
+
+    #[test]
+    fn kernels_pass_the_cases() {
+        let (mut passed, mut refused) = (0, 0);
+        // the weekly run takes all
+        let step = if std::env::var_os("TENSOROP_TEST_ROUNDS").is_some() { 1 } else { 11 };
+        for text in packed_cases().unwrap() {
+            for entry in serde_json::from_str::<Vec<&RawValue>>(&text).unwrap().into_iter().step_by(step) {
+                let case = CaseText::read(entry.get()).unwrap().load(Path::new("")).unwrap();
+                let id = entry.get();
+                match (by_kernels(&case), &case.expected) {
+                    (None, _) => {}
+                    (Some(Ok(found)), Expected::Outputs(expected)) => {
+                        let same = |(found, expected): (&Tensor, &Tensor)| {
+                            let (dtype, shape) = (expected.dtype().native(), expected.shape());
+                            (found.dtype().native(), found.shape()) == (dtype, shape)
+                                && (found.bytes() == expected.bytes()
+                                    || compare(expected, found, &Options::default()).unwrap().equal())
+                        };
+                        assert!(
+                            found.len() == expected.len() && found.iter().zip(expected).all(same),
+                            "{id}: {found:?}"
+                        );
+                        passed += 1;
+                    }
+                    (Some(Err(_)), Expected::Refusal(_)) => refused += 1,
+                    (Some(found), _) => panic!("{id}: {found:?}"),
+                }
+            }
+        }
+        assert!(passed * step > 4000 && refused * step > 500, "{passed} cases passed, {refused} refused");
     }
 }
