@@ -227,7 +227,7 @@ impl Resolved {
 }
 
 impl Call {
-    /// `indices_of` and `updates` are shapes; without `updates` one value fills all places.
+    /// `indices` and `updates` are shapes; without `updates` one value fills all places.
     ///
     /// # Panics
     /// A required operand is missing.
@@ -237,13 +237,43 @@ impl Call {
     pub fn resolve(
         &self,
         data: &[&Meta],
-        indices_of: Option<&[usize]>,
+        indices: Option<&[usize]>,
         updates: Option<&[usize]>,
     ) -> Result<ResolvedCall> {
+        let (given, resolved) = self.resolve_alone(data, indices, updates)?;
+        let shape = &*data[0].shape;
+        let counts = |spec: &IndexSpec| vec![format!("{given}: {}", spec.counted())];
+        let (details, updates) = match &resolved {
+            Resolved::Slice(spans) => (described(spans, shape), None),
+            Resolved::Replaced { places, .. } => (described(places.spans(), shape), None),
+            Resolved::Places(places) => (described(places.spans(), shape), Some(places.updates_shape())),
+            Resolved::Scattered(spec, _) => (counts(spec), Some(spec.updates.to_vec())),
+            Resolved::Gathered(spec) => (counts(spec), None),
+            Resolved::Joined(joined) => {
+                let places = counted(joined.shape[joined.axis], "place", "places");
+                (vec![format!("{given}: {places}")], None)
+            }
+            Resolved::Transposed(axes) => (vec![format!("axes {axes:?}")], None),
+            Resolved::Reshaped(dims) => (vec![format!("shape {dims:?}")], None),
+            Resolved::Arranged(arranged) => {
+                let item = matches!(self, Self::Pad { .. }).then(Vec::new);
+                (vec![format!("shape {:?}", arranged.shape)], item)
+            }
+        };
+        Ok(ResolvedCall { details, updates, resolved })
+    }
+
+    /// Resolves without the lines for `explain`; returns the arguments in words.
+    pub(in crate::ops) fn resolve_alone(
+        &self,
+        data: &[&Meta],
+        indices_of: Option<&[usize]>,
+        updates: Option<&[usize]>,
+    ) -> Result<(String, Resolved)> {
         let shapes: Vec<&[usize]> = data.iter().map(|meta| &*meta.shape).collect();
         let dtypes: Vec<_> = data.iter().map(|meta| &meta.dtype).collect();
         let indices = || indices_of.expect("an operator by indices has an index tensor");
-        let (given, resolved) = match *self {
+        Ok(match *self {
             Self::Slice(ref slices) => (String::new(), Resolved::Slice(slices.resolve(shapes[0])?)),
             Self::SliceScatter(ref slices) => {
                 (String::new(), Resolved::Places(SliceScatter::resolve(shapes[0], slices, updates)?))
@@ -311,31 +341,12 @@ impl Call {
                 let (places, matcher) = replacement(data[0], condition, item, slices)?;
                 (String::new(), Resolved::Replaced { places, matcher, item: item.clone() })
             }
-            Self::InOpset { ref call, .. } => return call.resolve(data, indices_of, updates),
+            Self::InOpset { ref call, .. } => return call.resolve_alone(data, indices_of, updates),
             Self::Node(_) => {
                 let message = "a node is planned by its inputs";
                 return Err(Error::from_kind(ErrorKind::Unsupported, message));
             }
-        };
-        let counts = |spec: &IndexSpec| vec![format!("{given}: {}", spec.counted())];
-        let (details, updates) = match &resolved {
-            Resolved::Slice(spans) => (described(spans, shapes[0]), None),
-            Resolved::Replaced { places, .. } => (described(places.spans(), shapes[0]), None),
-            Resolved::Places(places) => (described(places.spans(), shapes[0]), Some(places.updates_shape())),
-            Resolved::Scattered(spec, _) => (counts(spec), Some(spec.updates.to_vec())),
-            Resolved::Gathered(spec) => (counts(spec), None),
-            Resolved::Joined(joined) => {
-                let places = counted(joined.shape[joined.axis], "place", "places");
-                (vec![format!("{given}: {places}")], None)
-            }
-            Resolved::Transposed(axes) => (vec![format!("axes {axes:?}")], None),
-            Resolved::Reshaped(dims) => (vec![format!("shape {dims:?}")], None),
-            Resolved::Arranged(arranged) => {
-                let item = matches!(self, Self::Pad { .. }).then(Vec::new);
-                (vec![format!("shape {:?}", arranged.shape)], item)
-            }
-        };
-        Ok(ResolvedCall { details, updates, resolved })
+        })
     }
 }
 

@@ -217,12 +217,12 @@ impl Call {
         }
         let all: Vec<&Meta> = inputs[..data_count].iter().collect();
         let [index_shape, update_shape] = [indices, updates].map(|n| n.map(|n| &inputs[n].shape[..]));
-        let resolved = self.resolve(&all, index_shape, update_shape)?;
-        let output = Meta::c_order(data.dtype.clone(), resolved.resolved.output_shape(&data.shape));
+        let (_, resolved) = self.resolve_alone(&all, index_shape, update_shape)?;
+        let output = Meta::c_order(data.dtype.clone(), resolved.output_shape(&data.shape));
         check_input(Subject::Output, &output)?;
         let operands = Operands { data: (0..data_count).collect(), indices, updates };
         let inputs = inputs.iter().enumerate().map(|(n, meta)| KernelInput::new(meta.clone(), subject(names, n)));
-        Ok(Kernel::new(inputs.collect(), operands, (resolved.resolved, output), self.repeats()))
+        Ok(Kernel::new(inputs.collect(), operands, (resolved, output), self.repeats()))
     }
 }
 

@@ -125,8 +125,9 @@ impl Kernel {
         // operands without a view are copied
         let mut copies = Vec::new();
         for (n, &input) in self.operands.data.iter().chain(&self.operands.updates).enumerate() {
-            let is_in_place = n == 0 && given.in_place;
-            if !is_in_place && self.lent(input, given, self.seen(n, input)).is_none() {
+            let has_view =
+                n == 0 && given.in_place || self.tensor(input, given).is_none_or(|tensor| tensor.strides().is_none());
+            if !has_view && self.lent(input, given, self.seen(n, input)).is_none() {
                 copies.push((input, self.tensor(input, given).expect("bound items have a view").to_vec()?));
             }
         }
