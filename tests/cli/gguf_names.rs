@@ -207,6 +207,7 @@ fn what_one_side_has_by_design() {
         ("diff x.gguf hf --names gguf", 0, "such as model.layers.0.self_attn.rotary_emb.inv_freq (-v", ""),
         ("diff x.gguf x.gguf --names hf", 0, "equal: 6 same", ""),
         ("diff hf x.gguf --names hf --first", 0, lines, ""),
+        ("diff hf x.gguf --names hf --json", 0, "\"equal\": true", lines.trim_start()),
         // an output of its own is missed
         ("diff own x.gguf --names hf", 1, "  missing  lm_head.weight", ""),
     ];

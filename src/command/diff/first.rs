@@ -28,6 +28,10 @@ impl Diff {
         self.dumps.check_globs(names)
     }
 
+    pub(crate) fn lines_of_names(&self, pairs: &NamedPairs, how: &Comparing<'_>) -> Vec<String> {
+        pairs.lines_of_names(self.verbose_option(), self.input.verbose, &locked(&how.as_stored))
+    }
+
     pub(crate) fn write_left_alone(&self, out: &mut dyn Write, paths: &[String]) -> io::Result<()> {
         match paths.len() {
             0 => Ok(()),
@@ -80,7 +84,7 @@ impl Diff {
                 return Ok(());
             }
             self.write_left_alone(out, &left_alone)?;
-            pairs.write_of_names(out, self.verbose_option(), self.input.verbose, &locked(&how.as_stored))
+            self.lines_of_names(pairs, &how).iter().try_for_each(|line| writeln!(out, "  {line}"))
         })?;
         Ok(match first {
             Some(FirstDifferent { name, found, .. }) if found.verdict() == TensorVerdict::Unreadable => {

@@ -38,7 +38,6 @@ use super::process::meter::Meter;
 use super::show::png_target;
 use crate::diff::{self, Effort, OptionNames, Options, Reason, Style};
 use crate::operators::fill::Limits;
-use crate::parallel::locked;
 use crate::report::printable;
 use crate::reports::maps;
 use crate::reports::models::{Models, NamedResult, ReportForm, SortKey, TensorVerdict, add_to_junit};
@@ -459,13 +458,13 @@ impl Diff {
                 return Ok(());
             }
             self.write_left_alone(out, &left_alone)?;
-            pairs.write_of_names(out, self.verbose_option(), self.input.verbose, &locked(&how.as_stored))?;
+            self.lines_of_names(pairs, &how).iter().try_for_each(|line| writeln!(out, "  {line}"))?;
             renames.write(out, self.style(io))
         })?;
         write_junit(junit, models.take_junit()?, JUNIT_SUITE)?;
         if self.json {
             self.tell(io, &models.index_lines())?;
-            self.tell(io, as_stored_line(&locked(&how.as_stored)).as_slice())?;
+            self.tell(io, &self.lines_of_names(pairs, &how))?;
         }
         let outcome = match models.unreadable() {
             None if changes.is_none() => self.end(run, models.equal(), &|| pairs.actual(&asked))?,

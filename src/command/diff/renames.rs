@@ -138,26 +138,20 @@ impl Renames {
 }
 
 impl NamedPairs {
-    /// Writes lines about tensors under the names of another file.
-    pub(crate) fn write_of_names(
-        &self,
-        out: &mut dyn Write,
-        option: &str,
-        verbose: bool,
-        as_stored: &[String],
-    ) -> io::Result<()> {
-        match &self.by_design[..] {
-            [] => {}
-            all if verbose => {
-                all.iter().try_for_each(|name| writeln!(out, "  on one side by design: {}", printable(name)))?;
-            }
-            [name] => writeln!(out, "  1 tensor is on one side by design: {}", printable(name))?,
+    /// Lines about tensors under the names of another file.
+    pub(crate) fn lines_of_names(&self, option: &str, verbose: bool, as_stored: &[String]) -> Vec<String> {
+        let named = || self.by_design.iter().map(|name| format!("on one side by design: {}", printable(name)));
+        let mut lines = match &self.by_design[..] {
+            _ if verbose => named().collect(),
+            [] => Vec::new(),
+            [name] => vec![format!("1 tensor is on one side by design: {}", printable(name))],
             [name, ..] => {
                 let (count, name) = (self.by_design.len(), printable(name));
-                writeln!(out, "  {count} tensors are on one side by design, such as {name} ({option} names them)")?;
+                vec![format!("{count} tensors are on one side by design, such as {name} ({option} names them)")]
             }
-        }
-        as_stored_line(as_stored).map_or(Ok(()), |line| writeln!(out, "  {line}"))
+        };
+        lines.extend(as_stored_line(as_stored));
+        lines
     }
 }
 
