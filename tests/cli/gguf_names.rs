@@ -261,6 +261,7 @@ fn what_is_missing_is_named() {
         ("headless", CONFIG.replace("num_attention_heads", "heads")),
         ("words", CONFIG.replace("\"num_attention_heads\": 2", "\"num_attention_heads\": \"two\"")),
         ("broken", "{".to_owned()),
+        ("fewer", CONFIG.replacen('{', "{\"num_local_experts\": 3, ", 1)),
     ] {
         fs::create_dir(folder.path(name)).expect("a folder");
         folder.put(format!("{name}/config.json"), config);
@@ -296,6 +297,7 @@ fn what_is_missing_is_named() {
         ("diff text x.gguf --names gguf", 0, "equal", ""),
         // no architecture is needed to compare with the names of a GGUF
         ("diff alone.safetensors x.gguf --names hf", 1, "5 same, 0 within, 0 different", ""),
+        ("info fewer --names gguf", 2, "blk.0.attn_q.weight", &format!("{} is missing", lost(2))),
         ("info lost --names gguf", 2, "", &format!("{} is missing", lost(1))),
         ("convert lost --names gguf -o out.npz", 2, "", &format!("{} is missing", lost(1))),
     ];

@@ -60,10 +60,13 @@ const NUMBERS: &[NumberKeys] = &[
     ("D", "ssm.state_size", &["linear_key_head_dim"]),
     ("E", "", &["linear_value_head_dim"]),
     ("I", "ssm.inner_size", &[]),
+    (EXPERTS, "expert_count", &["num_local_experts", "num_experts", "n_routed_experts"]),
     (LAYERS, "block_count", &["num_hidden_layers", "n_layer", "num_layers"]),
 ];
 
 pub(crate) const LAYERS: &str = "layers";
+
+pub(crate) const EXPERTS: &str = "experts";
 
 pub(crate) const ARCHITECTURE: &str = "general.architecture";
 

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use self::facts::{ARCHITECTURE, LAYERS, ModelFacts, TIED};
+use self::facts::{ARCHITECTURE, EXPERTS, LAYERS, ModelFacts, TIED};
 use self::items::{ComposedItems, Computation, Formula, Part};
 use self::rules::{Block, RulePlan, Shapes};
 pub use self::table::NameStyle;
@@ -26,6 +26,7 @@ use tensorop_kernels::error::{Context, Result, bail, ensure};
 use tensorop_kernels::item::cast::Cast;
 use tensorop_kernels::item::dtype::Kind;
 use tensorop_kernels::item::meta::{Meta, Order};
+use tensorop_kernels::layout::axis::bytes_of;
 use tensorop_kernels::layout::view::View;
 
 /// The names of tensors that only one of a checkpoint and its GGUF has by design.
@@ -56,8 +57,8 @@ enum RenamedMember {
     Made {
         row: &'static Row,
         layer: Option<usize>,
-        /// By experts if these are stacked, otherwise by the row's names in a GGUF.
-        parts: Vec<Option<usize>>,
+        /// The number of the expert or of the row's name in a GGUF, and that of the stored tensor.
+        parts: Vec<(usize, usize)>,
         /// The number of the expert or of the row's name in a GGUF.
         target: usize,
     },
@@ -104,22 +105,16 @@ impl MemberPlan {
         if let Some(RenamedMember::Made { row: of, parts, .. }) = known
             && std::ptr::eq(*of, row)
         {
-            if parts.len() <= at {
-                parts.resize(at + 1, None);
-            }
-            parts[at] = Some(n);
+            parts.push((at, n));
             return;
         }
         self.numbers.insert(name.clone(), self.names.len());
-        let slots = if stacks(row) { 0 } else { row.gguf.len() };
-        let mut parts = vec![None; slots.max(at + 1)];
-        parts[at] = Some(n);
-        self.push(name, RenamedMember::Made { row, layer, parts, target: 0 });
+        self.push(name, RenamedMember::Made { row, layer, parts: vec![(at, n)], target: 0 });
     }
 }
 
-/// A limit on the number of experts.
-const MAX_EXPERTS: usize = 1 << 12;
+/// The maximum number of tensors that experts become.
+const MAX_TENSORS: usize = 1 << 20;
 
 /// Gives the tensors of a GGUF the names of its checkpoint, or those of a checkpoint the names of its GGUF. Other files
 /// stay unchanged. If it `compares`, the names of a checkpoint get the form of the table.
@@ -185,13 +180,15 @@ fn open_gguf(inner: ReadableFile, facts: ModelFacts) -> Result<(ReadableFile, Re
             continue;
         }
         let experts = inner.describe(n).ok().and_then(|described| described.meta.shape.first().copied());
-        let Some(experts) = experts.filter(|experts| *experts <= MAX_EXPERTS) else {
+        let Some(experts) =
+            experts.filter(|experts| (1..=MAX_TENSORS.saturating_sub(plan.names.len())).contains(experts))
+        else {
             plan.keep(name, n);
             continue;
         };
         for target in 0..experts {
             let name = NameNumbers { expert: Some(target), ..numbers }.name(row.hf);
-            let parts = vec![Some(n)];
+            let parts = vec![(0, n)];
             plan.push(name, RenamedMember::Made { row, layer: numbers.layer, parts, target });
         }
     }
@@ -228,14 +225,12 @@ fn open_checkpoint(
             Some((row, plain)) if !is_beyond => {
                 let numbers = NameNumbers::read(row.hf, &plain).expect("a template that fits the name");
                 if stacks(row) {
-                    let expert = numbers.expert.unwrap_or_default();
-                    ensure!(expert < MAX_EXPERTS, "{name}: more than {MAX_EXPERTS} experts");
-                    plan.add(numbers.name(row.gguf[0]), row, numbers.layer, expert, n);
+                    plan.add(numbers.name(row.gguf[0]), row, numbers.layer, numbers.expert.unwrap_or_default(), n);
                 } else if row.rule.renames(facts.arch) {
                     plan.push(numbers.name(row.gguf[0]), RenamedMember::Stored(n));
                 } else {
                     for (target, template) in row.gguf.iter().enumerate() {
-                        let (layer, parts) = (numbers.layer, vec![Some(n)]);
+                        let (layer, parts) = (numbers.layer, vec![(0, n)]);
                         plan.push(numbers.name(template), RenamedMember::Made { row, layer, parts, target });
                     }
                 }
@@ -281,7 +276,7 @@ impl RenamedMember {
     fn first(&self) -> usize {
         match self {
             Self::Stored(n) => *n,
-            Self::Made { parts, .. } => parts.iter().flatten().next().copied().expect("a part"),
+            Self::Made { parts, .. } => parts[0].1,
         }
     }
 }
@@ -314,17 +309,27 @@ impl RenamedReader {
         row.rule.formula(self.to_gguf, is_mxfp4(&self.inner.describe(member.first()).ok()?))
     }
 
-    /// The numbers of all parts. Those of a row's names may be missing, and experts among others.
-    fn parts(&self, row: &Row, layer: Option<usize>, parts: &[Option<usize>]) -> Result<Vec<usize>> {
-        let found = parts.iter().enumerate().map(|(at, n)| {
+    /// The numbers of all parts.
+    ///
+    /// # Errors
+    /// A part is missing.
+    fn parts(&self, row: &Row, layer: Option<usize>, parts: &[(usize, usize)]) -> Result<Vec<usize>> {
+        let count = match (stacks(row), self.to_gguf) {
+            (true, true) => self.facts.number(EXPERTS, None).unwrap_or(0),
+            (false, false) => row.gguf.len(),
+            _ => 1,
+        };
+        let mut parts = parts.to_vec();
+        parts.sort_unstable();
+        let found = (0..parts.len().max(count)).map(|at| {
             let numbers = NameNumbers { layer, expert: Some(at), ending: "weight" };
-            let name = || numbers.name(if self.to_gguf { row.hf } else { row.gguf[at] });
-            n.with_context(|| format!("{} is missing", name()))
+            let missing = || format!("{} is missing", numbers.name(if self.to_gguf { row.hf } else { row.gguf[at] }));
+            parts.get(at).filter(|(of, _)| *of == at).map(|(_, n)| *n).with_context(missing)
         });
         found.collect()
     }
 
-    fn made(&self, row: &Row, layer: Option<usize>, parts: &[Option<usize>], target: usize) -> Result<MadeTensor> {
+    fn made(&self, row: &Row, layer: Option<usize>, parts: &[(usize, usize)], target: usize) -> Result<MadeTensor> {
         let numbers = self.parts(row, layer, parts)?;
         let described = numbers.iter().map(|n| self.inner.describe(*n)).collect::<Result<Vec<_>>>()?;
         let (first, name) = (&described[0], self.name(numbers[0]));
@@ -351,6 +356,7 @@ impl RenamedReader {
                 (plan.hf(), Some(plan))
             }
         };
+        ensure!(bytes_of(&shape, size_of::<f64>()).is_some(), "shape {shape:?} is larger than memory can be");
         let formula = row.rule.formula(self.to_gguf, is_mxfp4);
         let float32 = Kind::Float32.into();
         let computation = match formula {
@@ -372,6 +378,10 @@ impl RenamedReader {
     /// The numbers of stored tensors, views of their items in the new order, and the items of a row.
     fn parts_of(&self, made: &MadeTensor, target: usize) -> Vec<(usize, View, usize)> {
         let MadeTensor { meta: Meta { shape, .. }, numbers, plan, .. } = made;
+        if made.meta.items() == 0 {
+            // other sizes may be any numbers
+            return vec![(numbers[0], View::c_order(shape), 0)];
+        }
         let Some(plan) = plan else {
             let each = if self.to_gguf { &shape[1..] } else { shape };
             let items = each.iter().product();

@@ -394,7 +394,8 @@ impl<'a> HeaderBytes<'a> {
             12 => ("float64", Some(8)),
             _ => bail!("an array of values of type {number}, which is not known"),
         };
-        if length <= self.listed {
+        let listed = if bytes.is_some() { self.listed } else { MAX_LISTED };
+        if length <= listed {
             let quoted = |value: String| if number == 8 { python::repr_str(&value) } else { value };
             let values = (0..length).map(|_| self.value(number, depth + 1).map(quoted)).collect::<Result<Vec<_>>>()?;
             return Ok(format!("[{}]", values.join(", ")));
