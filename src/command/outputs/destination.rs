@@ -81,8 +81,8 @@ impl<'a> Destination<'a> {
         Ok(it)
     }
 
-    /// The tensors of a model go into `model.safetensors` of a new folder, or into shards with their index, if the output ends
-    /// in `/`. A dry run without an output shows all of them, too.
+    /// If the output ends in `/`, the tensors of a model go into `model.safetensors` of a new folder, or into shards with their
+    /// index. A dry run without an output shows all tensors.
     pub(crate) fn for_model(run: Run<'a>, options: &'a OutputOptions) -> Result<Self> {
         let Some(folder) = options.folder() else {
             let mut it = Self::of(run, options, false)?;

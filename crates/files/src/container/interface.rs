@@ -412,7 +412,7 @@ pub trait WriteWhole: Debug + Send + Sync {
     fn write_whole(&self, out: &mut dyn Write, tensor: WholeTensor<'_>, options: &TextOptions) -> Result<()>;
 }
 
-/// Writes tensors one after the other: the place of a tensor depends on the (compressed) bytes of those before it.
+/// Writes tensors one after the other: compression decides where the next one begins.
 pub trait WriteSequence: Debug + Send + Sync {
     /// Writes tensors to an empty file, which is open for reading and writing. It calls `items` once for each tensor
     /// number, in ascending order, for the items in C order.

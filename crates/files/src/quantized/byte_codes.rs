@@ -100,7 +100,7 @@ pub(crate) fn bitsandbytes_int8(parts: &WeightParts<'_>, numbers: &PartNumbers) 
     Ok(weight)
 }
 
-/// The formats of ComfyUI, and the types of torchao, that are read.
+/// The supported formats of ComfyUI and types of torchao.
 pub(crate) const FORMATS: &[&str] = &[
     "float8_e4m3fn",
     "float8_e5m2",
@@ -112,7 +112,7 @@ pub(crate) const FORMATS: &[&str] = &[
     "IntxUnpackedToInt8Tensor",
 ];
 
-/// A layer as ComfyUI's description of it says; one without a description has float8 codes and a scale.
+/// A layer by its description in ComfyUI's form. A layer without a description has float8 codes and a scale.
 pub(crate) fn comfy(parts: &WeightParts<'_>, numbers: &PartNumbers) -> Result<Weight> {
     let described = parts.json(Role::State)?;
     let own = described.as_ref().and_then(|described| described["format"].as_str());

@@ -420,7 +420,7 @@ fn block(value: &Value) -> Option<[usize; 2]> {
     sides.try_into().ok()
 }
 
-/// Removes the keys that state a layout from the metadata of a header. `None` if there are none.
+/// Removes the keys that state a layout from the metadata of a header. `None` if it has no such key.
 pub(crate) fn metadata_without_layout(metadata: &Metadata) -> Option<Metadata> {
     let names = metadata.get(OF_TORCHAO).and_then(|names| serde_json::from_str::<Vec<String>>(names).ok());
     let names = names.unwrap_or_default();

@@ -176,8 +176,8 @@ fn in_blocks(
     Ok(weight)
 }
 
-/// Packed codes in rows, with scales and zero points for blocks of them. Without zero points, codes in bytes have half of
-/// their range added.
+/// Reads packed codes in rows, with scales and zero points for blocks. If zero points are missing, codes in bytes have half of the
+/// range as theirs.
 fn in_rows(
     codes: Source,
     scales: Source,
@@ -197,7 +197,7 @@ fn in_rows(
     };
     let is_packed = !matches!(codes.dtype().kind(), Kind::Narrow(_));
     let codes = if is_packed {
-        // the last block of a row is whole, but for those without padding
+        // most writers pad the last block of a row
         let whole = per_row * block;
         let width = if expect(&codes, codes.bytes(), packing.row_bytes(whole)).is_ok() { whole } else { cols };
         expect(&codes, codes.bytes(), packing.row_bytes(width))?;

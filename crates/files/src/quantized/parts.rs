@@ -259,7 +259,7 @@ pub(crate) struct ModuleEntry {
 }
 
 impl ModuleEntry {
-    /// Reads `re:` and an expression, a name in which `*` stands for any text, or parts of a name.
+    /// Reads an expression after `re:`, a name with `*` for any text, or parts of a name.
     ///
     /// # Errors
     /// The expression is malformed, or of a kind that is not known.

@@ -78,7 +78,7 @@ pub(crate) struct Spread {
 
 /// Blocks of `sides` along the axes of `shape`; `None` if no matrix has such groups.
 pub(crate) fn spread(shape: &[usize], sides: &[usize]) -> Option<Spread> {
-    // axes whose blocks lie one behind the other are one
+    // adjacent blocks of axes are joined
     let mut merged: Vec<(usize, usize)> = Vec::new();
     for (&len, &side) in shape.iter().zip(sides).filter(|(len, _)| **len != 1) {
         let is_whole = side >= len;

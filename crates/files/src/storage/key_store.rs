@@ -211,7 +211,7 @@ impl MemoryStore {
         values.insert(self.key(key), Arc::new(MemoryValue { bytes: MemoryBytes::new(bytes), revision }));
     }
 
-    /// Returns what follows a prefix in the keys.
+    /// Returns the rest of each key after a prefix.
     fn below(&self, prefix: &str) -> Vec<String> {
         let (prefix, values) = (self.key(prefix), self.values());
         let rest = |key: &String| match prefix.is_empty() {
@@ -259,7 +259,7 @@ impl KeyStore for MemoryStore {
     }
 
     fn lock(&self, key: &str, _: bool) -> Result<Lock> {
-        self.open(key)?.context("there is no such value")?;
+        self.open(key)?.context("the value does not exist")?;
         Ok(Arc::new(()))
     }
 

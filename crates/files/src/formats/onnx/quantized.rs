@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use crate::container::content::{GraphForm, GraphWeight, QuantizedGraph};
 
-/// Where the scales of an operator lie.
+/// The axis or the blocks of an operator's scales.
 #[derive(Clone, Copy)]
 enum ScalesOf {
     /// The attribute `axis`, with blocks of `block_size`.
     Attribute,
     Axis(i64),
-    /// The last axis but for `transB`.
+    /// The last axis, or the first with `transB`.
     Transposed,
     MatMulNBits,
     Gathered,
@@ -24,7 +24,7 @@ enum ScalesOf {
 struct QuantizedOperator {
     domain: &'static str,
     name: &'static str,
-    /// The inputs of codes, scales and zero points. Without one of scales, the name of the codes tells that of the scales.
+    /// The inputs of codes, scales and zero points. If no input has the scales, their name is that of the codes with an ending.
     weight: [usize; 3],
     /// The input that is a factor of all scales.
     whole: usize,
@@ -79,7 +79,7 @@ const ENDINGS: &[(&str, &str)] = &[
     (".qweight", ".weight"),
 ];
 
-/// A node of such an operator.
+/// A node with quantised inputs.
 pub(crate) struct QuantizedNode {
     operator: &'static QuantizedOperator,
     /// Of the graph that it is in.
@@ -176,7 +176,7 @@ impl QuantizedNode {
         }
     }
 
-    /// What shares a scale, or why the weight is not read.
+    /// The arrangement of the scales, or the reason for not reading the weight.
     fn form(&self, codes: &str, is_constant: bool) -> (GraphForm, Option<String>) {
         let number = |name: &str| self.attributes.get(name).copied();
         let count = |name: &str, default| usize::try_from(number(name).unwrap_or(default)).unwrap_or(0);
