@@ -359,10 +359,10 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTens
     let tensors = rows(infos, unread, |name, info| Some(cells(name, info)), none, total);
     Table { columns, rows: tensors, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }
         .write(out, style)?;
-    write_metadata(out, infos)?;
-    write_content(out, infos)?;
     write_sums(out, ("dtype", |infos| Totals::by_dtype(infos)), infos, unread, style)?;
     write_sums(out, ("file", Totals::by_shard), infos, unread, style)?;
+    write_metadata(out, infos)?;
+    write_content(out, infos)?;
     if infos.iter().any(|info| info.stats.is_some()) {
         let row = |name, info: &Info| info.stats.as_ref().map(|stats| figures::cells(name, stats.as_ref()));
         let rows = rows(infos, unread, row, |_, _| None, |_| Vec::new());
