@@ -191,35 +191,62 @@ struct Totals {
 
 impl Totals {
     fn of<'a>(infos: impl Iterator<Item = &'a Info>) -> Self {
-        infos.fold(Self::default(), |Self { tensors, items, bytes }, info| Self {
-            tensors: tensors + 1,
-            items: items + info.items() as u128,
-            bytes: bytes.saturating_add(info.stored.bytes),
-        })
+        let mut totals = Self::default();
+        infos.for_each(|info| totals.add(info));
+        totals
     }
 
-    /// The sums of each dtype, the most bytes first; none if there is one dtype.
-    fn by_dtype<'a>(infos: impl IntoIterator<Item = &'a Info>) -> Vec<(String, Self)> {
-        let mut of_dtypes: HashMap<String, Vec<&Info>> = HashMap::new();
-        infos.into_iter().for_each(|info| of_dtypes.entry(info.dtype()).or_default().push(info));
-        let sums = of_dtypes.into_iter().map(|(dtype, infos)| (dtype, Self::of(infos.into_iter())));
-        let mut sums: Vec<_> = sums.collect();
-        sums.sort_by(|a, b| b.1.bytes.cmp(&a.1.bytes).then_with(|| by_numbers(&a.0, &b.0)));
-        if sums.len() > 1 { sums } else { Vec::new() }
+    fn add(&mut self, info: &Info) {
+        self.tensors += 1;
+        self.items += info.items() as u128;
+        self.bytes = self.bytes.saturating_add(info.stored.bytes);
     }
 
-    /// The sums of each file of a model in several; none if there is one file, or one for each tensor.
-    fn by_shard(infos: &[Info]) -> Vec<(String, Self)> {
-        let mut of_files: HashMap<&Path, Vec<&Info>> = HashMap::new();
+    /// The sums of tensors that have something in common, each with its first tensor.
+    fn by<'a>(
+        infos: impl IntoIterator<Item = &'a Info>,
+        is_same: impl Fn(&Info, &Info) -> bool,
+    ) -> Vec<(&'a Info, Self)> {
+        let (mut sums, mut last): (Vec<(&Info, Self)>, usize) = (Vec::new(), 0);
         for info in infos {
-            of_files.entry(info.shard.as_deref().unwrap_or(Path::new(&info.file))).or_default().push(info);
+            // tensors of a kind mostly follow each other
+            if sums.get(last).is_none_or(|(first, _)| !is_same(first, info)) {
+                last = sums.iter().position(|(first, _)| is_same(first, info)).unwrap_or(sums.len());
+            }
+            if last == sums.len() {
+                sums.push((info, Self::default()));
+            }
+            sums[last].1.add(info);
         }
-        if of_files.len() == 1 || of_files.len() == infos.len() {
+        sums
+    }
+
+    /// The sums of each dtype, the most bytes first; empty if there is one dtype.
+    fn by_dtype<'a>(infos: impl IntoIterator<Item = &'a Info>) -> Vec<(String, Self)> {
+        let sums = Self::by(infos, |one, other| {
+            let (one, other) = (&one.stored, &other.stored);
+            one.blocks == other.blocks && one.meta.dtype.kind() == other.meta.dtype.kind()
+        });
+        if sums.len() < 2 {
             return Vec::new();
         }
-        let name = |path: &Path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        let sums = of_files.into_iter().map(|(path, infos)| (name(path), Self::of(infos.into_iter())));
-        let mut sums: Vec<_> = sums.collect();
+        let mut sums: Vec<_> = sums.into_iter().map(|(first, sums)| (first.dtype(), sums)).collect();
+        sums.sort_by(|a, b| b.1.bytes.cmp(&a.1.bytes).then_with(|| by_numbers(&a.0, &b.0)));
+        sums
+    }
+
+    /// The sums of each file of a model in several; empty if there is one file, or one for each tensor.
+    fn by_shard(infos: &[Info]) -> Vec<(String, Self)> {
+        let file = |info: &Info| info.shard.is_some().then_some(info.file_number);
+        let sums = Self::by(infos, |one, other| file(one) == file(other));
+        if sums.len() < 2 || sums.len() == infos.len() {
+            return Vec::new();
+        }
+        let name = |info: &Info| {
+            let path = info.shard.as_deref().unwrap_or(Path::new(&info.file));
+            path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+        };
+        let mut sums: Vec<_> = sums.into_iter().map(|(first, sums)| (name(first), sums)).collect();
         sums.sort_by(|a, b| by_numbers(&a.0, &b.0));
         sums
     }
