@@ -1,7 +1,8 @@
 //! The weights of a checkpoint, found by the names and dtypes of tensors.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::LazyLock;
 
 use super::config::{BITSANDBYTES, Stated};
 use super::parts::{PartNames, Role};
@@ -235,6 +236,12 @@ fn rules_of(layouts: &[&str]) -> Vec<&'static Rule> {
     RULES.iter().filter(|rule| layouts.contains(&rule.names.layout)).collect()
 }
 
+/// Whether the ending of a name alone shows that it is of a part.
 pub(crate) fn is_part(name: &str) -> bool {
-    RULES.iter().any(|rule| rule.names.is_part(name))
+    // rules share endings, and every name of a large model is looked at
+    static SURE: LazyLock<Vec<&str>> = LazyLock::new(|| {
+        let sure = RULES.iter().flat_map(|rule| rule.names.sure_endings());
+        BTreeSet::from_iter(sure).into_iter().collect()
+    });
+    SURE.iter().any(|ending| name.ends_with(ending))
 }

@@ -86,10 +86,11 @@ impl PartNames {
         !VAGUE.contains(&ending)
     }
 
-    /// Whether the ending of a name alone shows that it is of a part.
-    pub(crate) fn is_part(&self, name: &str) -> bool {
-        let is_sure = |(role, ending)| role != Role::Setting && Self::is_sure(ending);
-        self.endings().filter(|of| is_sure(*of)).any(|(_, ending)| name.ends_with(ending))
+    /// The endings that alone show that a tensor is a part.
+    pub(crate) fn sure_endings(&self) -> impl Iterator<Item = &'static str> {
+        self.endings()
+            .filter(|(role, ending)| *role != Role::Setting && Self::is_sure(ending))
+            .map(|(_, ending)| ending)
     }
 
     /// Those that a weight must have.
