@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::{litter, spawn};
+use super::{litter, program, spawn};
 use crate::common::{Folder, npy, send};
 
 const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL];
@@ -221,4 +221,24 @@ fn killed_on_the_way_by_a_temporary_store() {
         assert_eq!(litter(&folder.path("")), Vec::<std::path::PathBuf>::new(), "{signal:?} in round {round}");
     }
     assert!(folder.tree("o.zarr") == whole);
+}
+
+/// Tests that were exported for another runtime go with the run.
+#[test]
+fn ended_while_a_runtime_runs() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("temporary")).unwrap();
+    for signal in [Signal::INT, Signal::TERM] {
+        let run = "touch begun; sleep 1 # {model} {out}";
+        let mut command = program(&folder, "check --only slice/* --jobs 1");
+        command.args(["--run", run]).env("TMPDIR", folder.path("temporary")).stdout(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        while !folder.path("begun").exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        send(&child, signal);
+        assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()));
+        assert_eq!(fs::read_dir(folder.path("temporary")).unwrap().count(), 0, "{signal:?}");
+        fs::remove_file(folder.path("begun")).unwrap();
+    }
 }

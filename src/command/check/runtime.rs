@@ -16,6 +16,7 @@ use super::results::{CRASHED, MARKERS, clear, message, results_in};
 use crate::diff::Options;
 use crate::error::{Context, Result};
 use crate::parallel::wait;
+use crate::storage::targets::signals;
 
 const MODEL: &str = "{model}";
 const INPUTS: &str = "{inputs}";
@@ -43,6 +44,8 @@ impl<'a> Runtime<'a> {
         let timeout = Duration::try_from_secs_f64(timeout).ok().filter(|timeout| !timeout.is_zero());
         let timeout = anyhow::Context::context(timeout, "--timeout: expected seconds, more than 0")?;
         let folder = anyhow::Context::context(tempfile::tempdir(), "--run: a folder for temporary files")?;
+        let path = folder.path().to_owned();
+        signals::call_when_ended(move || drop(fs::remove_dir_all(&path)));
         let layout = layout.unwrap_or(CaseLayout::Onnx);
         Ok(Self { command, timeout, layout, save, folder, runs: AtomicUsize::new(0) })
     }
