@@ -175,8 +175,11 @@ impl<'a> OperandReader<'a> {
         let ggufs = paths.filter(|path| path.extension().is_some_and(|extension| extension == "gguf"));
         let exclude: Vec<_> =
             ggufs.map(|path| Some(Glob::new(&format!("{}:*", path.file_stem()?.to_str()?)))).collect::<Option<_>>()?;
+        if exclude.is_empty() {
+            return None;
+        }
         let filter = NameFilter { exclude: &exclude, ..NameFilter::default() };
-        let input = collection::open(options, located, filter).ok().filter(|_| !exclude.is_empty())?;
+        let input = collection::open(options, located, filter).ok()?;
         input.names().is_some_and(|names| !names.is_empty()).then_some(input)
     }
 
