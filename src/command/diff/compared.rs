@@ -107,7 +107,7 @@ impl ComparedOperand {
 
 /// Whether a pair fits better if the rows of one side stay in the stored order.
 pub(crate) fn fits_as_stored(
-    members: &[Member; 2],
+    found_in: [(&Input, usize); 2],
     open: impl FnOnce() -> Result<[Source; 2]>,
     found: &Difference,
     options: &Options,
@@ -116,11 +116,18 @@ pub(crate) fn fits_as_stored(
     if found.reason() != Some(Reason::Values) {
         return Ok(false);
     }
-    let others = members.each_ref().map(|member| member.input.as_stored(member.n));
+    let others = found_in.map(|(input, n)| input.as_stored(n));
     let effort = Effort { quantiles: false, of_files: false, permutations: false, ..effort };
     let [mut expected, mut actual] = match others {
-        [Some(other), None] => [other?, open()?[1].another()?],
-        [None, Some(other)] => [open()?[0].another()?, other?],
+        [Some(stored), None] => {
+            let stored = stored?;
+            let [_, actual] = open()?;
+            [stored, actual]
+        }
+        [None, Some(stored)] => {
+            let [expected, _] = open()?;
+            [expected, stored?]
+        }
         _ => return Ok(false),
     };
     let compared = diff::compare_sources(&mut expected, &mut actual, options, effort, &|_| ())?;

@@ -322,7 +322,8 @@ impl Diff {
         }
         let difference = compared?;
         let open = || open_two(found, asked.of(named.as_deref()));
-        let is_as_stored = !self.summary && fits_as_stored(found, open, &difference, &options, effort)?;
+        let found_in = found.each_ref().map(|member| (&*member.input, member.n));
+        let is_as_stored = !self.summary && fits_as_stored(found_in, open, &difference, &options, effort)?;
         meter.finish();
         // errors of accepting come before the report
         let accepts = accepts && !difference.equal();
@@ -347,7 +348,9 @@ impl Diff {
                 _ => Ok(()),
             }),
         })?;
-        self.tell(io, as_stored_line(&is_as_stored.then(|| name.clone()).into_iter().collect::<Vec<_>>()).as_slice())?;
+        if is_as_stored {
+            self.tell(io, as_stored_line(std::slice::from_ref(&name)).as_slice())?;
+        }
         if let Some(report) = &mut report {
             let file = || self.expected.located.output().0.display().to_string();
             let shown = if name.is_empty() { file() } else { name.clone() };

@@ -114,11 +114,15 @@ impl Side {
         self.folder.as_ref().map_or(Some(n), |folder| folder.number_in_model(n))
     }
 
-    pub(crate) fn member(&self, n: usize) -> Result<Member> {
-        let (input, n) = match (&self.folder, self.number(n)) {
+    fn find(&self, n: usize) -> Result<(Arc<Input>, usize)> {
+        Ok(match (&self.folder, self.number(n)) {
             (Some(folder), None) => folder.find(n)?,
             (_, own) => (Arc::clone(&self.input), own.unwrap_or(n)),
-        };
+        })
+    }
+
+    pub(crate) fn member(&self, n: usize) -> Result<Member> {
+        let (input, n) = self.find(n)?;
         Ok(Member::from_input(input, n))
     }
 
@@ -422,8 +426,9 @@ impl Comparing<'_> {
         let [expected, actual] = &mut sources;
         let found = match diff::compare_sources(expected, actual, &options, effort, progress) {
             Ok(difference) => {
-                let members = [self.pairs.sides[0].member(numbers[0])?, self.pairs.sides[1].member(numbers[1])?];
-                if fits_as_stored(&members, || self.pairs.open(numbers, asked), &difference, &options, effort)? {
+                let [one, other] = [self.pairs.sides[0].find(numbers[0])?, self.pairs.sides[1].find(numbers[1])?];
+                let found_in = [(&*one.0, one.1), (&*other.0, other.1)];
+                if fits_as_stored(found_in, || self.pairs.open(numbers, asked), &difference, &options, effort)? {
                     locked(&self.as_stored).push(name.clone());
                 }
                 NamedResult::Both(Box::new(difference))

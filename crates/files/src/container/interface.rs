@@ -224,7 +224,7 @@ pub trait Reader: Debug + Send + Sync {
     }
 
     /// Returns the source of member `n` with its rows as stored, if they are in another order.
-    fn as_stored(&self, _: usize, _label: String) -> Option<Result<Source>> {
+    fn as_stored(&self, _: usize, _label: &dyn Fn() -> String) -> Option<Result<Source>> {
         None
     }
 

@@ -364,7 +364,7 @@ impl Input {
 
     /// Returns the source of member `n` with its rows in the stored order, if the architecture has another.
     pub fn as_stored(&self, n: usize) -> Option<Result<Source>> {
-        self.file.as_stored(n, self.label_of(self.name(n)))
+        self.file.as_stored(n, &|| self.label_of(self.name(n)))
     }
 
     /// Counts the tensors that make up quantised weights, by the layouts that files beside them tell.

@@ -435,10 +435,10 @@ impl Reader for RenamedReader {
         Source::stored(meta, Arc::new(items), 0, label)
     }
 
-    fn as_stored(&self, n: usize, label: String) -> Option<Result<Source>> {
+    fn as_stored(&self, n: usize, label: &dyn Fn() -> String) -> Option<Result<Source>> {
         match &self.found[n] {
             RenamedMember::Made { row, .. } if row.rule.permutes_heads() => {
-                Some(self.inner.source(self.found[n].first(), label))
+                Some(self.inner.source(self.found[n].first(), label()))
             }
             _ => None,
         }
