@@ -71,11 +71,8 @@ impl Meta {
     /// # Errors
     /// The shape exceeds memory.
     pub(crate) fn checked(self, subject: Subject) -> Result<Self> {
-        if self.is_addressable() {
-            return Ok(self);
-        }
-        let message = format!("{} {:?} is larger than memory can be", self.dtype.name(), self.shape);
-        Err(Error::new(subject, message))
+        checked_bytes(&self.dtype, &self.shape, subject)?;
+        Ok(self)
     }
 
     /// Replaces the order of storage.
@@ -124,7 +121,16 @@ macro_rules! constants {
             pub const $name: Self = Self { kind: Kind::$kind, big: false };)+
         }
 
-        #[cfg(test)]
+        /// Returns the bytes of a tensor.
+///
+/// # Errors
+/// The shape exceeds memory.
+pub(crate) fn checked_bytes(dtype: &DType, shape: &[usize], subject: Subject) -> Result<usize> {
+    let refused = || Error::new(subject, format!("{} {shape:?} is larger than memory can be", dtype.name()));
+    bytes_of(shape, dtype.itemsize()).ok_or_else(refused)
+}
+
+#[cfg(test)]
         #[test]
         fn names() {
             $(assert_eq!(DType::$name, DType::parse($text).unwrap());)+

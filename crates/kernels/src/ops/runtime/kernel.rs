@@ -3,13 +3,12 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::TensorRef;
 use super::bytes::{self, PartPlan};
+use super::{TensorRef, check_shape};
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::DType;
 use crate::item::meta::{Meta, Order};
 use crate::layout::window::Window;
-use crate::ops::arrays::check_most_axes;
 use crate::ops::call::Resolved;
 use crate::ops::call::nodes::{Node, NodeInput, PlanOperand, Stop};
 use crate::ops::kernels::Places;
@@ -379,6 +378,5 @@ pub(super) fn check_input(subject: Subject, meta: &Meta) -> Result<()> {
     if meta.order != Order::C {
         return Err(Error::new(subject, "Fortran order, expected C order"));
     }
-    check_most_axes(&meta.shape, subject)?;
-    if meta.is_addressable() { Ok(()) } else { meta.clone().checked(subject).map(drop) }
+    check_shape(&meta.dtype, &meta.shape, subject).map(drop)
 }

@@ -21,12 +21,13 @@ pub use self::into::{
 pub use self::kernel::{Kernel, Part};
 use crate::error::{Context, Error, Result, Subject};
 use crate::item::dtype::DType;
-use crate::item::meta::Meta;
+use crate::item::meta::{Meta, checked_bytes};
 use crate::item::tensor::Tensor;
-use crate::layout::axis::{MAX_RANK, bytes_of};
+use crate::layout::axis::bytes_of;
 use crate::layout::view::{Few, View};
 use crate::layout::walk::copy_bytes;
 use crate::memory;
+use crate::ops::arrays::check_most_axes;
 
 /// A tensor that is read: a dtype, a shape, and bytes of the caller.
 ///
@@ -253,7 +254,7 @@ impl<'a> TensorMut<'a> {
 
 impl<'a> Layout<'a> {
     fn c_order(dtype: &'a DType, shape: &'a [usize], found: usize, subject: Subject) -> Result<Self> {
-        match checked_bytes(dtype, shape, subject)? {
+        match check_shape(dtype, shape, subject)? {
             expected if expected != found => {
                 let message = format!("{found} bytes, expected {expected} ({} {shape:?})", dtype.name());
                 Err(Error::new(subject, message))
@@ -271,7 +272,7 @@ impl<'a> Layout<'a> {
         subject: Subject,
     ) -> Result<Self> {
         let refuse = |message: String| Err(Error::new(subject, message));
-        let bytes = checked_bytes(dtype, shape, subject)?;
+        let bytes = check_shape(dtype, shape, subject)?;
         if strides.len() != shape.len() {
             return refuse(format!("{} strides, expected {} ({dtype} {shape:?})", strides.len(), shape.len()));
         }
@@ -342,13 +343,11 @@ impl<'a> Layout<'a> {
     }
 }
 
-fn checked_bytes(dtype: &DType, shape: &[usize], subject: Subject) -> Result<usize> {
-    let refuse = |message: String| Err(Error::new(subject, message));
-    if shape.len() > MAX_RANK {
-        return refuse(format!("rank {}, expected at most {MAX_RANK}", shape.len()));
-    }
-    match bytes_of(shape, dtype.itemsize()) {
-        None => refuse(format!("{} {shape:?} is larger than memory can be", dtype.name())),
-        Some(bytes) => Ok(bytes),
-    }
+/// Returns the bytes of a tensor.
+///
+/// # Errors
+/// The rank exceeds 64, or the shape exceeds memory.
+fn check_shape(dtype: &DType, shape: &[usize], subject: Subject) -> Result<usize> {
+    check_most_axes(shape, subject)?;
+    checked_bytes(dtype, shape, subject)
 }
