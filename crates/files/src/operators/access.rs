@@ -190,13 +190,13 @@ impl<'a> Access<'a> {
         let run = window.start..window.start + window.items();
         match (&self.pattern, &self.feeds) {
             (Pattern::Counted { .. }, Feeds::Segments(axes)) => {
-                let boxes = boxes_read(&[axes[0].pieces(&run)]).map(|(spans, _)| spans[0]);
-                boxes.flat_map(|span| of_run(span.start, span.start + span.len)).collect()
+                let boxes = boxes_read(&[axes[0].pieces(&run)]);
+                boxes.iter().flat_map(|spans| of_run(spans[0].start, spans[0].start + spans[0].len)).collect()
             }
             (Pattern::Counted { .. }, _) => of_run(run.start, run.end).collect(),
             (_, Feeds::Segments(axes)) => {
                 let pieces: Vec<_> = axes.iter().zip(&window.ranges).map(|(axis, range)| axis.pieces(range)).collect();
-                boxes_read(&pieces).map(|(spans, _)| view.select(&spans)).collect()
+                boxes_read(&pieces).iter().map(|spans| view.select(spans)).collect()
             }
             (_, Feeds::Slice(spans)) => {
                 let within = |(span, range): (&Span, &Range<usize>)| span.within(range.start, range.end);

@@ -3,9 +3,10 @@
 //! A slice has one segment per axis, a pad adds segments on both sides, a tile cycles through the whole axis, and a
 //! roll starts in the middle.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
-use super::axis::{Span, coordinates};
+use super::axis::Span;
 use super::view::{Few, View};
 use super::walk::{fill, repeat};
 
@@ -185,20 +186,14 @@ impl Segments {
     }
 }
 
-/// Returns the boxes to read, as data spans and window ranges.
-pub fn boxes_read(axes: &[Vec<Piece>]) -> impl Iterator<Item = (Vec<Span>, Vec<Range<usize>>)> + use<> {
-    let read = |pieces: &Vec<Piece>| -> Vec<(Span, Range<usize>)> {
-        let of = |piece: &Piece| {
-            if let SegmentContent::Read(span) = piece.content { Some((span, piece.places.clone())) } else { None }
-        };
-        pieces.iter().filter_map(of).collect()
-    };
-    let axes: Vec<_> = axes.iter().map(read).collect();
-    let counts: Vec<usize> = axes.iter().map(Vec::len).collect();
-    (0..counts.iter().product()).map(move |number| {
-        let at = coordinates(number, &counts);
-        axes.iter().zip(at).map(|(pieces, at)| pieces[at].clone()).unzip()
-    })
+/// Returns the data places of the boxes to read.
+pub fn boxes_read(axes: &[Vec<Piece>]) -> Vec<Vec<Span>> {
+    let mut boxes = Vec::new();
+    let Ok(()) = each_box(axes, &mut (Few::default(), Few::default()), &mut |places, _| {
+        boxes.push(places.to_vec());
+        Ok::<_, Infallible>(())
+    });
+    boxes
 }
 
 /// Fills a window. `item` is the fill item, whose length is the number of values per item. `read(places, view, out)`
@@ -274,8 +269,6 @@ fn each_read_place(axes: &[Vec<Piece>], dims: &[usize], number: usize, each: &mu
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
-
     use super::super::tests::span;
     use super::super::walk::copy;
     use super::*;

@@ -187,7 +187,12 @@ fn copy_run(data: &Lent<'_>, first: usize, out: &mut [u8], to: &View, itemsize: 
         let to = data.view.in_c_order().from_item(run);
         return copy_bytes(data.bytes, &data.view, out, &to, itemsize);
     }
-    each_run((&data.view, first), (to, 0), items, |from, to, items| {
+    copy_runs((data, first), out, (to, 0), items, itemsize);
+}
+
+/// Copies items of an operand from a number on to an output from a number on, both in C order.
+fn copy_runs((data, first): (&Lent<'_>, usize), out: &mut [u8], to: (&View, usize), items: usize, itemsize: usize) {
+    each_run((&data.view, first), to, items, |from, to, items| {
         let items = items * itemsize;
         out[to * itemsize..][..items].copy_from_slice(&data.bytes[from * itemsize..][..items]);
     });
@@ -215,10 +220,7 @@ fn counted(data: &Lent<'_>, segments: &Segments, plan: &PartPlan, (out, to): Tar
     while at < run.end {
         let (span, count) = segments.run_at(at, run.end);
         let first = span.expect("an axis of all items has no filled places").start;
-        each_run((&data.view, first), (to, at - run.start), count, |from, to, items| {
-            let items = items * itemsize;
-            out[to * itemsize..][..items].copy_from_slice(&data.bytes[from * itemsize..][..items]);
-        });
+        copy_runs((data, first), out, (to, at - run.start), count, itemsize);
         at += count;
     }
 }
@@ -262,15 +264,8 @@ fn gather(data: &Lent<'_>, operands: &Operands<'_>, plan: &PartPlan, (out, to): 
     let start = plan.run().start;
     places.each_block(plan.run(), |number, inside, at| match number {
         Some(number) => {
-            each_run(
-                (&data.view, number * places.block_items() + inside.start),
-                (to, at - start),
-                inside.len(),
-                |from, to, items| {
-                    let items = items * itemsize;
-                    out[to * itemsize..][..items].copy_from_slice(&data.bytes[from * itemsize..][..items]);
-                },
-            );
+            let first = number * places.block_items() + inside.start;
+            copy_runs((data, first), out, (to, at - start), inside.len(), itemsize);
         }
         None => {
             for n in 0..inside.len() {
