@@ -5,11 +5,11 @@ use std::io::Read;
 
 use csv::{Position, ReaderBuilder, StringRecord};
 
+use super::item::{is_number, special_number};
 use super::lists;
 use super::lists::{Leaf, Nested, short};
 use tensorop_kernels::error::{Advice, Error, ErrorKind, Result, Subject};
 use tensorop_kernels::item::dtype::{DType, Kind};
-use tensorop_kernels::item::parse::{self, Misfit};
 use tensorop_kernels::memory::{self, OutOfMemory};
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -278,17 +278,6 @@ fn scalar(cell: &str, reading: Reading) -> Leaf<'_> {
     }
 }
 
-/// Like the float parser, which also accepts a leading `+` or `.`.
-fn is_number(text: &str) -> bool {
-    match text.bytes().position(|byte| !byte.is_ascii_digit()) {
-        // Rejects most words without parsing.
-        Some(0) if !text.starts_with(['+', '-', '.']) => false,
-        Some(_) => parse::parse_f64(text) != Err(Misfit::Malformed),
-        // Most numbers are digits alone.
-        None => !text.is_empty(),
-    }
-}
-
 /// Empty, or a usual name in any case.
 fn is_missing(cell: &str) -> bool {
     let cell = cell.trim_matches([' ', '\t']);
@@ -304,9 +293,8 @@ fn special(text: &str) -> Option<Leaf<'static>> {
     let is = |names: &[&str]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
     // Most cells are longer.
     match text.len() {
-        3..=9 if is(&["nan", "+nan", "-nan"]) => Some(Leaf::Special("NaN")),
-        3..=9 if is(&["inf", "+inf", "infinity", "+infinity"]) => Some(Leaf::Special("Infinity")),
-        3..=9 if is(&["-inf", "-infinity"]) => Some(Leaf::Special("-Infinity")),
+        3..=9 if let Some(name) = special_number(text) => Some(Leaf::Special(name)),
+        4 if is(&["+nan", "-nan"]) => Some(Leaf::Special("NaN")),
         4 if is(&["true"]) => Some(Leaf::Bool(true)),
         5 if is(&["false"]) => Some(Leaf::Bool(false)),
         _ => None,

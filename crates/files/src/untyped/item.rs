@@ -133,14 +133,19 @@ pub fn dtype_of_string(text: &str, like: &DType) -> Result<DType, Error> {
     Ok(widen(&any_width, Some(width)))
 }
 
-/// A decimal number as JSON, C or Python has it: `.5`, `5.` and `+1`, too.
-fn is_finite_number(text: &str) -> bool {
-    // the standard library parses `inf` and `NaN`; a number has no `n`
-    !text.contains(['n', 'N']) && text.parse::<f64>().is_ok()
+/// Whether a text is a decimal number as JSON, C or Python has it: `.5`, `5.` and `+1`, too.
+pub(super) fn is_number(text: &str) -> bool {
+    match text.bytes().position(|byte| !byte.is_ascii_digit()) {
+        // Rejects most words without parsing.
+        Some(0) if !text.starts_with(['+', '-', '.']) => false,
+        Some(_) => parse::parse_f64(text) != Err(Misfit::Malformed),
+        // Most numbers are digits alone.
+        None => !text.is_empty(),
+    }
 }
 
 /// The name that JSON files have for a typed `nan`, `-Inf` or `infinity`.
-fn special(text: &str) -> Option<&'static str> {
+pub(super) fn special_number(text: &str) -> Option<&'static str> {
     let is_one_of = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
     match () {
         () if is_one_of(&["nan"]) => Some("NaN"),
@@ -184,17 +189,17 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
         let text = string(text).map_or(Cow::Borrowed(text), Cow::Owned);
         let dates = matches!(dtype.kind(), Kind::Datetime(_) | Kind::Timedelta(_));
         let quoted;
-        let leaf = match (&*text, special(&text)) {
+        let leaf = match (&*text, special_number(&text)) {
             ("true", _) => Leaf::Bool(true),
             ("false", _) => Leaf::Bool(false),
-            (text, None) if is_finite_number(text) => Leaf::Number(text),
+            (text, None) if is_number(text) => Leaf::Number(text),
             (text, name) if dates || name.is_some() => {
                 quoted = format!("\"{}\"", name.filter(|_| !dates).unwrap_or(text).replace(['"', '\\'], "?"));
                 Leaf::Str(&quoted)
             }
             (text, _) => {
                 let plain = text.replace('_', "");
-                let advice = match plain != text && is_finite_number(&plain) {
+                let advice = match plain != text && is_number(&plain) {
                     true => format!("; write {plain}"),
                     false => String::new(),
                 };
