@@ -18,7 +18,7 @@ use clap::{ArgGroup, Args, ValueHint};
 use tensorop_conformance::case::{Class, KnownTest, Tolerances};
 
 use self::export::{CaseLayout, export};
-use self::find::{BrokenTest, LoadedTest, Task, Tests, check_id};
+use self::find::{BrokenTest, Loaded, LoadedTest, Task, Tests, check_id};
 use self::judge::{Outputs, TestVerdict, VerdictKind, judge};
 use self::report::{CheckReport, Judged, KnownFailures};
 use self::results::unclaimed;
@@ -233,14 +233,8 @@ impl Check {
                 batch.push((id.to_owned(), loaded));
                 return if batch.len() < BATCH { Ok(()) } else { self.run_all(runtime, &mut batch, &mut report) };
             }
-            let (about, verdict) = match loaded {
-                Ok(loaded) => {
-                    let options = self.options(id, loaded.tolerances);
-                    (Some(loaded.about.clone()), judge(&loaded, outputs(id), &options)?)
-                }
-                Err(BrokenTest { about, error }) => (about.map(|about| *about), TestVerdict::Broken(error.to_string())),
-            };
-            report.add(&Judged { id, about, verdict })
+            let verdict = self.verdict(id, &loaded, |loaded, options| judge(loaded, outputs(id), options))?;
+            report.add(&Judged { id, about: about(&loaded).cloned(), verdict })
         })?;
         if let Some(runtime) = &runtime {
             self.run_all(runtime, &mut batch, &mut report)?;
@@ -269,6 +263,18 @@ impl Check {
         })
     }
 
+    fn verdict(
+        &self,
+        id: &str,
+        loaded: &LoadedTest,
+        judge: impl FnOnce(&Loaded, &Options) -> crate::error::Result<TestVerdict>,
+    ) -> crate::error::Result<TestVerdict> {
+        match loaded {
+            Ok(loaded) => judge(loaded, &self.options(id, loaded.tolerances)),
+            Err(broken) => Ok(TestVerdict::Broken(broken.error.to_string())),
+        }
+    }
+
     /// Runs the runtime for these tests, several at once.
     fn run_all(
         &self,
@@ -278,10 +284,7 @@ impl Check {
     ) -> crate::error::Result<()> {
         let verdict = |n: usize, verdict: &mut Option<TestVerdict>| {
             let (id, loaded) = &tests[n];
-            *verdict = Some(match loaded {
-                Ok(loaded) => runtime.judge(id, loaded, &self.options(id, loaded.tolerances))?,
-                Err(broken) => TestVerdict::Broken(broken.error.to_string()),
-            });
+            *verdict = Some(self.verdict(id, loaded, |loaded, options| runtime.judge(id, loaded, options))?);
             Ok::<_, crate::Error>(())
         };
         let jobs = Threads::new(self.jobs).started_for(0).for_bytes(usize::MAX);
