@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::interface::Members;
 use crate::storage::source::{FileMetadata, Metadata};
 use tensorop_kernels::error::{Result, ensure};
 
@@ -28,6 +29,21 @@ pub(crate) fn numbered(mut names: Vec<String>) -> Vec<String> {
         names[n] = name;
     }
     names
+}
+
+impl Members {
+    /// The facts of a file whose members are made over: the first part of each is a member of this one. Returns the final
+    /// names, too.
+    pub(crate) fn made_over(
+        &self,
+        names: Vec<String>,
+        firsts: impl Iterator<Item = usize>,
+    ) -> (Self, Arc<Vec<String>>) {
+        let names: Arc<Vec<String>> = numbered(names).into();
+        let file_numbers = firsts.map(|n| self.file_number(n)).collect();
+        let own = Some(Arc::clone(&names));
+        (Self { names: own, file_numbers, container: None, itself: None, ..self.clone() }, names)
+    }
 }
 
 const MAX_MEMBERS: usize = 1 << 20;

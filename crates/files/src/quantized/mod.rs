@@ -26,7 +26,6 @@ use self::rules::COMFY;
 pub use self::rules::LAYOUTS;
 use crate::container::content::{BlockDescription, Description, GraphWeight, KnownTensor, MemberFile, QuantizedGraph};
 use crate::container::interface::{Members, ReadableFile, Reader, StoredMember};
-use crate::container::member_list::numbered;
 use crate::container::names::joined_by;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::{FileMetadata, Source};
@@ -279,10 +278,8 @@ fn with_members(
     if count == 0 && found.left_alone.is_empty() {
         return (inner, found);
     }
-    let file_numbers = weights.iter().map(|member| inner.members.file_number(member.stored())).collect();
-    let names: Arc<Vec<String>> = numbered(names).into();
-    let (own, outer) = (Some(Arc::clone(&names)), inner.members.clone());
-    let members = Members { names: own, file_numbers, container: None, itself: None, graph: None, ..outer };
+    let (members, names) = inner.members.made_over(names, weights.iter().map(WeightMember::stored));
+    let members = Members { graph: None, ..members };
     let file = ReadableFile::new(members, QuantizedReader { inner, stated, found: weights, names });
     (file, Dequantized { weights: count, ..found })
 }

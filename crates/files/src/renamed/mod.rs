@@ -16,8 +16,7 @@ use self::rules::{Block, RulePlan, Shapes};
 pub use self::table::NameStyle;
 use self::table::{NameNumbers, NameTable, ONLY_GGUF, ONLY_HF, PARTS_ONLY_HF, Row};
 use crate::container::content::{BlockDescription, Description, MemberFile};
-use crate::container::interface::{Members, ReadableFile, Reader, StoredMember};
-use crate::container::member_list::numbered;
+use crate::container::interface::{ReadableFile, Reader, StoredMember};
 use crate::quantized::config::{CONFIG, read_json};
 use crate::storage::requests::RequestOptions;
 use crate::storage::sidecar::join;
@@ -254,10 +253,7 @@ fn finish(
     one_sided: OneSided,
 ) -> (ReadableFile, Renaming) {
     let MemberPlan { names, found, kept, .. } = plan;
-    let file_numbers = found.iter().map(|member| inner.members.file_number(member.first())).collect();
-    let names: Arc<Vec<String>> = numbered(names).into();
-    let (own, outer) = (Some(Arc::clone(&names)), inner.members.clone());
-    let members = Members { names: own, file_numbers, container: None, itself: None, ..outer };
+    let (members, names) = inner.members.made_over(names, found.iter().map(RenamedMember::first));
     let reader = RenamedReader { inner, facts, to_gguf, found, names };
     let mut computed = BTreeMap::new();
     for formula in reader.found.iter().filter_map(|member| reader.formula(member)) {
