@@ -162,21 +162,15 @@ impl Call {
         for (n, input) in inputs.iter().enumerate() {
             check_input(subject(names, n), input)?;
         }
-        match self {
+        let (call, opset) = match self {
             Self::Node(node) => return Kernel::of_node((**node).clone(), inputs),
-            Self::InOpset { opset, call } => {
-                let kernel = call.infer(inputs)?;
-                call.check_opset(*opset, inputs)?;
-                return Ok(kernel);
-            }
-            &Self::ScatterNd { opset: Some(opset), .. } | &Self::ScatterElements { opset: Some(opset), .. } => {
-                let kernel = self.infer_plain(names, inputs)?;
-                self.check_opset(opset, inputs)?;
-                return Ok(kernel);
-            }
-            _ => {}
-        }
-        self.infer_plain(names, inputs)
+            Self::InOpset { opset, call } => (&**call, Some(*opset)),
+            &Self::ScatterNd { opset, .. } | &Self::ScatterElements { opset, .. } => (self, opset),
+            _ => (self, None),
+        };
+        let kernel = call.infer_plain(names, inputs)?;
+        opset.map_or(Ok(()), |opset| call.check_opset(opset, inputs))?;
+        Ok(kernel)
     }
 
     fn check_opset(&self, opset: u64, inputs: &[Meta]) -> Result<()> {

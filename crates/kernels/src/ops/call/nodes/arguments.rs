@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{Attributes, Node};
-use super::{NodeInput, PlanOperand, PlanResult, Planned, Stop};
+use super::{Attributes, Node, NodeInput, PlanOperand, PlanResult, Planned, Stop};
 use crate::error::{Error, ErrorKind, Result, Subject, counted};
 use crate::item::dtype::{DType, Kind};
 use crate::item::encoding::Conversion;
