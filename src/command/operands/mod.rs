@@ -1,4 +1,4 @@
-//! The operands of a run: their files, tensors and dtypes, and notes on what is wrong with them.
+//! The operands of a run: their files, tensors and dtypes, and notes on faults.
 
 pub(crate) mod container_notes;
 pub(crate) mod dtype_option;

@@ -1,4 +1,4 @@
-//! The outputs of a run: where they go, what they hold, and the report of a dry run.
+//! The outputs of a run: their places, their content, and the report of a dry run.
 
 pub(crate) mod destination;
 pub(crate) mod dry_run;

@@ -1,4 +1,4 @@
-//! What a run has of its process: streams and environment, the progress bar, its arguments in other processes.
+//! The process of a run: streams and environment, the progress bar, arguments in other processes.
 
 pub(crate) mod arguments;
 pub(crate) mod io;

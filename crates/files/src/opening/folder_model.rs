@@ -170,7 +170,7 @@ impl Collection {
         let tensors = match &input {
             None => vec![(model.stem.clone(), TensorPlace::in_file(0, 0))],
             Some(input) => {
-                // A tensor that was wanted under its name in the folder has been described.
+                // Tensors that a filter of the folder took have been described.
                 let own = |n: usize| own.get(n).map(|(_, place)| place).filter(|place| place.number == Some(n));
                 let described = |n| own(n).map_or(0, |place| place.bytes);
                 let place = |n, name| match described(n) {

@@ -190,7 +190,7 @@ pub struct Machine {
     pub window: usize,
     /// Written by one system call: 96 MiB took 1.2 to 1.4 times as long by 256 KiB; 2 MiB gained nothing.
     pub file_window: usize,
-    /// Small, since all of it is rewritten for one item.
+    /// Small, since one changed item rewrites a whole window.
     pub edit_window: usize,
     /// The window of sparse edits.
     pub page: usize,

@@ -105,7 +105,7 @@ impl CodePacking {
         }
     }
 
-    /// The word in which an item begins, and its first bit there.
+    /// The word and the bit where an item begins.
     fn place(self, item: usize) -> (usize, usize) {
         match self.is_dense {
             true => (item * self.bits / WORD, item * self.bits % WORD),
@@ -204,7 +204,7 @@ pub(crate) struct Matrix {
     values: Vec<f32>,
 }
 
-/// The stored bytes around the items that are wanted next.
+/// The stored bytes around the next items.
 #[derive(Debug, Default)]
 pub(crate) struct LoadedBytes {
     bytes: Vec<u8>,

@@ -68,7 +68,7 @@ impl Output<'_> {
         LaidOut::prepare(tensors, format, label, options, &inherited)
     }
 
-    /// Names tensors, and checks whether the format can hold each of them.
+    /// Names tensors, and checks that the format can hold each tensor.
     ///
     /// # Errors
     /// The format cannot be written, holds only one tensor of several, or cannot hold one of the tensors; two tensors
