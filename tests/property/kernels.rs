@@ -913,8 +913,9 @@ fn bound_kernels_allocate_nothing() {
         let line = text.lines().find_map(|line| line.strip_prefix("allocations ")).map(str::to_owned);
         line.unwrap_or_else(|| panic!("{text}")).parse::<u64>().unwrap()
     };
-    let [few, many] = ["1", "40"].map(count);
-    assert!(few > 0 && many == few, "{few} allocations for one call of each kernel, {many} for 40");
+    let [few, many] = ["1", "400"].map(count);
+    // the harness itself takes some more or fewer in each run; one in a call would be 399 more
+    assert!(few > 0 && many < few + 399, "{few} allocations for one call of each kernel, {many} for 400");
 }
 
 /// The strides of every other float of a buffer.
