@@ -68,11 +68,13 @@ fn proxies_are_asked_unless_a_host_is_named_as_an_exception() {
 fn certificates_are_those_of_the_file_that_is_named() {
     let (folder, server) = (Folder::new(), server());
     folder.put("none.pem", "no certificate");
-    let url = server.url(PATH);
+    let url = server.url(PATH).replace("http:", "https:");
     for (file, told) in [("missing.pem", "SSL_CERT_FILE missing.pem"), ("none.pem", "no certificate in them")] {
         let (status, text) = run(&folder, &[("SSL_CERT_FILE", file)], &["show", &url]);
         assert!(status == Some(2) && text.contains(told) && text.lines().count() == 1, "{text}");
     }
+    // a connection without any needs none
+    assert_eq!(run(&folder, &[("SSL_CERT_FILE", "missing.pem")], &["show", &server.url(PATH)]).0, Some(0));
 }
 
 #[test]

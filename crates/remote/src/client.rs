@@ -12,7 +12,7 @@ use tensorop_kernels::error::{Context, Error, Result, ensure, malformed};
 use tensorop_kernels::parallel::{locked, wait};
 use ureq::http::{Method, Request, StatusCode, header};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
-use ureq::{Agent, Proxy};
+use ureq::{Agent, Proxy, ProxyProtocol};
 use url::Url;
 
 use crate::address::{Address, host};
@@ -77,7 +77,8 @@ pub(crate) struct RequestTarget {
 /// A client, which all threads of a run share. It keeps connections open.
 pub struct Client {
     pub(crate) plain: Agent,
-    pub(crate) secure: Agent,
+    /// Made when it is first asked: to read the certificates of a system takes longer than a small run.
+    pub(crate) secure: OnceLock<Result<Agent>>,
     pub(crate) timeout: Duration,
     pub(crate) unsigned: bool,
     pub(crate) buckets: OnceLock<Result<BucketAccess>>,
@@ -106,26 +107,15 @@ impl Client {
 
     fn new(options: RequestOptions) -> Result<Self> {
         let timeout = options.timeout.unwrap_or(TIMEOUT);
-        let certificates = certificates()?;
-        let agent = |scheme| -> Result<Agent> {
-            let tls = TlsConfig::builder().root_certs(certificates.clone()).build();
-            let config = Agent::config_builder()
-                .http_status_as_error(false)
-                .max_redirects(0)
-                .max_redirects_will_error(false)
-                .proxy(proxy(scheme)?)
-                .tls_config(tls)
-                .user_agent(concat!("tensorop/", env!("CARGO_PKG_VERSION")))
-                .accept_encoding("identity")
-                .timeout_resolve(Some(timeout))
-                .timeout_connect(Some(timeout))
-                .timeout_per_read(Some(timeout))
-                .timeout_per_write(Some(timeout));
-            Ok(config.build().new_agent())
+        // The proxy of a plain address can be a secure one.
+        let plain_proxy = proxy("http")?;
+        let certificates = match &plain_proxy {
+            Some(proxy) if proxy.protocol() == ProxyProtocol::Https => certificates()?,
+            _ => RootCerts::WebPki,
         };
         Ok(Self {
-            plain: agent("http")?,
-            secure: agent("https")?,
+            plain: agent(plain_proxy, certificates, timeout),
+            secure: OnceLock::new(),
             timeout,
             unsigned: options.unsigned,
             buckets: OnceLock::new(),
@@ -253,7 +243,7 @@ impl Client {
         if let Some(token) = token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
-        let agent = if url.scheme() == "https" { &self.secure } else { &self.plain };
+        let agent = if url.scheme() == "https" { self.secure()? } else { &self.plain };
         // An error may quote the request and so a key.
         let invalid = |_| RequestFailure::Lasting(malformed!("is not a usable address"));
         let answer = match ask.method {
@@ -265,6 +255,11 @@ impl Client {
             let is_told = matches!(ask.address, Address::Web(own) if own.origin() == url.origin());
             if is_told { failure } else { failure.with_server(url) }
         })
+    }
+
+    fn secure(&self) -> Result<&Agent> {
+        let made = self.secure.get_or_init(|| Ok(agent(proxy("https")?, certificates()?, self.timeout)));
+        made.as_ref().map_err(Error::clone)
     }
 
     pub(crate) fn target(&self, ask: &Ask<'_>) -> Result<RequestTarget> {
@@ -377,6 +372,22 @@ pub(crate) fn drain(mut response: Response) {
 
 fn with_note(error: &Error, note: &str) -> Error {
     Error::from_kind(error.kind(), format!("{} ({note})", error.message()))
+}
+
+fn agent(proxy: Option<Proxy>, certificates: RootCerts, timeout: Duration) -> Agent {
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .proxy(proxy)
+        .tls_config(TlsConfig::builder().root_certs(certificates).build())
+        .user_agent(concat!("tensorop/", env!("CARGO_PKG_VERSION")))
+        .accept_encoding("identity")
+        .timeout_resolve(Some(timeout))
+        .timeout_connect(Some(timeout))
+        .timeout_per_read(Some(timeout))
+        .timeout_per_write(Some(timeout));
+    config.build().new_agent()
 }
 
 /// The certificates in SSL_CERT_FILE and SSL_CERT_DIR (variables of OpenSSL), or else the built-in ones of Mozilla,
