@@ -85,8 +85,12 @@ pub fn with_capacity<T>(items: usize) -> Result<Vec<T>, OutOfMemory> {
 /// # Errors
 /// There is not enough memory.
 pub fn zeros(bytes: usize) -> Result<Vec<u8>, OutOfMemory> {
+    /// Zeros that are copied: a build without optimisation copies them at once, and would put them one by one.
+    const ZEROS: [u8; 1 << 12] = [0; 1 << 12];
     let mut vec = with_capacity(bytes)?;
-    vec.resize(bytes, 0);
+    while vec.len() < bytes {
+        vec.extend_from_slice(&ZEROS[..ZEROS.len().min(bytes - vec.len())]);
+    }
     Ok(vec)
 }
 
