@@ -217,7 +217,7 @@ fn a_header_costs_two_requests_and_a_tensor_its_bytes() {
     let begin = header(1024, EACH);
     assert!(begin.len() > 3_000_000);
     let size = (begin.len() + 1024 * EACH) as u64;
-    let object = Object::Virtual { size, byte: |at| (at % 7) as u8, begin: begin.clone() };
+    let object = Object::Virtual { size, cycle: &[0, 1, 2, 3, 4, 5, 6], begin: begin.clone() };
     let objects = BTreeMap::from([("/m.safetensors".to_owned(), object)]);
     let server = Server::start(Behaviour { objects, ..Behaviour::default() });
     let folder = Folder::new();
@@ -356,7 +356,7 @@ fn all_of_a_shard_is_of_one_version() {
 #[test]
 fn a_server_that_gives_whole_files_only() {
     let size = (1 << 28) + 1;
-    let large = Object::Virtual { size, byte: |_| 0, begin: Vec::new() };
+    let large = Object::Virtual { size, cycle: &[0], begin: Vec::new() };
     let file = tensor::<i32>(&[3], &[1, 2, 3]).npy();
     let objects = BTreeMap::from([("/x.npy".to_owned(), Object::Bytes(file)), ("/large.npy".to_owned(), large)]);
     let server = Server::start(Behaviour { objects, always: Some(Fault::Whole), ..Behaviour::default() });
@@ -614,7 +614,7 @@ fn rows_of_1000(rows: u64) -> Object {
     let mut begin = [&begin[..10], text.trim_end().as_bytes()].concat();
     begin.resize(127, b' ');
     begin.push(b'\n');
-    Object::Virtual { size: 128 + rows * 4000, byte: |at| (at % 5) as u8, begin }
+    Object::Virtual { size: 128 + rows * 4000, cycle: &[0, 1, 2, 3, 4], begin }
 }
 
 /// Numbers that no packer makes shorter.

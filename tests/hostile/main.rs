@@ -136,12 +136,12 @@ const STREAMS: [&str; 4] = [
 /// The bytes above which a file goes through some places only: its refusal takes long, and is the same for every operator.
 const LONG: usize = 1 << 16;
 
-/// Returns the places that a file goes through: of a long one every fourth, those of standard input, and a
+/// Returns the places that a file goes through: of a long one every sixteenth, those of standard input, and a
 /// process of its own.
 fn places_for<'a>(places: &'a [(String, bool)], content: &[u8]) -> impl Iterator<Item = &'a (String, bool)> {
     let is_long = content.len() > LONG;
     let is_taken =
-        move |(n, (place, stdin)): &(usize, &(String, bool))| !is_long || n % 4 == 0 || *stdin || place == ALONE;
+        move |(n, (place, stdin)): &(usize, &(String, bool))| !is_long || n % 16 == 0 || *stdin || place == ALONE;
     places.iter().enumerate().filter(is_taken).map(|(_, place)| place)
 }
 
