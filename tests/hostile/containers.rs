@@ -347,7 +347,7 @@ fn indexes() -> Vec<(&'static str, Vec<u8>)> {
         ("index-more-behind", br#"{"weight_map": {"a": "x"}} x"#.to_vec()),
         (
             "index-many-shards",
-            of(&format!("{{{}}}", (0..100_000).map(|n| format!(r#""{n}":"{n}""#)).collect::<Vec<_>>().join(","))),
+            of(&format!("{{{}}}", (0..20_000).map(|n| format!(r#""{n}":"{n}""#)).collect::<Vec<_>>().join(","))),
         ),
     ]
 }
@@ -429,8 +429,8 @@ fn pytorch() -> Vec<(&'static str, Vec<u8>)> {
         ("pt-text-beyond-64-bits", stream(b"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xff.")),
         ("pt-lists-deep", stream(&[&b"\x80\x02"[..], &b"]".repeat(100_000), &b"a".repeat(99_999), b"."].concat())),
         ("pt-lists-doubled", stream(&doubled)),
-        ("pt-marks", stream(&b"(".repeat(1_000_000))),
-        ("pt-copies", stream(&[&b"\x80\x02N"[..], &b"2".repeat(5_000_000), b"."].concat())),
+        ("pt-marks", stream(&b"(".repeat(300_000))),
+        ("pt-copies", stream(&[&b"\x80\x02N"[..], &b"2".repeat(1_000_000), b"."].concat())),
         ("pt-memo", stream(b"\x80\x02j\xff\xff\xff\xff.")),
         ("pt-empty-stack", stream(b"\x80\x02R.")),
         ("pt-opcode", stream(b"\x80\x02\xff.")),

@@ -271,9 +271,9 @@ fn large_files_in_little_memory() {
     let packed = |key: u8| [vec![key, 0x80, 0x80, 0x80, 0x02], vec![1; 1 << 22]].concat();
     folder.put("int64.pb", message(7, packed(0x3a))).put("uint8.pb", message(2, packed(0x2a)));
     folder
-        .put("texts.pb", message(8, b"\x32\x01a".repeat(1 << 22)))
-        .put("nulls.pb", message(8, b"\x32\0".repeat(1 << 22)));
-    folder.put("entries.pb", [b"\x10\x01".to_vec(), b"\x6a\0".repeat(1 << 22)].concat());
+        .put("texts.pb", message(8, b"\x32\x01a".repeat(1 << 21)))
+        .put("nulls.pb", message(8, b"\x32\0".repeat(1 << 21)));
+    folder.put("entries.pb", [b"\x10\x01".to_vec(), b"\x6a\0".repeat(1 << 20)].concat());
     folder.put("wide.npy", npy("|S9000000", &[1], &[1; 9_000_000]));
     folder.put("wider.npy", npy("|S9000000", &[1], &[2; 9_000_000]));
     let entries: Vec<String> =
