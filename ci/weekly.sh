@@ -72,6 +72,7 @@ if [ "$part" != rust ]; then
     check "$interpreter" tests/oracle/quantized.py check "$program" 100
     check "$interpreter" tests/oracle/quantized_faults.py "$program" 2000
     check "$interpreter" tests/oracle/quantized_models.py "$program"
+    check "$interpreter" tests/oracle/bitsandbytes_weights.py "$program" 600 "$seed"
     oracle metadata_pairs 1000 "$seed"
     check "$interpreter" tests/oracle/torch_files.py random "$program" 300 "$seed"
     check "$interpreter" tests/oracle/torch_constructors.py "$program" 2000 "$seed"
