@@ -15,7 +15,10 @@ const ITEMSIZE: usize = size_of::<f32>();
 const PIECE: usize = 1 << 16;
 
 /// The same of a row with more items. The buffers are short enough to be reused by the allocator.
-const PIECE_OF_ROW: usize = 3 << 13;
+const PIECE_OF_ROW: usize = 1 << 14;
+
+/// The items of a piece of a row that are decoded together.
+const BLOCK_OF_ROW: usize = 1 << 11;
 
 /// Numbers that several items share: scales, zero points, biases.
 #[derive(Debug)]
@@ -202,13 +205,18 @@ impl QuantizedItems {
         let (zeros, factors) = (self.zeros.as_ref().map(load), self.factors.as_ref().map(load));
         let (mut zeros, mut factors) = (zeros.transpose()?, factors.transpose()?);
         let mut biases = self.biases.as_ref().map(load).transpose()?;
-        let mut items = vec![0.0; cols.len()];
-        for (row, out) in rows.zip(out.chunks_exact_mut(cols.len() * ITEMSIZE)) {
-            self.codes.decode(row, cols.clone(), &codes, &mut items);
+        // Rows can share their numbers; those of a part of one row pass through the cache of a core.
+        let block = if rows.len() > 1 { cols.len() } else { cols.len().min(BLOCK_OF_ROW) };
+        let mut items = vec![0.0; block];
+        let blocks = cols.clone().step_by(block).map(|start| start..cols.end.min(start + block));
+        let blocks = rows.flat_map(|row| blocks.clone().map(move |cols| (row, cols)));
+        for ((row, cols), out) in blocks.zip(out.chunks_mut(block * ITEMSIZE)) {
+            let items = &mut items[..cols.len()];
+            self.codes.decode(row, cols.clone(), &codes, items);
             if let Some(zeros) = &mut zeros {
                 zeros.seek(row, &cols)?;
                 let whole = self.zero;
-                zeros.combine(&cols, &mut items, |item, zero| item - (zero + whole));
+                zeros.combine(&cols, items, |item, zero| item - (zero + whole));
             } else if self.zero != 0.0 {
                 items.iter_mut().for_each(|item| *item -= self.zero);
             }
@@ -219,17 +227,17 @@ impl QuantizedItems {
                     WholeScale::DividedBy(whole) => scales.numbers.iter_mut().for_each(|scale| *scale /= whole),
                 }
             }
-            scales.combine(&cols, &mut items, |item, scale| item * scale);
+            scales.combine(&cols, items, |item, scale| item * scale);
             if let Some(factors) = &mut factors {
                 factors.seek(row, &cols)?;
-                factors.combine(&cols, &mut items, |item, factor| item * factor);
+                factors.combine(&cols, items, |item, factor| item * factor);
             }
             if let Some(biases) = &mut biases {
                 biases.seek(row, &cols)?;
-                biases.combine(&cols, &mut items, |item, bias| item + bias);
+                biases.combine(&cols, items, |item, bias| item + bias);
             }
             let (out, _) = out.as_chunks_mut::<ITEMSIZE>();
-            out.iter_mut().zip(&items).for_each(|(out, item)| *out = item.to_le_bytes());
+            out.iter_mut().zip(items).for_each(|(out, item)| *out = item.to_le_bytes());
         }
         Ok(())
     }
