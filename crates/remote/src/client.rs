@@ -77,7 +77,7 @@ pub(crate) struct RequestTarget {
 /// A client, which all threads of a run share. It keeps connections open.
 pub struct Client {
     pub(crate) plain: Agent,
-    /// Made when it is first asked: to read the certificates of a system takes longer than a small run.
+    /// Created with the first secure request: parsing the certificates of a system takes longer than a small run.
     pub(crate) secure: OnceLock<Result<Agent>>,
     pub(crate) timeout: Duration,
     pub(crate) unsigned: bool,
