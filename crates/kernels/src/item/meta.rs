@@ -112,6 +112,15 @@ impl Meta {
     }
 }
 
+/// Returns the bytes of a tensor.
+///
+/// # Errors
+/// The shape exceeds memory.
+pub(crate) fn checked_bytes(dtype: &DType, shape: &[usize], subject: Subject) -> Result<usize> {
+    let refused = || Error::new(subject, format!("{} {shape:?} is larger than memory can be", dtype.name()));
+    bytes_of(shape, dtype.itemsize()).ok_or_else(refused)
+}
+
 macro_rules! constants {
     ($($name:ident $kind:ident $text:literal;)+) => {
         /// Little-endian dtypes; [`big_endian`](Self::big_endian) makes the others, and
@@ -121,16 +130,7 @@ macro_rules! constants {
             pub const $name: Self = Self { kind: Kind::$kind, big: false };)+
         }
 
-        /// Returns the bytes of a tensor.
-///
-/// # Errors
-/// The shape exceeds memory.
-pub(crate) fn checked_bytes(dtype: &DType, shape: &[usize], subject: Subject) -> Result<usize> {
-    let refused = || Error::new(subject, format!("{} {shape:?} is larger than memory can be", dtype.name()));
-    bytes_of(shape, dtype.itemsize()).ok_or_else(refused)
-}
-
-#[cfg(test)]
+        #[cfg(test)]
         #[test]
         fn names() {
             $(assert_eq!(DType::$name, DType::parse($text).unwrap());)+
