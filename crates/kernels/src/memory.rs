@@ -135,7 +135,7 @@ impl Buffer {
         {
             return Ok(Self { memory: pages, start: 0, len: bytes });
         }
-        let heap = zeros(bytes.saturating_add(LINE - 1))?;
+        let heap = zeros(bytes.saturating_add(LINE - 1)).map_err(|_| OutOfMemory(bytes))?;
         // `align_offset` may return `usize::MAX`; the buffer is then unaligned.
         let start = heap.as_ptr().align_offset(LINE).min(LINE - 1);
         Ok(Self { memory: Box::new(heap), start, len: bytes })
