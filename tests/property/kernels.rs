@@ -914,8 +914,8 @@ fn bound_kernels_allocate_nothing() {
         line.unwrap_or_else(|| panic!("{text}")).parse::<u64>().unwrap()
     };
     let [few, many] = ["1", "400"].map(count);
-    // the harness itself takes some more or fewer in each run; one in a call would be 399 more
-    assert!(few > 0 && many < few + 399, "{few} allocations for one call of each kernel, {many} for 400");
+    // the harness itself takes a few more or fewer in each run; one in every tenth call would be 40 more
+    assert!(few > 0 && many < few + 40, "{few} allocations for one call of each kernel, {many} for 400");
 }
 
 /// The strides of every other float of a buffer.
