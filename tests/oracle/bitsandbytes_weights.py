@@ -3,14 +3,12 @@
     python tests/oracle/bitsandbytes_weights.py PROGRAM [COUNT [SEED]]
 
 Random weights are quantised to nf4 and fp4, with and without nested scales, and to int8, and stored under the names that
-transformers gives the parts. Prints how many agree bit for bit, within a rounding, and not. Needs torch and bitsandbytes; without
-them it says so and ends with status 3.
+transformers gives the parts. Prints how many agree bit for bit, within a rounding, and not. Needs torch, safetensors and
+bitsandbytes; without them it says so and ends with status 3.
 """
 
-import json
 import pathlib
 import random
-import struct
 import subprocess
 import sys
 import tempfile
@@ -18,38 +16,13 @@ import tempfile
 try:
     import bitsandbytes.functional as bnb
     import torch
+    from safetensors.torch import load_file, save_file
 except ImportError as error:
     print(f"not run: {error}")
     sys.exit(3)
 
-NAMES = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.uint8: "U8", torch.int8: "I8"}
+# of the mantissas
 BITS = {torch.float32: 23, torch.float16: 10, torch.bfloat16: 7}
-
-
-def bytes_of(tensor):
-    return tensor.contiguous().flatten().view(torch.uint8).numpy().tobytes()
-
-
-def write(path, tensors):
-    header, data = {}, b""
-    for name, tensor in tensors.items():
-        raw = bytes_of(tensor)
-        header[name] = {"dtype": NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
-
-
-def read(path):
-    raw = path.read_bytes()
-    length = struct.unpack("<Q", raw[:8])[0]
-    dtypes = {name: dtype for dtype, name in NAMES.items()}
-    out = {}
-    for name, entry in json.loads(raw[8 : 8 + length]).items():
-        if name != "__metadata__":
-            begin, end = (8 + length + at for at in entry["data_offsets"])
-            out[name] = torch.frombuffer(bytearray(raw[begin:end]), dtype=dtypes[entry["dtype"]]).reshape(entry["shape"])
-    return out
 
 
 def four_bits(chance, weight):
@@ -88,10 +61,10 @@ def main(program, count=200, seed=1):
         kind, tensors, expected = eight_bits(weight) if number % 3 == 0 else four_bits(chance, weight)
         with tempfile.TemporaryDirectory() as scratch:
             path = pathlib.Path(scratch)
-            write(path / "model.safetensors", tensors)
+            save_file(tensors, path / "model.safetensors")
             command = [program, "convert", path / "model.safetensors", "--dequantize", "-o", path / "out.safetensors"]
             done = subprocess.run(command, capture_output=True, text=True)
-            result = agreement(read(path / "out.safetensors").get("l.weight") if done.returncode == 0 else None, expected)
+            result = agreement(load_file(path / "out.safetensors").get("l.weight") if done.returncode == 0 else None, expected)
         if result == "wrong":
             print(f"{number}: {kind} {weight.dtype} {shape}: {done.stderr.strip() or 'other numbers'}")
         counts.setdefault(kind, dict.fromkeys(["exact", "rounded", "wrong"], 0))[result] += 1
