@@ -124,7 +124,7 @@ impl KeyStore for LocalStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::key_store::MemoryStore;
+    use crate::storage::tests::MemoryStore;
 
     fn both(check: impl Fn(&str, &dyn KeyStore, &dyn WritableStore)) {
         let folder = tempfile::tempdir().unwrap();

@@ -13,6 +13,8 @@ pub mod remote_store;
 pub(crate) mod sidecar;
 pub mod source;
 pub mod targets;
+#[cfg(test)]
+pub(crate) mod tests;
 pub mod unread;
 
 pub use tensorop_remote::requests;

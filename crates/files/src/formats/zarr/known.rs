@@ -165,7 +165,7 @@ impl KeyStore for KnownStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::key_store::MemoryStore;
+    use crate::storage::tests::MemoryStore;
 
     fn known(values: &[(&str, &str)]) -> KnownStore {
         let store = MemoryStore::default();

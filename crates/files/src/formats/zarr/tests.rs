@@ -7,7 +7,7 @@ use crate::container::chunk_sides::TensorSides;
 use crate::container::file_options::{FileOptions, Inherited, LayoutRequest, ResolvedChunks};
 use crate::container::interface::{Layout, WriteChunks, Writer};
 use crate::storage::chunked::PackedUnit;
-use crate::storage::key_store::MemoryStore;
+use crate::storage::tests::MemoryStore;
 use crate::storage::key_store::{KeyStore, WritableStore};
 use tensorop_kernels::item::dtype::DType;
 use tensorop_kernels::item::meta::Meta;

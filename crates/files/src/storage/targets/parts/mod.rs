@@ -308,7 +308,7 @@ fn parsed(text: &str, own: &Range<usize>) -> Option<Vec<Option<MadeUnit>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::key_store::MemoryStore;
+    use crate::storage::tests::MemoryStore;
     use crate::storage::targets::target::Target;
     use std::fs;
     use std::path::Path;
