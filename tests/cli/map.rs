@@ -38,10 +38,9 @@ const FILES: Map = &[
     ("opening", &["formats", "renamed"]),
     ("info", &["opening", "report"]),
     ("writing", &["opening"]),
-    ("library", &["writing"]),
-    ("golden", &["diff", "library"]),
+    ("library", &["diff", "writing"]),
     // names what users of the library reach, which is why nothing below may take a name from there
-    ("lib", &["info", "golden"]),
+    ("lib", &["info", "library"]),
 ];
 
 const PROGRAM: Map = &[("lib", &[]), ("picture", &[]), ("command", &["lib", "picture"]), ("main", &["command"])];

@@ -62,8 +62,7 @@
 //!
 //! | row | content | imports |
 //! | --- | --- | --- |
-//! | `golden.rs` | (feature `predicates`) golden files in tests | `diff`, `library` |
-//! | `library/` | the functions of this page, and files that are written again | `writing` |
+//! | `library/` | the functions of this page, files that are written again, and (feature `predicates`) golden files in tests | `diff`, `writing` |
 //! | `writing/` | an output from its request to the finished file, chunks or shares | `opening` |
 //! | `info/` | descriptions and statistics | `opening`, `report` |
 //! | `opening/` | from a path to an open `Input`: `located`, the table of formats, folders, indexes without a file, dumps, addresses | `formats`, `renamed` |
@@ -114,9 +113,6 @@ mod container;
 #[warn(missing_docs, clippy::missing_errors_doc)]
 pub mod diff;
 mod formats;
-#[cfg(feature = "predicates")]
-#[warn(missing_docs, clippy::missing_errors_doc)]
-pub mod golden;
 mod info;
 #[warn(missing_docs, clippy::missing_errors_doc)]
 mod library;
@@ -132,6 +128,8 @@ mod untyped;
 mod writing;
 
 pub use library::files::{WriteOptions, read, read_all, read_bytes, write, write_all};
+#[cfg(feature = "predicates")]
+pub use library::golden;
 pub use library::opened::{Opened, TensorInfo, describe, open, open_bytes, patch};
 pub use opening::table::Format;
 pub use tensorop_kernels::*;

@@ -14,7 +14,7 @@ use crate::opening::located::{Located, Place};
 use crate::opening::remote::version_at;
 use crate::storage::platform::same_file;
 use crate::storage::requests::RequestOptions;
-use crate::storage::targets::record::Record;
+use crate::storage::targets::parts::Record;
 use crate::storage::targets::stage;
 use crate::storage::targets::target::Target;
 

@@ -26,12 +26,33 @@
 
 mod agreement;
 mod compare;
+/// The findings of a comparison of two tensors: mismatches, their places, and differing metadata.
 #[allow(missing_docs, clippy::missing_errors_doc, reason = "the types that this module exports have docs")]
-pub(crate) mod findings;
-mod numbers;
+pub(crate) mod findings {
+    pub(crate) mod difference;
+    pub mod metadata;
+    pub(crate) mod places;
+    pub(crate) mod tally;
+}
+/// The numbers of a comparison: items as numbers, their distances, sums and metrics, and the loops over pairs.
+mod numbers {
+    pub(crate) mod distance;
+    pub(crate) mod item;
+    pub(crate) mod kernel;
+    pub(crate) mod lanes;
+    pub(crate) mod reading;
+    pub(crate) mod sums;
+    pub(crate) mod walk;
+}
 mod options;
+/// Reports of comparisons: the texts of one and of many tensors, and maps of the places that differ.
 #[allow(missing_docs, clippy::missing_errors_doc, reason = "for the program alone")]
-pub(crate) mod reports;
+pub(crate) mod reports {
+    pub(crate) mod lines;
+    pub mod maps;
+    pub mod models;
+    pub(crate) mod report;
+}
 mod search;
 #[cfg(test)]
 mod tests;

@@ -2,17 +2,26 @@
 
 pub mod attachments;
 pub mod chunked;
-pub mod conversion;
 pub mod key_store;
 pub mod local_store;
-pub mod opened_file;
 pub mod platform;
 pub mod read_at;
 #[cfg(feature = "remote")]
 pub mod remote_store;
 pub(crate) mod sidecar;
 pub mod source;
-pub mod targets;
+/// Targets of an output: files, folders and buckets. A draft or a stage receives the bytes, and gets the name at the end.
+pub mod targets {
+    #[cfg_attr(feature = "remote", path = "bucket.rs")]
+    #[cfg_attr(not(feature = "remote"), path = "no_bucket.rs")]
+    pub mod bucket;
+    pub mod draft;
+    pub mod parts;
+    pub mod signals;
+    pub mod stage;
+    pub mod stream;
+    pub mod target;
+}
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod unread;

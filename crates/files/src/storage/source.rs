@@ -17,12 +17,13 @@ use super::chunked::Chunked;
 use super::read_at::{EncodedBytes, Identity, MemoryBytes, PackedFile, READ_AHEAD, ReadAt, Stamp};
 use tensorop_kernels::error::{Context, Result, ensure};
 use tensorop_kernels::item::dtype::{DType, Kind};
+use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::meta::{Meta, Order};
 use tensorop_kernels::item::tensor::Tensor;
 use tensorop_kernels::layout::gather::{GapRun, Gaps, GatherRule, calls, gather, reads};
 use tensorop_kernels::layout::view::View;
 use tensorop_kernels::layout::walk::{self, copy_bytes};
-use tensorop_kernels::layout::window::{boxes_of_run, fill_each};
+use tensorop_kernels::layout::window::{Windows, boxes_of_run, fill_each};
 use tensorop_kernels::memory::{self, Buffer, fill_from};
 use tensorop_kernels::parallel::{Threads, UNPOISONED, locked};
 
@@ -357,6 +358,26 @@ impl Source {
                 };
                 gather(view, itemsize, out, scratch, reads, |bytes, at| self.read_at(bytes, at))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Reads and converts the items of `view`.
+    pub fn read_as(&self, conversion: &Conversion, view: &View, out: &mut [u8], scratch: &mut Buffer) -> Result<()> {
+        if conversion.keeps_width() {
+            self.read(view, out, scratch)?;
+            conversion.swap(out);
+            return Ok(());
+        }
+        let [from, to] = [self.meta.dtype.itemsize(), conversion.itemsize()];
+        let mut items = Buffer::default();
+        // Items that become narrower are converted a few at a time: updates of `<U1000` for data of `<U1` would take a
+        // thousand times the memory of their window.
+        for window in Windows::new(&view.shape(), READ_AT_ONCE / from.max(1)).iter() {
+            let box_view = view.part(&window.ranges);
+            items.resize(box_view.items() * from, &self.label)?;
+            self.read(&box_view, &mut items, scratch)?;
+            conversion.convert(&mut items, &mut out[window.start * to..][..box_view.items() * to]);
         }
         Ok(())
     }

@@ -452,3 +452,46 @@ fn bytes_that_change() {
     let opened = || Source::stored(meta(Order::C), Arc::new(file.reopen().unwrap()), 0, label()).unwrap();
     assert!(opened().shares_bytes_with(&opened()).unwrap());
 }
+
+fn dtype(name: &str) -> DType {
+    DType::parse(name).unwrap()
+}
+
+#[test]
+fn items_that_are_read() {
+    let rows: [(&str, &str, &[u8], &[u8]); 6] = [
+        ("<u2", "<u2", &[1, 2, 3, 4], &[1, 2, 3, 4]),
+        ("<u2", ">u2", &[1, 2, 3, 4], &[2, 1, 4, 3]),
+        ("<c8", ">c8", &[1, 2, 3, 4, 5, 6, 7, 8], &[4, 3, 2, 1, 8, 7, 6, 5]),
+        ("|S2", "|S3", b"abc\0", b"ab\0c\0\0"),
+        ("|S3", "|S2", b"ab\0c\0\0", b"abc\0"),
+        ("<U1", ">U2", &[7, 0, 0, 0, 8, 0, 0, 0], &[0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0]),
+    ];
+    for (from, to, items, expected) in rows {
+        let (from, to) = (dtype(from), dtype(to));
+        let shape = vec![items.len() / from.itemsize()];
+        let conversion = Conversion::new(&from, &to).unwrap();
+        let source = Source::memory(Tensor::new(from.clone(), shape.clone(), items.to_vec()).unwrap(), "x".into());
+        for windows in [Windows::new(&shape, usize::MAX), Windows::new(&shape, 1)] {
+            let mut found = Vec::new();
+            for window in windows.iter() {
+                let mut out = vec![9; window.items() * to.itemsize()];
+                let view = Meta::c_order(from.clone(), shape.clone()).view().part(&window.ranges);
+                source.read_as(&conversion, &view, &mut out, &mut Default::default()).unwrap();
+                found.extend(out);
+            }
+            assert_eq!(found, expected, "{from:?} as {to:?}");
+        }
+    }
+}
+
+#[test]
+fn wide_items_are_not_all_held_at_once() {
+    let from = dtype("<U100000");
+    let items: Vec<u8> = (1..=4_u32).flat_map(|n| [vec![n as u8], vec![0; 399_999]].concat()).collect();
+    let source = Source::memory(Tensor::new(from.clone(), vec![4], items).unwrap(), "x".into());
+    let conversion = Conversion::new(&from, &dtype("<U1")).unwrap();
+    let mut out = [9; 16];
+    source.read_as(&conversion, &source.view(), &mut out, &mut Default::default()).unwrap();
+    assert_eq!(out, [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0]);
+}

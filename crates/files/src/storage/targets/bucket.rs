@@ -12,8 +12,7 @@ use std::{env, io};
 use tensorop_remote::{Address, Client, ListedNames, PutCondition, digest};
 
 use super::draft::StoreDraft;
-use super::parts::{Ledger, Parts, PartsPlace};
-use super::record::Record;
+use super::parts::{Ledger, Parts, PartsPlace, Record};
 use super::stage::{Stage, hash_of};
 use crate::storage::key_store::WritableStore;
 use crate::storage::read_at::{Identity, ReadAt};

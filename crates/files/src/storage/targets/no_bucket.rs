@@ -3,8 +3,7 @@
 use std::marker::PhantomData;
 
 use super::draft::StoreDraft;
-use super::parts::Parts;
-use super::record::Record;
+use super::parts::{Parts, Record};
 use crate::storage::read_at::Identity;
 use tensorop_kernels::error::Result;
 

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::bucket::{BucketOutput, BucketTarget};
 use super::draft::{Draft, MadeFolders, SHARED_NAMES, StoreDraft, missing_folders, shared_name};
-use super::parts::{Parts, local};
-use super::record::Record;
+use super::parts::{Parts, Record, local};
 use super::signals;
 use super::stage::{NamedTarget, Stage, folder_of, has_mark};
 use super::stream::OutputStream;

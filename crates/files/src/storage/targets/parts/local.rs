@@ -4,12 +4,11 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 
-use super::{DONE, LOCK, Ledger, Parts, PartsPlace};
+use super::{DONE, LOCK, Ledger, Parts, PartsPlace, Record};
 use crate::storage::key_store::{KeyStore, WritableStore};
 use crate::storage::local_store::LocalStore;
 use crate::storage::platform::{copy_mode, mark, marked, marked_with, open_folder, sync_folder};
 use crate::storage::targets::draft::StoreDraft;
-use crate::storage::targets::record::Record;
 use crate::storage::targets::stage::{NamedTarget, OwnFolder, Stage, folder_of, hidden_name, remove, sum_of_sizes};
 use tensorop_kernels::error::{Context, Result};
 
