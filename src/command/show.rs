@@ -247,7 +247,7 @@ impl Show {
         let scale = picture.scale(self.range, &progress)?;
         let has_range = scale.is_some() || self.range.is_none();
         ensure!(has_range, "--range: {} is a picture in its own colours", input.label());
-        let plane = match picture.others() {
+        let plane = match &picture.others[..] {
             [] => String::new(),
             others => format!(", plane {:?} of {others:?}", vec![0; others.len()]),
         };
@@ -256,7 +256,7 @@ impl Show {
             writeln!(out, "{title}{plane}").context("standard output")?;
             let terminal = terminal(io);
             terminal.draw(&picture, scale.as_ref(), &mut out, &progress)?;
-            if let Some(averaged) = averaged(&picture, terminal.fit(picture.size()).0) {
+            if let Some(averaged) = averaged(&picture, terminal.fit(picture.size).0) {
                 writeln!(out, "{averaged}").context("standard output")?;
             }
             return out.flush().context("standard output");
@@ -328,7 +328,7 @@ fn terminal(io: &Io) -> Terminal {
 }
 
 fn averaged(picture: &Picture, to: Size) -> Option<String> {
-    let from = picture.size();
+    let from = picture.size;
     (from != to).then(|| format!("averaged from {} x {} to {} x {}", from.width, from.height, to.width, to.height))
 }
 

@@ -58,7 +58,7 @@ impl Terminal {
         out: &mut (dyn Write + Send),
         progress: Progress<'_>,
     ) -> Result<()> {
-        let (size, times) = self.fit(picture.size());
+        let (size, times) = self.fit(picture.size);
         let mut page = PixelRows { terminal: *self, out, upper: None };
         // A single row fills both halves of its line.
         let repeat = if size.height == 1 { times.max(2) } else { times };

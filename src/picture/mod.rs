@@ -26,11 +26,11 @@ use crate::storage::source::{Hold, Source};
 pub(crate) struct Picture {
     job: Job,
     dtype: DType,
-    size: Size,
+    pub size: Size,
     read: Load<f64>,
     paint: Paint,
     /// The dims of the axes not drawn; empty if all are 1.
-    others: Vec<usize>,
+    pub others: Vec<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -128,15 +128,6 @@ impl Picture {
         Ok(Self { job, dtype, size, read, paint: Paint::Heat, others: Vec::new() })
     }
 
-    pub(crate) fn size(&self) -> Size {
-        self.size
-    }
-
-    /// Empty if all these dims are 1.
-    pub(crate) fn others(&self) -> &[usize] {
-        &self.others
-    }
-
     pub(crate) fn bytes(&self) -> usize {
         self.job.meta().bytes()
     }
@@ -211,7 +202,7 @@ fn is_float(kind: &Kind) -> bool {
 pub(crate) const MAX_SIDE: usize = 4096;
 
 pub(crate) fn file_size(picture: &Picture) -> Size {
-    picture.size().at_most(MAX_SIDE)
+    picture.size.at_most(MAX_SIDE)
 }
 
 pub(crate) fn write_file(

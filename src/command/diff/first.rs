@@ -58,7 +58,8 @@ impl Diff {
             partner: &|_, _| None,
             as_stored: Mutex::default(),
         };
-        let mut models = Models::new(self.form(io), self.style(io)).only_different(true);
+        let mut models = Models::new(self.form(io), self.style(io));
+        models.only_different = true;
         let (mut files, mut first) = (FilePairs::default(), None);
         let meter = Meter::new(run, Some(pairs.bytes()));
         for (before, &n) in order.iter().enumerate() {
@@ -75,9 +76,9 @@ impl Diff {
             // after an early stop, `--dtype` may be for tensors that were not opened
             asked.finish()?;
         }
-        models.end_after(first.as_ref());
+        (models.ends_at_first, models.first) = (true, first.clone());
         let left_alone = pairs.left_alone();
-        models.leave_alone(&left_alone);
+        models.left_alone.clone_from(&left_alone);
         print(io, &mut |out| {
             models.write(out)?;
             if self.json || self.summary {

@@ -420,8 +420,8 @@ impl Diff {
         }
         let meter = Meter::new(run, Some(pairs.bytes()));
         let (junit, report) = self.junit.begin(&[&self.expected, &self.actual])?.unzip();
-        let mut models = Models::new(self.form(io), self.style(io)).with_junit(report);
-        models = models.only_different(self.dumps.only_different);
+        let mut models = Models::new(self.form(io), self.style(io));
+        (models.junit, models.only_different) = (report, self.dumps.only_different);
         let renames = Renames::find(pairs, &asked, limits, self.members.rename.is_empty());
         let how = Comparing {
             pairs,
@@ -434,12 +434,12 @@ impl Diff {
         };
         let failed = how.compare(&mut models, &|bytes| meter.add(bytes))?;
         let labels = [&*self.expected.label, &self.actual.label];
-        models.add_unlisted(unlisted::compare(pairs, labels, &self.members, &asked, how.options, how.effort));
+        models.unlisted = unlisted::compare(pairs, labels, &self.members, &asked, how.options, how.effort);
         asked.finish()?;
         meter.finish();
         // errors of accepting come before the report
         let accepts = accepts && !models.equal();
-        if let [first, ..] = models.different_unlisted()
+        if let [first, ..] = &models.unlisted.different[..]
             && accepts
         {
             bail!("--accept: {first} differs, and no index names it: --exclude leaves it out of the comparison");
@@ -449,8 +449,8 @@ impl Diff {
             accepts.then(|| Changes::for_files(pairs, &failed, &self.expected.located, &asked, keeping)).transpose()?;
         let left_alone = pairs.left_alone();
         let beside = pairs.folders().flat_map(|folder| &folder.beside).map(|beside| beside.path.display().to_string());
-        models.leave_alone(&left_alone.iter().cloned().chain(beside).collect::<Vec<_>>());
-        renames.rule.iter().for_each(|rule| models.join(rule.text()));
+        models.left_alone = left_alone.iter().cloned().chain(beside).collect();
+        models.rename = renames.rule.as_ref().map(|rule| rule.text().to_owned());
         print(io, &mut |out| {
             if self.summary && !self.json && changes.is_some() {
                 // the lines about the written files are enough

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::content::{Description, IndexFaults, KnownTensor, MemberFile, QuantizedGraph};
 use super::file_options::{LayoutRequest, NamedCopy};
 use crate::narrow::packed;
-use crate::plans::sink::{Take, Written};
+use crate::plans::sink::{BegunSeal, Take};
 use crate::storage::attachments::Attachments;
 use crate::storage::chunked::{ChunkStyle, Stays};
 use crate::storage::source::{Container, Source};
@@ -485,16 +485,4 @@ pub type Items<'a> = dyn FnMut(usize, &mut Take<'_>) -> Result<()> + 'a;
 pub trait Seal: Debug + Send + Sync {
     /// Begins with a file without items.
     fn begin(&self) -> Box<dyn BegunSeal + '_>;
-}
-
-/// A [`Seal`] that sees the items of all tensors as they are written.
-pub trait BegunSeal: Written {
-    /// Returns the bytes directly before the items of tensor `n`, after these have been written.
-    fn before_items(&mut self, n: usize) -> Vec<u8>;
-
-    /// Returns the last bytes of the file, after the call of [`before_items`](Self::before_items) for each tensor.
-    ///
-    /// # Errors
-    /// There is not enough memory.
-    fn end(&self) -> Result<Vec<u8>>;
 }

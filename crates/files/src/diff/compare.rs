@@ -17,6 +17,7 @@ use crate::plans::job::Progress;
 use crate::plans::plan::{Plan, WindowOrder};
 use crate::plans::quantiles::{PassCounts, Search};
 use crate::plans::scan::{PlannedScan, ScannedBox, same_bytes, settled};
+use crate::report::hexadecimal;
 use crate::storage::source::{Hold, Source};
 use tensorop_kernels::error::{Advice, Error, ErrorKind, Result, bail};
 use tensorop_kernels::item::dtype::{DType, Kind};
@@ -464,6 +465,5 @@ fn text(dtype: &DType, item: &[u8]) -> String {
     if print::write_item(&mut out, dtype, item).is_ok() {
         return String::from_utf8_lossy(&out).into_owned();
     }
-    let digits: String = item.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("\"{digits}\"")
+    format!("\"{}\"", hexadecimal(item))
 }

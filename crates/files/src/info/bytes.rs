@@ -14,6 +14,7 @@ use crate::plans::job::Progress;
 use crate::plans::plan::WindowOrder;
 use crate::plans::quantiles::{Key, Search};
 use crate::plans::scan::{PlannedScan, Scan, ScannedBox, scan_in_order};
+use crate::report::hexadecimal;
 use crate::storage::source::{Hold, Source};
 use tensorop_kernels::error::Result;
 use tensorop_kernels::item::dtype::{DType, Kind};
@@ -125,8 +126,7 @@ pub fn hash(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Resu
         hasher.update(items);
         Ok(())
     })?;
-    let digest = hasher.finalize();
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&hasher.finalize()))
 }
 
 /// The length of a stream and its SHA-256.
@@ -140,7 +140,7 @@ pub fn hash_bytes(mut stream: impl Read) -> Result<(u64, String)> {
         hasher.update(&buffer[..read]);
         bytes += read as u64;
         if read < buffer.len() {
-            return Ok((bytes, hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()));
+            return Ok((bytes, hexadecimal(&hasher.finalize())));
         }
     }
 }
@@ -245,13 +245,9 @@ pub(super) fn to_read(dtype: &DType) -> Hold {
 /// `None` if the dtype has no quantiles or every value is counted.
 pub(super) fn key_bits(dtype: &DType) -> Option<u32> {
     match CountedAs::new(dtype.kind()) {
-        CountedAs::Int32(codec) => Some(codec.keys.bits),
-        CountedAs::Int64(codec) => Some(codec.keys.bits),
-        CountedAs::UInt64(codec) => Some(codec.keys.bits),
-        CountedAs::Float32(codec) => Some(codec.keys.bits),
-        CountedAs::Float64(codec) => Some(codec.keys.bits),
-        CountedAs::Dates(codec) => Some(codec.keys.bits),
         CountedAs::Bytes(_) | CountedAs::Complex64(_) | CountedAs::Complex128(_) => None,
         CountedAs::Text | CountedAs::Opaque => None,
+        CountedAs::Int32(_) | CountedAs::Int64(_) | CountedAs::UInt64(_) => Some(8 * dtype.itemsize() as u32),
+        CountedAs::Float32(_) | CountedAs::Float64(_) | CountedAs::Dates(_) => Some(8 * dtype.itemsize() as u32),
     }
 }

@@ -1,16 +1,11 @@
 //! Writes statistics as JSON and as tables.
 
 use std::borrow::Cow;
-use std::io::{self, Seek, Write};
-
-use tempfile::{SpooledTempFile, spooled_tempfile};
+use std::io::{self, Write};
 
 use super::stats::{ItemValue, Mean, QUANTILES, Stats};
 use crate::report::json::{self, float, list, or_null};
-use crate::report::{Colour, Column, Heading, Style, Table, bare};
-
-/// Bytes of text kept in memory; longer text goes to a temporary file.
-const SPOOLED: usize = 1 << 22;
+use crate::report::{Colour, Column, Heading, Spool, Style, Table, bare};
 
 /// Rows that determine the column widths. Later rows are not known yet.
 const LINES: usize = 1 << 12;
@@ -73,8 +68,7 @@ pub fn write_figures(out: &mut dyn Write, stats: Option<&Stats>) -> io::Result<(
 }
 
 pub(super) fn columns(names: &'static str) -> Vec<Column> {
-    let figures = ["min", "max", "mean", "std", "nan", "inf", "zero"].map(Column::right);
-    std::iter::once(Column::left(names)).chain(figures).chain([Column::left("")]).collect()
+    [Column::left(names)].into_iter().chain(Column::list(">min >max >mean >std >nan >inf >zero -")).collect()
 }
 
 pub(super) fn cells(name: String, stats: Option<&Stats>) -> Vec<Cow<'static, str>> {
@@ -158,7 +152,7 @@ fn mean(mean: Mean, figure: impl Fn(f64) -> String) -> String {
 #[derive(Debug)]
 pub struct AxisStats {
     form: Form,
-    text: SpooledTempFile,
+    pub(super) text: Spool,
     count: usize,
 }
 
@@ -171,12 +165,12 @@ enum Form {
 impl AxisStats {
     /// An empty JSON array.
     pub fn json() -> Self {
-        Self { form: Form::Json, text: spooled_tempfile(SPOOLED), count: 0 }
+        Self { form: Form::Json, text: Spool::default(), count: 0 }
     }
 
     /// An empty table.
     pub fn table(style: Style) -> Self {
-        Self { form: Form::Table(Vec::new(), style), text: spooled_tempfile(SPOOLED), count: 0 }
+        Self { form: Form::Table(Vec::new(), style), text: Spool::default(), count: 0 }
     }
 
     /// Adds the statistics of the next index.
@@ -187,12 +181,12 @@ impl AxisStats {
         match &mut self.form {
             Form::Json => {
                 let before = if self.count == 0 { "[" } else { ", " };
-                write!(self.text, "{before}{}", object(stats))?;
+                write!(self.text.file, "{before}{}", object(stats))?;
             }
             Form::Table(rows, style) => {
                 rows.push(cells(self.count.to_string(), stats));
                 if rows.len() == LINES {
-                    write_places(&mut self.text, std::mem::take(rows), *style)?;
+                    write_places(&mut self.text.file, std::mem::take(rows), *style)?;
                 }
             }
         }
@@ -206,18 +200,14 @@ impl AxisStats {
     /// A temporary file cannot be written.
     pub fn finish(&mut self) -> io::Result<()> {
         match &mut self.form {
-            Form::Json => self.text.write_all(if self.count == 0 { b"[]" } else { b"]" })?,
+            Form::Json => self.text.file.write_all(if self.count == 0 { b"[]" } else { b"]" })?,
             Form::Table(rows, style) => {
                 if self.count == 0 || !rows.is_empty() {
-                    write_places(&mut self.text, std::mem::take(rows), *style)?;
+                    write_places(&mut self.text.file, std::mem::take(rows), *style)?;
                 }
             }
         }
-        self.text.rewind()
-    }
-
-    pub(super) fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        io::copy(&mut self.text, out).map(drop)
+        Ok(())
     }
 }
 

@@ -85,7 +85,6 @@ pub(super) struct ItemCodec<T> {
 #[derive(Clone, Copy)]
 pub(super) struct KeyCodec {
     pub size: usize,
-    pub bits: u32,
     /// Items that are not finite get the largest key.
     pub load: fn(&[u8], &mut Vec<u64>),
     pub store: fn(u64) -> Vec<u8>,
@@ -95,7 +94,7 @@ impl<T: CountedItem> ItemCodec<T> {
     fn of<S: StoredItem<T>>() -> Self {
         let store_key: fn(u64) -> Vec<u8> = |key| S::from_key(key).to_little().as_ref().into();
         Self {
-            keys: KeyCodec { size: size_of::<S>(), bits: S::BITS, load: load_keys::<T, S>, store: store_key },
+            keys: KeyCodec { size: size_of::<S>(), load: load_keys::<T, S>, store: store_key },
             load: |bytes, out| load::<S, T>(bytes, out, |item| S::from_little(item).counted()),
             store: |item| S::from_counted(item).to_little().as_ref().into(),
         }

@@ -298,7 +298,7 @@ pub fn write_json(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTenso
         write!(out, "{}{}", begin(i), object.strip_suffix('}').unwrap_or(&object))?;
         if let Some((_, places)) = &mut info.by_axis {
             out.write_all(b", \"by_axis\": ")?;
-            places.write(out)?;
+            places.text.write(out)?;
         }
         out.write_all(b"}")?;
     }
@@ -367,13 +367,6 @@ const WIDEST: usize = 60;
 /// # Errors
 /// `out` fails.
 pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTensor], style: Style) -> io::Result<()> {
-    let columns = vec![
-        Column::left("name"),
-        Column::left("dtype"),
-        Column::left("shape"),
-        Column::right("size"),
-        Column::left(""),
-    ];
     let total = |FileInfos { infos, unread }: &FileInfos<'_>| {
         let [tensors, items, bytes] = Totals::of(infos.iter()).cells();
         let note = if unread.is_empty() { String::new() } else { format!("{} not read", unread.len()) };
@@ -384,6 +377,7 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTens
         Some(vec![name.into(), "".into(), "".into(), "".into(), note.into()])
     };
     let tensors = rows(infos, unread, |name, info| Some(cells(name, info)), none, total);
+    let columns = Column::list("name dtype shape >size -");
     Table { columns, rows: tensors, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST }
         .write(out, style)?;
     write_sums(out, ("dtype", |infos| Totals::by_dtype(infos)), infos, unread, style)?;
@@ -409,7 +403,7 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTens
         if let Some((axis, places)) = &mut info.by_axis {
             let heading = format!("{}, axis {axis}", full_name(&info.file, info.member.as_deref()));
             writeln!(out, "\n{}", style.paint(Colour::Bold, &heading))?;
-            places.write(out)?;
+            places.text.write(out)?;
         }
     }
     Ok(())

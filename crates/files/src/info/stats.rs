@@ -334,7 +334,7 @@ impl ItemPasses<'_> {
 
     fn real(&self, keys: KeyCodec, quantiles: bool, begin: &(dyn Fn() -> Box<dyn ItemTally> + Sync)) -> Result<Stats> {
         let fractions = if quantiles { &FRACTIONS[..] } else { &[] };
-        let search = Search::new(keys.bits, fractions, self.part.view.items());
+        let search = Search::new(8 * keys.size as u32, fractions, self.part.view.items());
         let numbers = &self.part.numbers;
         let begin = || (begin(), search.begin(), Vec::new());
         let tallies = self.scan(begin, |(tally, counts, block), start, bytes| {

@@ -44,15 +44,6 @@ struct TreeNode<'a> {
 /// # Errors
 /// `out` fails.
 pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[UnreadTensor], style: Style) -> io::Result<()> {
-    let columns = vec![
-        Column::left("name"),
-        Column::right("tensors"),
-        Column::left("dtype"),
-        Column::left("shape"),
-        Column::right("items"),
-        Column::right("size"),
-        Column::left(""),
-    ];
     let (mut rows, mut figures) = (Vec::new(), Vec::new());
     for of_file in by_file(infos, unread) {
         let entries = entries(&of_file);
@@ -69,7 +60,7 @@ pub fn write_tree(out: &mut dyn Write, infos: &[Info], unread: &[UnreadTensor], 
     }
     let table =
         |columns, rows| Table { columns, rows, heading: Heading::Line(Colour::Bold), indent: 0, widest: WIDEST };
-    table(columns, rows).write(out, style)?;
+    table(Column::list("name >tensors dtype shape >items >size -"), rows).write(out, style)?;
     if infos.iter().any(|info| info.stats.is_some()) {
         writeln!(out)?;
         table(figures::columns("name"), figures).write(out, style)?;

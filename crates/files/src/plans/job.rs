@@ -154,19 +154,6 @@ pub fn spool(failed: &str, write: impl FnOnce(&File) -> Result<()>, take: &mut T
     Ok(())
 }
 
-impl RegionMaker for Job {
-    fn make(&self, region: &Region, items: &mut Buffer, scratch: &mut Scratch) -> Result<()> {
-        items.resize(region.items() * self.meta().dtype.itemsize(), &self.label)?;
-        self.fill.fill(region, items, scratch)
-    }
-}
-
-impl RegionMaker for HeldUnits<'_> {
-    fn make(&self, region: &Region, items: &mut Buffer, _: &mut Scratch) -> Result<()> {
-        self.gather(region.window(), items)
-    }
-}
-
 struct Executor<'a> {
     job: &'a Job,
     plan: &'a Plan,
@@ -175,7 +162,8 @@ struct Executor<'a> {
 
 impl Executor<'_> {
     fn regions<'r>(&'r self, count: usize, get: &'r GetRegion<'r>) -> Regions<'r> {
-        Regions { count, threads: self.plan.threads, get, maker: self.job, is_done: &|_| Ok(false) }
+        let Job { fill, label, .. } = self.job;
+        Regions { count, threads: self.plan.threads, get, fill: &**fill, label, held: None, is_done: &|_| Ok(false) }
     }
 
     fn begin(&self) -> Result<()> {
@@ -221,7 +209,7 @@ impl Executor<'_> {
             Ok(true)
         })?;
         let get = |n: usize| Region::Box(windows[left[n]].clone());
-        self.hand_on(&Regions { maker: &held, ..self.regions(left.len(), &get) }, sink)
+        self.hand_on(&Regions { held: Some(&held), ..self.regions(left.len(), &get) }, sink)
     }
 
     fn has(&self, region: &Region, sink: &dyn WindowSink) -> Result<bool> {
@@ -243,18 +231,16 @@ impl Executor<'_> {
     }
 }
 
-/// Makes regions in any order and on any thread.
-pub(crate) trait RegionMaker: Sync {
-    fn make(&self, region: &Region, items: &mut Buffer, scratch: &mut Scratch) -> Result<()>;
-}
-
 pub(crate) type GetRegion<'a> = dyn Fn(usize) -> Region + Sync + 'a;
 
 pub(crate) struct Regions<'a> {
     pub count: usize,
     pub threads: usize,
     pub get: &'a GetRegion<'a>,
-    pub maker: &'a dyn RegionMaker,
+    pub fill: &'a dyn Fill,
+    pub label: &'a str,
+    /// The units from which regions are gathered in place of the operator.
+    pub held: Option<&'a HeldUnits<'a>>,
     /// Returns whether a region can be skipped.
     pub is_done: &'a (dyn Fn(&Region) -> Result<bool> + Sync),
 }
@@ -273,16 +259,24 @@ impl Regions<'_> {
             if (self.is_done)(&region)? {
                 return Ok(true);
             }
-            self.maker.make(&region, items, scratch)?;
+            self.make(&region, items, scratch)?;
             put(state, number, &region, items)
         })?;
         Ok(states.into_iter().map(|(state, ..)| state).collect())
     }
 
+    fn make(&self, region: &Region, items: &mut Buffer, scratch: &mut Scratch) -> Result<()> {
+        if let Some(held) = self.held {
+            return held.gather(region.window(), items);
+        }
+        items.resize(region.items() * self.fill.meta().dtype.itemsize(), self.label)?;
+        self.fill.fill(region, items, scratch)
+    }
+
     /// Makes regions and passes them to `take` in order, while other threads read ahead.
     pub(crate) fn in_order(&self, take: &mut Take<'_>) -> Result<()> {
         let begin = || (Buffer::default(), Scratch::default());
-        let make = |number, (items, scratch): &mut (_, _)| self.maker.make(&(self.get)(number), items, scratch);
+        let make = |number, (items, scratch): &mut (_, _)| self.make(&(self.get)(number), items, scratch);
         share_in_order(self.threads, self.count, begin, make, |_, (items, _)| take(items).map(|()| true))
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::cost::Planners;
-use super::job::{GetRegion, Progress, RegionMaker, Regions};
+use super::job::{GetRegion, Progress, Regions};
 use super::plan::{Before, Plan, SinkKind, WindowOrder};
 use crate::operators::access::{Access, Holding};
 use crate::operators::converted::must_be_seekable;
@@ -18,7 +18,6 @@ use tensorop_kernels::layout::gather::LONG_PIECE;
 use tensorop_kernels::layout::view::View;
 use tensorop_kernels::layout::walk::{pieces, tile};
 use tensorop_kernels::layout::window::{Window, fill_each};
-use tensorop_kernels::memory::Buffer;
 
 /// Ways to scan: the files that are copied to memory first.
 const AS_THEY_ARE: usize = 0;
@@ -165,13 +164,6 @@ impl Fill for Scan<'_> {
     }
 }
 
-impl RegionMaker for Scan<'_> {
-    fn make(&self, region: &Region, items: &mut Buffer, scratch: &mut Scratch) -> Result<()> {
-        items.resize(region.items() * self.meta.dtype.itemsize(), self.parts[0].0.label())?;
-        self.fill(region, items, scratch)
-    }
-}
-
 /// A scan and its plan.
 #[derive(Debug)]
 pub struct PlannedScan<'a, const N: usize> {
@@ -260,7 +252,8 @@ impl<'a, const N: usize> PlannedScan<'a, N> {
 
     fn regions<'r>(&'r self, get: &'r GetRegion<'r>) -> Regions<'r> {
         let Plan { steps, threads, .. } = &self.plan;
-        Regions { count: steps.count(), threads: *threads, get, maker: &self.scan, is_done: &|_| Ok(false) }
+        let (fill, label) = (&self.scan, self.scan.parts[0].0.label());
+        Regions { count: steps.count(), threads: *threads, get, fill, label, held: None, is_done: &|_| Ok(false) }
     }
 }
 
@@ -320,6 +313,7 @@ mod tests {
     use tensorop_kernels::item::meta::{Meta, Order};
     use tensorop_kernels::item::tensor::Tensor;
     use tensorop_kernels::layout::axis::Span;
+    use tensorop_kernels::memory::Buffer;
     use tensorop_kernels::parallel::Threads;
 
     fn source(dtype: &str, shape: &[usize], bytes: &[u8]) -> Source {

@@ -34,10 +34,19 @@ impl<F: Fn(&Region, &[u8]) -> Result<()> + Sync> WindowSink for F {
 /// Returns the packed chunks of a window, if they can be reused.
 pub type GetStored<'a> = dyn Fn() -> Result<Option<StoredWindow<'a>>> + 'a;
 
-/// Observes writes to a file.
-pub trait Written: Debug + Sync {
+/// Sees the items of all tensors of a file as they are written, and makes the bytes that depend on them.
+pub trait BegunSeal: Debug + Sync {
     /// Called once for each written range, in any order and from several threads.
     fn add(&self, bytes: &[u8], at: u64);
+
+    /// Returns the bytes directly before the items of tensor `n`, after these have been written.
+    fn before_items(&mut self, n: usize) -> Vec<u8>;
+
+    /// Returns the last bytes of the file, after the call of [`before_items`](Self::before_items) for each tensor.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    fn end(&self) -> Result<Vec<u8>>;
 }
 
 /// A file with the items of an output in C order.
@@ -52,22 +61,13 @@ pub struct FileSink<'a> {
     /// The packing of the items, and a lock, because two windows may share a byte.
     packing: Option<(Packing, Mutex<()>)>,
     within: Range<u64>,
-    written: Option<&'a dyn Written>,
+    seal: Option<&'a dyn BegunSeal>,
 }
 
 impl<'a> FileSink<'a> {
     pub fn new(file: &'a File, base: u64, meta: &Meta, label: &'a str) -> Self {
         let itemsize = meta.dtype.itemsize();
-        Self {
-            file,
-            base,
-            itemsize,
-            shape: meta.shape.clone(),
-            label,
-            packing: None,
-            within: 0..u64::MAX,
-            written: None,
-        }
+        Self { file, base, itemsize, shape: meta.shape.clone(), label, packing: None, within: 0..u64::MAX, seal: None }
     }
 
     pub fn packed(to: PackedFile<'a>, meta: &Meta, label: &'a str) -> Self {
@@ -81,8 +81,8 @@ impl<'a> FileSink<'a> {
     }
 
     #[must_use]
-    pub fn shown_to(self, written: Option<&'a dyn Written>) -> Self {
-        Self { written, ..self }
+    pub fn sealed_by(self, seal: Option<&'a dyn BegunSeal>) -> Self {
+        Self { seal, ..self }
     }
 
     /// The range of items with bytes within this sink.
@@ -133,8 +133,8 @@ impl<'a> FileSink<'a> {
         let [start, end] = [self.within.start, self.within.end].map(|byte| byte.clamp(at, at + bytes.len() as u64));
         let own = &bytes[(start - at) as usize..(end - at) as usize];
         write_at(self.file, own, start).with_context(|| failed(self.label))?;
-        if let Some(written) = self.written {
-            written.add(own, start);
+        if let Some(seal) = self.seal {
+            seal.add(own, start);
         }
         Ok(())
     }

@@ -2,12 +2,9 @@
 //! readers require one.
 
 use std::fmt::Write as _;
-use std::io::{self, Seek, Write};
+use std::io::{self, Write};
 
-use tempfile::{SpooledTempFile, spooled_tempfile};
-
-/// Larger reports go to a temporary file.
-const MEMORY: usize = 1 << 22;
+use super::Spool;
 
 /// The result of a test.
 #[derive(Clone, Copy, Debug)]
@@ -28,20 +25,13 @@ pub enum JunitResult<'a> {
 }
 
 /// A JUnit report, written at the end because its head has the counts.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct JunitReport {
-    cases: SpooledTempFile,
+    cases: Spool,
     tests: usize,
     failures: usize,
     errors: usize,
     skipped: usize,
-}
-
-impl Default for JunitReport {
-    /// A report without tests.
-    fn default() -> Self {
-        Self { cases: spooled_tempfile(MEMORY), tests: 0, failures: 0, errors: 0, skipped: 0 }
-    }
 }
 
 impl JunitReport {
@@ -54,7 +44,7 @@ impl JunitReport {
         self.tests += 1;
         // some readers show the attribute, others the text
         let element = match result {
-            JunitResult::Passed => return writeln!(self.cases, "{case}/>"),
+            JunitResult::Passed => return writeln!(self.cases.file, "{case}/>"),
             JunitResult::Failure { kind, message } => {
                 self.failures += 1;
                 let (kind, message) = (escaped(kind), escaped(message));
@@ -70,7 +60,7 @@ impl JunitReport {
                 format!(r#"<skipped message="{}"/>"#, escaped(message))
             }
         };
-        writeln!(self.cases, "{case}>{element}</testcase>")
+        writeln!(self.cases.file, "{case}>{element}</testcase>")
     }
 
     /// Writes the report.
@@ -84,8 +74,7 @@ impl JunitReport {
             escaped(suite)
         );
         writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n  <testsuite {counts}>")?;
-        self.cases.rewind()?;
-        io::copy(&mut self.cases, out)?;
+        self.cases.write(out)?;
         writeln!(out, "  </testsuite>\n</testsuites>")
     }
 }

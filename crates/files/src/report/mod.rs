@@ -5,7 +5,9 @@ pub mod json;
 pub mod junit;
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
+
+use tempfile::{SpooledTempFile, spooled_tempfile};
 
 use tensorop_kernels::item::print::float;
 
@@ -63,6 +65,29 @@ fn rounded_on_its_side(value: f64, digits: usize, limit: Option<f64>) -> f64 {
     };
     // 17 digits are exact
     (digits..=17).find(is_distinct).map_or(value, |digits| round(value, digits))
+}
+
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Text that is made before the text in front of it is known. More than 4 MiB go to a temporary file.
+#[derive(Debug)]
+pub struct Spool {
+    pub file: SpooledTempFile,
+}
+
+impl Default for Spool {
+    fn default() -> Self {
+        Self { file: spooled_tempfile(1 << 22) }
+    }
+}
+
+impl Spool {
+    pub fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.file.rewind()?;
+        io::copy(&mut self.file, out).map(drop)
+    }
 }
 
 /// The look of a report. Only the program knows its terminal and `NO_COLOR`.
@@ -170,7 +195,7 @@ impl Colour {
 pub struct Column {
     heading: &'static str,
     right: bool,
-    colour: Colour,
+    pub colour: Colour,
 }
 
 impl Column {
@@ -182,8 +207,13 @@ impl Column {
         Self { right: true, ..Self::left(heading) }
     }
 
-    pub fn in_colour(self, colour: Colour) -> Self {
-        Self { colour, ..self }
+    /// Columns by their headings, with spaces between. `>` aligns a column to the right, and `-` is no heading.
+    pub fn list(headings: &'static str) -> Vec<Self> {
+        let column = |heading: &'static str| match heading.strip_prefix('>') {
+            Some(heading) => Self::right(heading),
+            None => Self::left(if heading == "-" { "" } else { heading }),
+        };
+        headings.split(' ').map(column).collect()
     }
 }
 
@@ -307,7 +337,11 @@ mod tests {
     #[test]
     fn columns_are_aligned() {
         let mut table = Table {
-            columns: vec![Column::left("name"), Column::left("none"), Column::right("n").in_colour(Colour::Red)],
+            columns: vec![
+                Column::left("name"),
+                Column::left("none"),
+                Column { colour: Colour::Red, ..Column::right("n") },
+            ],
             rows: [["é", "", "100"], ["a long name", "", "2"], ["", "", "3"], ["b", "", ""]]
                 .map(|row| row.map(Cow::from).to_vec())
                 .to_vec(),

@@ -15,7 +15,7 @@ use crate::operators::access::Access;
 use crate::operators::cast::{CastFill, CastRule};
 use crate::plans::job::{Job, Progress, spool};
 use crate::plans::plan::{Before, Plan, SinkKind};
-use crate::plans::sink::{FileSink, Take, Written};
+use crate::plans::sink::{FileSink, Take};
 use crate::storage::chunked::ChunkStyle;
 use crate::storage::platform::{clone_file, reserve};
 use crate::storage::targets::stream::{SMALL_WRITE, WriteBehind};
@@ -315,8 +315,7 @@ impl LaidOut {
             let mut items = Vec::new();
             if !self.is_streamed(places, n) {
                 let sink = FileSink::new(file, place.start, job.meta(), &self.label);
-                let written = seal.as_deref().map(|seal| -> &dyn Written { seal });
-                job.run_all(output.begun(), &sink.shown_to(written), progress)?;
+                job.run_all(output.begun(), &sink.sealed_by(seal.as_deref()), progress)?;
             } else if place.bytes <= SMALL_WRITE as u64 {
                 let take = &mut |bytes: &[u8]| {
                     items.extend_from_slice(bytes);

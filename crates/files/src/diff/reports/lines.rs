@@ -173,15 +173,6 @@ pub(crate) fn write(
     lines.sort_by(|a, b| a.order(b, key));
     let shown = &lines[..limit.map_or(lines.len(), |limit| limit.min(lines.len()))];
     if !shown.is_empty() {
-        let columns = vec![
-            Column::left("verdict"),
-            Column::right("mismatches"),
-            Column::right("abs"),
-            Column::right("rel"),
-            Column::right("snr"),
-            Column::right("cosine"),
-            Column::left("tensor"),
-        ];
         let mut rows = Vec::new();
         for line in shown {
             let cells = line.cells.iter().map(|cell| Cow::from(cell.as_str()));
@@ -189,6 +180,7 @@ pub(crate) fn write(
             rows.extend(line.worst_rows(style)?);
         }
         writeln!(out)?;
+        let columns = Column::list("verdict >mismatches >abs >rel >snr >cosine tensor");
         table(columns, rows).write(out, style)?;
     }
     match lines.len() - shown.len() {

@@ -3,9 +3,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::io::{self, Seek, Write};
-
-use tempfile::{SpooledTempFile, spooled_tempfile};
+use std::io::{self, Write};
 
 pub use super::lines::SortKey;
 use super::lines::{self, ReportLine};
@@ -15,17 +13,18 @@ pub use crate::diff::findings::difference::{FirstDifferent, LoneTensor, NamedRes
 use crate::diff::findings::metadata::DifferingNames;
 use crate::report::json::{self, Escapes};
 use crate::report::junit::{JunitReport, JunitResult};
-use crate::report::{Colour, OptionNames, Style, printable};
+use crate::report::{Colour, OptionNames, Spool, Style, printable};
 use tensorop_kernels::error::{Context, Result};
 
-/// Bytes.
-const MEMORY: usize = 1 << 24;
-
 /// The form of a report on many tensors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReportForm {
-    Table { sort: SortKey, limit: Option<usize> },
+    Table {
+        sort: SortKey,
+        limit: Option<usize>,
+    },
     Line,
+    #[default]
     Json,
 }
 
@@ -39,7 +38,7 @@ pub struct UnlistedResult {
 }
 
 /// The results of many tensors, in the order of their names.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Models {
     form: ReportForm,
     style: Style,
@@ -47,19 +46,26 @@ pub struct Models {
     unreadable: Option<String>,
     lines: Vec<ReportLine>,
     worst: Option<(ReportLine, String)>,
-    json: SpooledTempFile,
-    left_alone: Vec<String>,
+    json: Spool,
+    /// The paths of files without tensors, which were skipped.
+    pub left_alone: Vec<String>,
     beside: DifferingNames,
     metadata_counts: bool,
     /// Whether a tensor was not compared because of its dtype alone.
     has_other_dtype: bool,
     tensor_metadata: BTreeMap<Vec<String>, (usize, String)>,
-    rename: Option<String>,
-    junit: Option<JunitReport>,
-    unlisted: UnlistedResult,
-    only_different: bool,
-    ends_at_first: bool,
-    first: Option<FirstDifferent>,
+    /// The `OLD=NEW` rule that paired names.
+    pub rename: Option<String>,
+    /// Gets a test for each tensor.
+    pub junit: Option<JunitReport>,
+    /// They count if they differ.
+    pub unlisted: UnlistedResult,
+    /// Whether tensors that pass are only counted.
+    pub only_different: bool,
+    /// Whether the report ends at the first tensor that fails.
+    pub ends_at_first: bool,
+    /// `None` if all pass.
+    pub first: Option<FirstDifferent>,
 }
 
 const JUNIT_CLASS: &str = "diff";
@@ -67,31 +73,7 @@ const JUNIT_CLASS: &str = "diff";
 impl Models {
     /// An empty report.
     pub fn new(form: ReportForm, style: Style) -> Self {
-        Self {
-            form,
-            style,
-            counts: [0; 6],
-            unreadable: None,
-            lines: Vec::new(),
-            worst: None,
-            json: spooled_tempfile(MEMORY),
-            left_alone: Vec::new(),
-            beside: DifferingNames::default(),
-            metadata_counts: false,
-            has_other_dtype: false,
-            tensor_metadata: BTreeMap::new(),
-            rename: None,
-            junit: None,
-            unlisted: UnlistedResult::default(),
-            only_different: false,
-            ends_at_first: false,
-            first: None,
-        }
-    }
-
-    /// Adds a JUnit report with a test for each tensor.
-    pub fn with_junit(self, junit: Option<JunitReport>) -> Self {
-        Self { junit, ..self }
+        Self { form, style, ..Self::default() }
     }
 
     /// The complete JUnit report.
@@ -106,37 +88,6 @@ impl Models {
             junit.add(JUNIT_CLASS, "file content other than tensors", result).context("the report")?;
         }
         Ok(Some(junit))
-    }
-
-    /// Adds tensors that the index does not name. They count if they differ.
-    pub fn add_unlisted(&mut self, unlisted: UnlistedResult) {
-        self.unlisted = unlisted;
-    }
-
-    /// The names of differing tensors that the index does not name.
-    pub fn different_unlisted(&self) -> &[String] {
-        &self.unlisted.different
-    }
-
-    /// Whether tensors that pass are only counted.
-    #[must_use]
-    pub fn only_different(self, only_different: bool) -> Self {
-        Self { only_different, ..self }
-    }
-
-    /// Ends the report at the first tensor that fails; `None` if all pass.
-    pub fn end_after(&mut self, first: Option<&FirstDifferent>) {
-        (self.ends_at_first, self.first) = (true, first.cloned());
-    }
-
-    /// Sets the `OLD=NEW` rule that paired names.
-    pub fn join(&mut self, rename: &str) {
-        self.rename = Some(rename.to_owned());
-    }
-
-    /// Sets the paths of files without tensors, which were skipped.
-    pub fn leave_alone(&mut self, paths: &[String]) {
-        paths.clone_into(&mut self.left_alone);
     }
 
     /// Adds names of differing metadata and attachments, and whether they count.
@@ -202,7 +153,7 @@ impl Models {
                 let left_out = if self.only_different { self.counts(TensorVerdict::passes) } else { 0 };
                 let before = if self.counts(|_| true) - left_out == 1 { "" } else { ", " };
                 let text = format!("{before}{}", object(name, found));
-                self.json.write_all(text.as_bytes()).context("the report")?;
+                self.json.file.write_all(text.as_bytes()).context("the report")?;
             }
             _ if verdict == TensorVerdict::Same => {}
             ReportForm::Table { .. } => self.lines.push(ReportLine::of(name, found, self.style)),
@@ -292,8 +243,7 @@ impl Models {
         let counts = TensorVerdict::ALL.into_iter().zip(self.counts);
         let counts = json::object(counts.map(|(verdict, count)| (verdict.name(), count.to_string())));
         write!(out, "{{\"equal\": {}, \"counts\": {counts}, \"tensors\": [", self.equal())?;
-        self.json.rewind()?;
-        io::copy(&mut self.json, out)?;
+        self.json.write(out)?;
         let rename = self.rename.as_ref().map(|rule| json::string(rule, Escapes::Short));
         let rename = rename.map_or_else(String::new, |rule| format!(", \"rename\": {rule}"));
         let [left_alone, metadata, content] =

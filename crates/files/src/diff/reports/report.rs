@@ -265,14 +265,10 @@ impl Difference {
 }
 
 pub(crate) fn mismatch_columns() -> Vec<Column> {
-    vec![
-        Column::left("index"),
-        Column::right("expected").in_colour(Colour::Green),
-        Column::right("actual").in_colour(Colour::Red),
-        Column::right("abs"),
-        Column::right("rel"),
-        Column::right("ulp"),
-    ]
+    let mut columns = Column::list("index >expected >actual >abs >rel >ulp");
+    columns[1].colour = Colour::Green;
+    columns[2].colour = Colour::Red;
+    columns
 }
 
 impl Findings {

@@ -16,11 +16,11 @@ use super::write::ArchiveWriter;
 use crate::container::content::{Content, Description, LazyContent};
 use crate::container::file_options::LayoutRequest;
 use crate::container::interface::{
-    BegunSeal, Items, ItemsPlace, Layout, Members, Places, ReadableFile, Reader, ReadsBack, Seal, StoredMember,
-    WriteSequence, Writer,
+    Items, ItemsPlace, Layout, Members, Places, ReadableFile, Reader, ReadsBack, Seal, StoredMember, WriteSequence,
+    Writer,
 };
 use crate::formats::npy;
-use crate::plans::sink::Written;
+use crate::plans::sink::BegunSeal;
 use crate::storage::attachments::Attachments;
 use crate::storage::platform::write_at;
 use crate::storage::read_at::{ReadAt, Section};
@@ -126,13 +126,11 @@ struct Sealing<'a> {
     checksums: Vec<u32>,
 }
 
-impl Written for Sealing<'_> {
+impl BegunSeal for Sealing<'_> {
     fn add(&self, bytes: &[u8], at: u64) {
         self.sums.add(bytes, at);
     }
-}
 
-impl BegunSeal for Sealing<'_> {
     fn before_items(&mut self, n: usize) -> Vec<u8> {
         let (checksum, bytes) = self.archive.before_items(n, &self.sums);
         self.checksums[n] = checksum;
