@@ -159,9 +159,9 @@ impl Info {
         let progress = |bytes| meter.add(bytes);
         if self.stats || self.histogram {
             let stats = match self.stats {
-                true => info::stats(&mut source, limits, &progress)?,
+                true => info::stats(&mut source, true, limits, &progress)?,
                 // a histogram needs only the range
-                false => info::stats_without_quantiles(&mut source, limits, &progress)?,
+                false => info::stats(&mut source, false, limits, &progress)?,
             };
             if self.histogram {
                 let of_stats = |stats| info::histogram(&source, stats, limits, &progress);

@@ -136,7 +136,7 @@ fn write_unread(out: &mut impl Write, name: &str, reason: &str, bytes: Option<Bo
 }
 
 fn tell(out: &mut impl Write, mut source: Source, name: Option<&str>, limits: Limits) -> Result<()> {
-    let stats = info::stats(&mut source, limits, &|_| ())?;
+    let stats = info::stats(&mut source, true, limits, &|_| ())?;
     let hash = info::hash(&mut source, limits, &|_| ())?;
     let name = name.map_or(String::new(), |name| format!("{}: ", printable(name)));
     let (dtype, shape) = (source.dtype().native().name(), source.shape());

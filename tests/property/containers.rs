@@ -92,7 +92,7 @@ fn opened(input: tensorop::error::Result<Input>) -> Vec<(String, Tensor)> {
 /// A tensor has statistics and is equal to itself.
 fn itself(tensor: &Tensor) {
     let source = || Source::memory(tensor.clone(), "FILE".to_owned());
-    let stats = info::stats(&mut source(), Limits::default(), &|_| {}).expect("statistics of what is in memory");
+    let stats = info::stats(&mut source(), true, Limits::default(), &|_| {}).expect("statistics of what is in memory");
     let inside = |index: &[usize]| index.iter().zip(tensor.shape()).all(|(at, dim)| at < dim);
     if let Some(stats) = stats {
         let extremes = [&stats.min, &stats.max].into_iter().flatten().map(|(_, index)| index);

@@ -100,9 +100,7 @@ impl Comparison<'_> {
             }
             Ok(true)
         };
-        let are_alike = are_stored_alike([self.expected, self.actual], &self.axes);
-        let axes = &self.axes;
-        let view = |number, source: &Source| key_view(are_alike, axes, number, source);
+        let view = key_view([self.expected, self.actual], &self.axes);
         let planned = settled([&mut *self.expected, &mut *self.actual], &view, WindowOrder::Boxes, PASSES, limits)?;
         let states = planned.scan(&|_| {}, &wanted, &begin, &look)?;
         Ok(states.into_iter().map(|(state, ..)| state).collect())
@@ -114,8 +112,9 @@ fn are_stored_alike(sources: [&Source; 2], axes: &ActualAxes) -> bool {
     axes.are_own() && sources.iter().all(|source| source.meta().order == Order::Fortran)
 }
 
-fn key_view(are_alike: bool, axes: &ActualAxes, number: usize, source: &Source) -> View {
-    if are_alike { as_stored(number, source) } else { axes.view(number, source) }
+fn key_view<'a>(sources: [&Source; 2], axes: &'a ActualAxes) -> impl Fn(usize, &Source) -> View + use<'a> {
+    let are_alike = are_stored_alike(sources, axes);
+    move |number, source| if are_alike { as_stored(number, source) } else { axes.view(number, source) }
 }
 
 fn is_sampled(sources: [&Source; 2], axes: &ActualAxes) -> bool {
@@ -150,9 +149,7 @@ pub(super) fn key_passes(
     if !is_sampled(sources, axes) {
         return KeyPasses { sample: None, most };
     }
-    let are_alike = are_stored_alike(sources, axes);
-    let view = |n, source: &Source| key_view(are_alike, axes, n, source);
-    let planned = PlannedScan::new(sources, &view, WindowOrder::Boxes, sample_limits(limits));
+    let planned = PlannedScan::new(sources, &key_view(sources, axes), WindowOrder::Boxes, sample_limits(limits));
     let windows = planned.plan().steps.windows().expect("a scan is cut into windows");
     let looked_at = windows.count().min(MAX_LOOKED_AT);
     let pieces = (0..looked_at).map(|n| windows.get(n)).filter(|piece| is_in_sample(piece.start, items));

@@ -7,7 +7,7 @@
 //! use tensorop_files::{DType, Tensor};
 //!
 //! let tensor = Tensor::new(DType::parse("int8").unwrap(), vec![2, 2], vec![3, 0, 1, 0]).unwrap();
-//! let stats = info::stats(&mut Source::memory(tensor, "data".into()), Limits::default(), &|_| ())?;
+//! let stats = info::stats(&mut Source::memory(tensor, "data".into()), true, Limits::default(), &|_| ())?;
 //! let stats = stats.expect("numbers have statistics");
 //! assert_eq!(stats.max.map(|(value, index)| (value.to_string(), index)), Some(("3".into(), vec![0, 0])));
 //! assert_eq!((stats.mean, stats.zero), (Some(Mean::Real(1.0)), 2));
@@ -37,7 +37,7 @@ pub use self::figures::{AxisStats, write_figures};
 pub use self::group_stats::by_axis;
 use self::histogram::write_histogram;
 pub use self::histogram::{Bin, BinEdge, Histogram, histogram};
-pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats, stats_without_quantiles};
+pub use self::stats::{ItemValue, Mean, QUANTILES, Stats, stats};
 pub use self::tree::{Shared, mark_shared, write_tree, write_tree_json};
 use crate::container::content::{ChunkDescription, Description, KnownTensor};
 use crate::container::names::by_numbers;

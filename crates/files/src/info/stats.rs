@@ -32,16 +32,6 @@ pub const QUANTILES: [(&str, Fraction); 9] = [
     ("0.999", Fraction::new(999, 1000)),
 ];
 
-const FRACTIONS: [Fraction; QUANTILES.len()] = {
-    let mut fractions = [QUANTILES[0].1; QUANTILES.len()];
-    let mut n = 0;
-    while n < fractions.len() {
-        fractions[n] = QUANTILES[n].1;
-        n += 1;
-    }
-    fractions
-};
-
 /// Statistics of the finite items, and the number of others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
@@ -106,23 +96,11 @@ impl fmt::Display for ItemValue {
 }
 
 /// The statistics of a tensor; `None` for void, structured and long double items. Strings are only checked for
-/// completeness.
+/// completeness. `quantiles` take most of the time.
 ///
 /// # Errors
 /// Reading fails, the tensor changes between passes, or a stream has the wrong length.
-pub fn stats(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
-    whole(source, true, limits, progress)
-}
-
-/// The statistics without quantiles, which take most of the time.
-///
-/// # Errors
-/// Reading fails, or a stream has the wrong length.
-pub fn stats_without_quantiles(source: &mut Source, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
-    whole(source, false, limits, progress)
-}
-
-fn whole(source: &mut Source, quantiles: bool, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
+pub fn stats(source: &mut Source, quantiles: bool, limits: Limits, progress: Progress<'_>) -> Result<Option<Stats>> {
     source.hold(to_read(source.dtype()), limits.threads)?;
     source.hold(Hold::Scan, limits.threads)?;
     source.finish()?;
@@ -333,7 +311,8 @@ impl ItemPasses<'_> {
     }
 
     fn real(&self, keys: KeyCodec, quantiles: bool, begin: &(dyn Fn() -> Box<dyn ItemTally> + Sync)) -> Result<Stats> {
-        let fractions = if quantiles { &FRACTIONS[..] } else { &[] };
+        let fractions = QUANTILES.map(|(_, fraction)| fraction);
+        let fractions = if quantiles { &fractions[..] } else { &[] };
         let search = Search::new(8 * keys.size as u32, fractions, self.part.view.items());
         let numbers = &self.part.numbers;
         let begin = || (begin(), search.begin(), Vec::new());
@@ -435,7 +414,7 @@ impl ItemPasses<'_> {
         // Every byte except 0 is true.
         let shown = |item: u8| self.value(vec![if items.are_bools { item.min(1) } else { item }]);
         let value = |found: Numbered<u8>| (shown(found.value), self.index(found.item));
-        let ranks = FRACTIONS.iter().filter(|_| counts.finite > 0).map(|fraction| fraction.rank(counts.finite));
+        let ranks = QUANTILES.iter().filter(|_| counts.finite > 0).map(|(_, fraction)| fraction.rank(counts.finite));
         Ok(Stats {
             min: seen.min.map(value),
             max: seen.max.map(value),

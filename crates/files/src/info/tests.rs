@@ -23,7 +23,7 @@ fn tensor(dtype: &str, shape: &[usize], bytes: Vec<u8>) -> Tensor {
 
 fn info(tensor: Tensor) -> Info {
     let mut source = Source::memory(tensor, "a.npy".into());
-    let stats = stats(&mut source, threads(2), &|_| ()).unwrap();
+    let stats = stats(&mut source, true, threads(2), &|_| ()).unwrap();
     let bins = |stats| histogram(&source, stats, threads(2), &|_| ()).unwrap();
     let histogram = stats.as_ref().and_then(bins);
     Info {
@@ -284,15 +284,15 @@ fn threads_and_windows_change_nothing() {
         let itemsize = DType::parse(dtype).unwrap().itemsize();
         let shape = [100, ITEMS * 8 / itemsize / 100];
         let source = || Source::memory(tensor(dtype, &shape, words.clone()), dtype.into());
-        let one = stats(&mut source(), threads(1), &|_| ()).unwrap().unwrap();
-        let two = stats(&mut source(), threads(2), &|_| ()).unwrap().unwrap();
+        let one = stats(&mut source(), true, threads(1), &|_| ()).unwrap().unwrap();
+        let two = stats(&mut source(), true, threads(2), &|_| ()).unwrap().unwrap();
         let bins = histogram(&source(), &one, threads(1), &|_| ()).unwrap();
         let again = histogram(&source(), &one, threads(2), &|_| ()).unwrap();
         let counted: Option<u64> = bins.as_ref().map(|bins| bins.bins.iter().map(|bin| bin.count).sum());
         let finite = (shape[0] * shape[1]) as u64 - one.nan - one.inf;
         // With one column, windows begin elsewhere.
         let mut column = Source::memory(tensor(dtype, &[shape[0] * shape[1], 1], words.clone()), dtype.into());
-        let column = stats(&mut column, threads(2), &|_| ()).unwrap().unwrap();
+        let column = stats(&mut column, true, threads(2), &|_| ()).unwrap().unwrap();
         let same = format!("{:?}{:?}{:?}", column.mean, column.std, column.quantiles)
             == format!("{:?}{:?}{:?}", one.mean, one.std, one.quantiles);
         if one != two || bins != again || counted.is_some_and(|counted| counted != finite) || !same {
@@ -329,7 +329,7 @@ fn storage_changes_nothing() {
                     machine: Machine::with_windows_of(window),
                 };
                 let [one, other] =
-                    [&mut c, &mut fortran].map(|source| stats(source, limits, &|_| ()).unwrap().unwrap());
+                    [&mut c, &mut fortran].map(|source| stats(source, true, limits, &|_| ()).unwrap().unwrap());
                 if one != other {
                     wrong.push(format!("{} {shape:?} {window:?}:\n  {one:?}\n  {other:?}", dtype.name()));
                 }
@@ -422,7 +422,7 @@ fn place_alone(source: &Source, axis: usize, place: usize) -> Stats {
     let mut bytes = vec![0; view.items() * source.dtype().itemsize()];
     source.read(&view, &mut bytes, &mut Default::default()).unwrap();
     let alone = Tensor::new(source.dtype().clone(), view.shape(), bytes).unwrap();
-    let mut found = stats(&mut Source::memory(alone, "alone".into()), threads(1), &|_| ()).unwrap().unwrap();
+    let mut found = stats(&mut Source::memory(alone, "alone".into()), true, threads(1), &|_| ()).unwrap().unwrap();
     let extremes = found.min.iter_mut().chain(&mut found.max).map(|(_, index)| index);
     extremes.chain(&mut found.first_nan).for_each(|index| index[axis] = place);
     found
@@ -434,7 +434,7 @@ fn a_stream_of_another_length_is_refused() {
         let reader = Box::new(io::Cursor::new(vec![0; bytes]));
         let meta = Meta::c_order(DType::parse(dtype).unwrap(), vec![1]);
         let mut source = Source::stream(meta, reader, 4, "s".into());
-        assert!(stats(&mut source, threads(1), &|_| ()).is_err(), "{bytes}");
+        assert!(stats(&mut source, true, threads(1), &|_| ()).is_err(), "{bytes}");
     }
 }
 

@@ -12,8 +12,7 @@ pub(crate) mod sidecar;
 pub mod source;
 /// Targets of an output: files, folders and buckets. A draft or a stage receives the bytes, and gets the name at the end.
 pub mod targets {
-    #[cfg_attr(feature = "remote", path = "bucket.rs")]
-    #[cfg_attr(not(feature = "remote"), path = "no_bucket.rs")]
+    #[cfg(feature = "remote")]
     pub mod bucket;
     pub mod draft;
     pub mod parts;

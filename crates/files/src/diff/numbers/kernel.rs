@@ -138,12 +138,6 @@ pub(crate) trait PairKernel: Send + Sync {
     fn add_products(&self, rows: Rows<'_>, sum: &mut Exact);
 }
 
-pub(crate) struct TypedKernel<T>(PhantomData<fn() -> T>);
-
-impl<T: ComparedItem> TypedKernel<T> {
-    pub(crate) const SHARED: &'static dyn PairKernel = &Self(PhantomData);
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ComparedAs {
     Float64,
@@ -162,15 +156,15 @@ pub(crate) enum ComparedAs {
 impl ComparedAs {
     pub(crate) fn kernel(self) -> &'static dyn PairKernel {
         match self {
-            Self::Float64 => TypedKernel::<f64>::SHARED,
-            Self::Int64 => TypedKernel::<i64>::SHARED,
-            Self::UInt64 => TypedKernel::<u64>::SHARED,
-            Self::Int128 => TypedKernel::<i128>::SHARED,
-            Self::Split => TypedKernel::<SplitItem>::SHARED,
-            Self::Ticks => TypedKernel::<TickItem<i64>>::SHARED,
-            Self::Times => TypedKernel::<TickItem<i128>>::SHARED,
-            Self::Bool => TypedKernel::<BoolItem>::SHARED,
-            Self::Complex => TypedKernel::<Complex<f64>>::SHARED,
+            Self::Float64 => &PhantomData::<f64>,
+            Self::Int64 => &PhantomData::<i64>,
+            Self::UInt64 => &PhantomData::<u64>,
+            Self::Int128 => &PhantomData::<i128>,
+            Self::Split => &PhantomData::<SplitItem>,
+            Self::Ticks => &PhantomData::<TickItem<i64>>,
+            Self::Times => &PhantomData::<TickItem<i128>>,
+            Self::Bool => &PhantomData::<BoolItem>,
+            Self::Complex => &PhantomData::<Complex<f64>>,
         }
     }
 }
@@ -264,7 +258,7 @@ fn steps_or_zeros(steps: &[u64]) -> &[u64] {
     if steps.is_empty() { &[0; BLOCK] } else { steps }
 }
 
-impl<T: ComparedItem> PairKernel for TypedKernel<T> {
+impl<T: ComparedItem> PairKernel for PhantomData<T> {
     fn class(&self) -> ItemClass {
         T::CLASS
     }

@@ -45,7 +45,8 @@ pub(crate) fn target_at(
 ) -> Result<Target> {
     let address = Address::parse(address).with_context(|| label.clone())?;
     let client = Client::shared(requests).with_context(|| label.clone())?;
-    BucketTarget::resolve(client, &address, label, format.all_marks(), no_clobber).map(Target::Bucket)
+    let bucket = BucketTarget::resolve(client, &address, label, format.all_marks(), no_clobber)?;
+    Ok(Target::Bucket(Box::new(bucket)))
 }
 
 /// A store is recognised by its name or a trailing slash; an address without an object is also tried as a store.

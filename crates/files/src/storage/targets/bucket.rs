@@ -1,4 +1,4 @@
-//! Stores in a bucket, made whole by [`BucketOutput`] or in parts.
+//! Stores in a bucket, made whole or in parts.
 //!
 //! A bucket cannot rename, so values get their keys at once, and the seals (the metadata) make them a store. Until then
 //! the seals wait in `.NAME.tensorop/` beside the store, with a record; the outermost comes last and never replaces
@@ -14,6 +14,7 @@ use tensorop_remote::{Address, Client, ListedNames, PutCondition, digest};
 use super::draft::StoreDraft;
 use super::parts::{Ledger, Parts, PartsPlace, Record};
 use super::stage::{Stage, hash_of};
+use super::target::{BegunBucketStore, BucketStore};
 use crate::storage::key_store::WritableStore;
 use crate::storage::read_at::{Identity, ReadAt};
 use crate::storage::remote_store::RemoteStore;
@@ -46,15 +47,6 @@ pub struct BucketTarget {
 }
 
 impl BucketTarget {
-    /// The identity of the store that is there.
-    pub fn old_identity(&self) -> Option<Identity> {
-        self.is_there.then(|| self.identity())
-    }
-
-    pub fn label(&self) -> &str {
-        &self.label
-    }
-
     /// Inspects a name without writing. `no_clobber` gives an error of the kind
     /// [`AlreadyExists`](io::ErrorKind::AlreadyExists).
     pub fn resolve(
@@ -109,11 +101,6 @@ impl BucketTarget {
         Identity::Remote(digest(&self.root.text()))
     }
 
-    /// Returns whether an address is inside the store or contains it.
-    pub fn overlaps(&self, address: &str) -> bool {
-        Address::parse(address).is_ok_and(|address| self.overlaps_address(&address))
-    }
-
     fn overlaps_address(&self, address: &Address) -> bool {
         let is_in = |one: &str, other: &str| {
             let (one, other) = (one.trim_end_matches('/'), other.trim_end_matches('/'));
@@ -131,8 +118,31 @@ impl BucketTarget {
         BucketDraft { target: self, objects: Mutex::default(), may_be_sealed: AtomicBool::default() }
     }
 
+    fn store_beside(&self) -> Box<RemoteStore> {
+        Box::new(RemoteStore::new(&self.client, self.beside()))
+    }
+}
+
+impl BucketStore for BucketTarget {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn old_identity(&self) -> Option<Identity> {
+        self.is_there.then(|| self.identity())
+    }
+
+    fn overlaps(&self, address: &str) -> bool {
+        Address::parse(address).is_ok_and(|address| self.overlaps_address(&address))
+    }
+
+    fn parts(&self, record: Record) -> Parts<'_> {
+        let ledger = Ledger::new(self.store_beside(), self.store_beside(), record).noting_by_record();
+        Parts { label: &self.label, beside: self.beside().to_string(), place: Box::new(self.draft()), ledger }
+    }
+
     /// An existing store loses its seals at once: under the same keys, its values would mix with the new ones.
-    pub fn begin(&self) -> Result<BucketOutput<'_>> {
+    fn begin(&self) -> Result<Box<dyn BegunBucketStore + '_>> {
         if !self.is_there && self.has_record(PARTS)? {
             bail!("is being made in parts: end these with --finish, or begin anew with --part and --restart");
         }
@@ -147,16 +157,7 @@ impl BucketTarget {
                 ensure!(self.client.head(&mark)?.is_none(), "{mark} cannot be removed");
             }
         }
-        Ok(BucketOutput { draft, is_new })
-    }
-
-    pub(crate) fn parts(&self, record: Record) -> Parts<'_> {
-        let ledger = Ledger::new(self.store_beside(), self.store_beside(), record).noting_by_record();
-        Parts { label: &self.label, beside: self.beside().to_string(), place: Box::new(self.draft()), ledger }
-    }
-
-    fn store_beside(&self) -> Box<RemoteStore> {
-        Box::new(RemoteStore::new(&self.client, self.beside()))
+        Ok(Box::new(BucketOutput { draft, is_new }))
     }
 }
 
@@ -303,20 +304,27 @@ impl StoreDraft for BucketDraft<'_> {
     }
 }
 
-/// A store by one process. Dropped before a seal may exist, it removes its objects.
 #[derive(Debug)]
-pub struct BucketOutput<'a> {
+struct BucketOutput<'a> {
     draft: BucketDraft<'a>,
     is_new: bool,
 }
 
 impl BucketOutput<'_> {
-    pub fn store(&self) -> &dyn StoreDraft {
+    fn keys(&self, are_own: bool) -> Result<Vec<String>> {
+        let keys = |objects: &mut HashMap<String, StoredObject>| {
+            objects.iter().filter(|(_, object)| object.is_own == are_own).map(|(key, _)| key.clone()).collect()
+        };
+        self.draft.with_objects(keys)
+    }
+}
+
+impl BegunBucketStore for BucketOutput<'_> {
+    fn store(&self) -> &dyn StoreDraft {
         &self.draft
     }
 
-    /// Removes the old store's objects and puts the seals.
-    pub fn finish(&self) -> Result<()> {
+    fn finish(&self) -> Result<()> {
         let target = self.draft.target;
         let finish = || {
             self.draft.remove_all(&target.root, &self.keys(false)?)?;
@@ -324,13 +332,6 @@ impl BucketOutput<'_> {
         };
         finish().with_context(|| format!("{}: cannot be put in place", target.label))?;
         self.draft.remove_beside().with_context(|| format!("{}: cannot be removed", target.beside()))
-    }
-
-    fn keys(&self, are_own: bool) -> Result<Vec<String>> {
-        let keys = |objects: &mut HashMap<String, StoredObject>| {
-            objects.iter().filter(|(_, object)| object.is_own == are_own).map(|(key, _)| key.clone()).collect()
-        };
-        self.draft.with_objects(keys)
     }
 }
 

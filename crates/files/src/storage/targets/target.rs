@@ -4,11 +4,11 @@
 //! replaced. A full disk, an error or a signal leaves the old file intact. The draft is in the target's folder, because
 //! a rename across file systems is a copy that can be interrupted.
 
+use std::fmt::Debug;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use super::bucket::{BucketOutput, BucketTarget};
 use super::draft::{Draft, MadeFolders, SHARED_NAMES, StoreDraft, missing_folders, shared_name};
 use super::parts::{Parts, Record, local};
 use super::signals;
@@ -24,7 +24,7 @@ pub enum Target {
     Stdout(OutputStream),
     File(NamedTarget),
     Folder(NamedTarget),
-    Bucket(BucketTarget),
+    Bucket(Box<dyn BucketStore>),
     /// An existing file that is not regular, which is written directly.
     Device {
         name: PathBuf,
@@ -85,19 +85,21 @@ impl Target {
 
     /// Fails if the folder of the output is missing.
     pub fn in_existing_folder(self) -> Result<Self> {
-        match &self {
-            Target::File(target) | Target::Folder(target) if !target.missing.is_empty() => {
-                Err(no_folder(&target.path, &target.label))
-            }
-            _ => Ok(self),
+        match self.named().filter(|target| !target.missing.is_empty()) {
+            Some(target) => Err(no_folder(&target.path, &target.label)),
+            None => Ok(self),
+        }
+    }
+
+    fn named(&self) -> Option<&NamedTarget> {
+        match self {
+            Target::File(target) | Target::Folder(target) => Some(target),
+            Target::Stdout(_) | Target::Bucket(_) | Target::Device { .. } => None,
         }
     }
 
     pub fn make_folders(&self) -> Result<MadeFolders> {
-        let missing = match self {
-            Target::File(target) | Target::Folder(target) => &target.missing[..],
-            _ => &[],
-        };
+        let missing = self.named().map_or(&[][..], |target| &target.missing);
         MadeFolders::make(missing).with_context(|| format!("{}: cannot be created", self.label()))
     }
 
@@ -113,7 +115,7 @@ impl Target {
 
     /// Returns the absolute path without links; `None` if it is not a file or folder.
     pub fn canonical(&self) -> io::Result<Option<PathBuf>> {
-        let (Target::File(target) | Target::Folder(target)) = self else { return Ok(None) };
+        let Some(target) = self.named() else { return Ok(None) };
         let there = target.missing.first().map_or(&*target.path, |missing| missing);
         let folder = fs::canonicalize(folder_of(there))?;
         let behind = target.path.strip_prefix(there.parent().unwrap_or(Path::new("")));
@@ -128,8 +130,7 @@ impl Target {
 
     /// The metadata of the old file or folder.
     pub fn existing(&self) -> Option<&Metadata> {
-        let (Target::File(target) | Target::Folder(target)) = self else { return None };
-        target.existing.as_deref()
+        self.named()?.existing.as_deref()
     }
 
     /// The identity of the old output.
@@ -190,12 +191,34 @@ impl Target {
                 OpenOutput::Folder { stage, target, made }
             }),
             Target::Bucket(bucket) => {
-                let begun = bucket.begin().with_context(|| self.label())?;
-                return Ok(OpenOutput::Bucket(Box::new(begun)));
+                return bucket.begin().map(OpenOutput::Bucket).with_context(|| self.label());
             }
         };
         begun.with_context(|| format!("{}: cannot be created", self.label()))
     }
+}
+
+/// A store in a bucket, which builds with the feature `remote` can write.
+pub trait BucketStore: Debug + Send + Sync {
+    fn label(&self) -> &str;
+
+    /// The identity of the store that is there.
+    fn old_identity(&self) -> Option<Identity>;
+
+    /// Returns whether an address is inside the store or contains it.
+    fn overlaps(&self, address: &str) -> bool;
+
+    fn parts(&self, record: Record) -> Parts<'_>;
+
+    fn begin(&self) -> Result<Box<dyn BegunBucketStore + '_>>;
+}
+
+/// A store by one process. Dropped before a seal may exist, it removes its objects.
+pub trait BegunBucketStore: Debug + Send + Sync {
+    fn store(&self) -> &dyn StoreDraft;
+
+    /// Removes the old store's objects and puts the seals.
+    fn finish(&self) -> Result<()>;
 }
 
 /// An output that has begun. Dropped before [`finish`](Self::finish), it leaves no trace, except on a device.
@@ -215,7 +238,7 @@ pub enum OpenOutput<'a> {
         /// Dropped after the stage.
         made: MadeFolders,
     },
-    Bucket(Box<BucketOutput<'a>>),
+    Bucket(Box<dyn BegunBucketStore + 'a>),
 }
 
 impl Write for OpenOutput<'_> {
@@ -248,7 +271,7 @@ impl OpenOutput<'_> {
     pub fn as_store(&self) -> Option<&dyn StoreDraft> {
         match self {
             OpenOutput::Folder { stage, .. } => Some(stage),
-            OpenOutput::Bucket(bucket) => Some(bucket.store()),
+            OpenOutput::Bucket(begun) => Some(begun.store()),
             OpenOutput::Stdout(_) | OpenOutput::Device(_) | OpenOutput::File { .. } => None,
         }
     }
@@ -268,7 +291,7 @@ impl OpenOutput<'_> {
                 made.keep();
                 Ok(())
             }
-            OpenOutput::Bucket(bucket) => bucket.finish(),
+            OpenOutput::Bucket(begun) => begun.finish(),
             OpenOutput::File { draft, target, made } => {
                 let folder = draft.publish(target).with_context(|| target.failed())?;
                 made.keep();
