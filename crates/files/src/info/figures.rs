@@ -17,21 +17,27 @@ pub(super) fn object(stats: Option<&Stats>) -> String {
     };
     let quantile =
         |(n, (name, _)): (usize, &(&'static str, _))| (*name, or_null(stats.quantiles.get(n), ItemValue::to_string));
-    json::object([
-        ("min", extreme(&stats.min)),
-        ("max", extreme(&stats.max)),
+    let places = [
+        ("first_nan", or_null(stats.first_nan.as_deref(), list)),
+        ("quantiles", json::object(QUANTILES.iter().enumerate().map(quantile))),
+    ];
+    json::object(members(stats, [&stats.min, &stats.max].map(extreme)).into_iter().chain(places))
+}
+
+pub(super) fn members(stats: &Stats, [min, max]: [String; 2]) -> [(&'static str, String); 7] {
+    [
+        ("min", min),
+        ("max", max),
         ("mean", or_null(stats.mean, mean_json)),
         ("std", or_null(stats.std, float)),
         ("nan", stats.nan.to_string()),
         ("inf", stats.inf.to_string()),
         ("zero", stats.zero.to_string()),
-        ("first_nan", or_null(stats.first_nan.as_deref(), list)),
-        ("quantiles", json::object(QUANTILES.iter().enumerate().map(quantile))),
-    ])
+    ]
 }
 
 /// Complex means are pairs.
-pub(super) fn mean_json(mean: Mean) -> String {
+fn mean_json(mean: Mean) -> String {
     match mean {
         Mean::Real(mean) => float(mean),
         Mean::Complex(re, im) => format!("[{}, {}]", float(re), float(im)),

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::Info;
 use super::bytes::{ItemPasses, StoredPart};
-use super::figures::mean_json;
+use super::figures::members;
 use super::stats::{ItemValue, Mean, Stats, stats_of};
 use crate::operators::fill::Limits;
 use crate::plans::job::Progress;
@@ -97,15 +97,7 @@ impl GroupStats {
                 json::object([("value", value.to_string()), ("tensor", tensor), ("index", list(index))])
             })
         };
-        json::object([
-            ("min", extreme(&figures.min, min)),
-            ("max", extreme(&figures.max, max)),
-            ("mean", or_null(figures.mean, mean_json)),
-            ("std", or_null(figures.std, json::float)),
-            ("nan", figures.nan.to_string()),
-            ("inf", figures.inf.to_string()),
-            ("zero", figures.zero.to_string()),
-        ])
+        json::object(members(figures, [extreme(&figures.min, min), extreme(&figures.max, max)]))
     }
 }
 

@@ -71,7 +71,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Text that is made before the text in front of it is known. More than 4 MiB go to a temporary file.
+/// Text that is made before the text in front of it is known. More than 16 MiB go to a temporary file.
 #[derive(Debug)]
 pub struct Spool {
     pub file: SpooledTempFile,
@@ -79,7 +79,7 @@ pub struct Spool {
 
 impl Default for Spool {
     fn default() -> Self {
-        Self { file: spooled_tempfile(1 << 22) }
+        Self { file: spooled_tempfile(1 << 24) }
     }
 }
 
