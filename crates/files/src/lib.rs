@@ -134,6 +134,28 @@ pub use library::opened::{Opened, TensorInfo, describe, open, open_bytes, patch}
 pub use opening::table::Format;
 pub use tensorop_kernels::*;
 
+/// Compares a tensor with a golden file and panics with a report of the differences.
+///
+/// The golden file is a path or a [`tensor_eq`](crate::golden::tensor_eq) with tolerances; the tensor is any
+/// [`Compared`](crate::golden::Compared). Further arguments are a message, as in `assert_eq!`.
+///
+/// # Panics
+/// If the tensors differ, or one cannot be read.
+#[cfg(feature = "predicates")]
+#[macro_export]
+macro_rules! assert_tensor_eq {
+    ($golden:expr, $actual:expr $(,)?) => {
+        $crate::golden::assert_golden(&$crate::golden::TensorEq::from($golden), &$actual, ::core::option::Option::None)
+    };
+    ($golden:expr, $actual:expr, $($message:tt)+) => {
+        $crate::golden::assert_golden(
+            &$crate::golden::TensorEq::from($golden),
+            &$actual,
+            ::core::option::Option::Some(::core::format_args!($($message)+)),
+        )
+    };
+}
+
 /// The rooms of this crate for the program and its tests. Their interface may change in any version.
 #[doc(hidden)]
 pub mod internal {

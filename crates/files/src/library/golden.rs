@@ -76,27 +76,6 @@ use tensorop_kernels::item::element::Element;
 use tensorop_kernels::item::tensor::Tensor;
 use tensorop_kernels::parallel::Threads;
 
-/// Compares a tensor with a golden file and panics with a report of the differences.
-///
-/// The golden file is a path or a [`tensor_eq`](crate::golden::tensor_eq) with tolerances; the tensor is any
-/// [`Compared`](crate::golden::Compared). Further arguments are a message, as in `assert_eq!`.
-///
-/// # Panics
-/// If the tensors differ, or one cannot be read.
-#[macro_export]
-macro_rules! assert_tensor_eq {
-    ($golden:expr, $actual:expr $(,)?) => {
-        $crate::golden::assert_golden(&$crate::golden::TensorEq::from($golden), &$actual, ::core::option::Option::None)
-    };
-    ($golden:expr, $actual:expr, $($message:tt)+) => {
-        $crate::golden::assert_golden(
-            &$crate::golden::TensorEq::from($golden),
-            &$actual,
-            ::core::option::Option::Some(::core::format_args!($($message)+)),
-        )
-    };
-}
-
 #[doc(hidden)]
 #[track_caller]
 pub fn assert_golden<A: Compared + ?Sized>(golden: &TensorEq, actual: &A, message: Option<fmt::Arguments<'_>>) {
