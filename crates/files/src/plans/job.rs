@@ -239,7 +239,7 @@ pub(crate) struct Regions<'a> {
     pub get: &'a GetRegion<'a>,
     pub fill: &'a dyn Fill,
     pub label: &'a str,
-    /// The units from which regions are gathered in place of the operator.
+    /// If set, regions are gathered from these units instead of the operator.
     pub held: Option<&'a HeldUnits<'a>>,
     /// Returns whether a region can be skipped.
     pub is_done: &'a (dyn Fn(&Region) -> Result<bool> + Sync),

@@ -34,7 +34,7 @@ impl<F: Fn(&Region, &[u8]) -> Result<()> + Sync> WindowSink for F {
 /// Returns the packed chunks of a window, if they can be reused.
 pub type GetStored<'a> = dyn Fn() -> Result<Option<StoredWindow<'a>>> + 'a;
 
-/// Sees the items of all tensors of a file as they are written, and makes the bytes that depend on them.
+/// Receives the written items of all tensors of a file, and makes the bytes that depend on them.
 pub trait BegunSeal: Debug + Sync {
     /// Called once for each written range, in any order and from several threads.
     fn add(&self, bytes: &[u8], at: u64);

@@ -71,7 +71,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Text that is made before the text in front of it is known. More than 16 MiB go to a temporary file.
+/// The later part of a report, kept until its head is known. More than 16 MiB go to a temporary file.
 #[derive(Debug)]
 pub struct Spool {
     pub file: SpooledTempFile,
@@ -207,7 +207,7 @@ impl Column {
         Self { right: true, ..Self::left(heading) }
     }
 
-    /// Columns by their headings, with spaces between. `>` aligns a column to the right, and `-` is no heading.
+    /// Returns a column for each heading. `>` aligns it to the right, and `-` means an empty one.
     pub fn list(headings: &'static str) -> Vec<Self> {
         let column = |heading: &'static str| match heading.strip_prefix('>') {
             Some(heading) => Self::right(heading),

@@ -202,7 +202,7 @@ impl Target {
 pub trait BucketStore: Debug + Send + Sync {
     fn label(&self) -> &str;
 
-    /// The identity of the store that is there.
+    /// The identity of the old store.
     fn old_identity(&self) -> Option<Identity>;
 
     /// Returns whether an address is inside the store or contains it.
