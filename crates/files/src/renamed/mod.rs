@@ -216,8 +216,8 @@ fn open_checkpoint(
         let part = name.strip_prefix("model.").unwrap_or(name);
         let is_one_sided = is_beyond
             || is_tied && plain == "lm_head.weight"
-            || ONLY_HF.iter().any(|ending| name.ends_with(ending))
-            || PARTS_ONLY_HF.iter().any(|begin| part.starts_with(begin));
+            || ONLY_HF.split(' ').any(|ending| name.ends_with(ending))
+            || PARTS_ONLY_HF.split(' ').any(|begin| part.starts_with(begin));
         let before = plan.names.len();
         match found {
             Some((_, plain)) if style == NameStyle::Hf => plan.push(plain, RenamedMember::Stored(n)),

@@ -11,7 +11,8 @@ use super::rules::{KEY_ROWS, QUERY_ROWS, Rule};
 /// The tensors of some architectures that have the same two names.
 #[derive(Debug)]
 pub(crate) struct Row {
-    pub archs: Archs,
+    /// The architectures, with spaces between them.
+    pub archs: &'static str,
     /// The name in a checkpoint of Hugging Face.
     pub hf: &'static str,
     /// The names of the tensors of a GGUF that hold its items.
@@ -21,84 +22,23 @@ pub(crate) struct Row {
     pub beside: Option<&'static str>,
 }
 
-#[derive(Debug)]
-pub(crate) enum Archs {
-    /// All that call their layers `model.layers.{i}`.
-    Layers,
-    Only(&'static [&'static str]),
-}
+/// All that call their layers `model.layers.{i}`.
+const LAYERS: &str = "\
+    llama qwen2 qwen3 qwen2moe qwen3moe gemma gemma2 gemma3 phi3 deepseek2 gpt-oss qwen3next qwen35 qwen35moe \
+    gemma3n gemma4 glm4 glm4moe llama4 olmo olmo2 stablelm";
 
-impl Archs {
-    pub(crate) fn contain(&self, arch: &str) -> bool {
-        match self {
-            Self::Layers => LAYERS.contains(&arch),
-            Self::Only(archs) => archs.contains(&arch),
-        }
-    }
-}
+const PERMUTED: &str = "llama olmo";
+const MOE: &str = "qwen2moe qwen3moe qwen3next qwen35moe";
+const POST_NORMS: &str = "gemma2 gemma3 gemma3n gemma4";
+const POST_ATTENTION: &str = "gemma2 gemma3 gemma3n gemma4 gpt-oss qwen3next qwen35 qwen35moe olmo2 glm4moe";
+const FUSED_UP: &str = "phi3 glm4";
+const GATED: &str = "deepseek2 glm4moe";
+const EXPERTS: &str = "qwen2moe qwen3moe deepseek2 qwen3next qwen35moe glm4moe";
+const SHARED: &str = "qwen2moe qwen3next qwen35moe";
+const QWEN35: &str = "qwen35 qwen35moe";
+const LINEAR: &str = "qwen3next qwen35 qwen35moe";
 
-const LAYERS: &[&str] = &[
-    "llama",
-    "qwen2",
-    "qwen3",
-    "qwen2moe",
-    "qwen3moe",
-    "gemma",
-    "gemma2",
-    "gemma3",
-    "phi3",
-    "deepseek2",
-    "gpt-oss",
-    "qwen3next",
-    "qwen35",
-    "qwen35moe",
-    "gemma3n",
-    "gemma4",
-    "glm4",
-    "glm4moe",
-    "llama4",
-    "olmo",
-    "olmo2",
-    "stablelm",
-];
-
-const PERMUTED: Archs = Archs::Only(&["llama", "olmo"]);
-const MOE: Archs = Archs::Only(&["qwen2moe", "qwen3moe", "qwen3next", "qwen35moe"]);
-const POST_NORMS: Archs = Archs::Only(&["gemma2", "gemma3", "gemma3n", "gemma4"]);
-const POST_ATTENTION: Archs = Archs::Only(&[
-    "gemma2",
-    "gemma3",
-    "gemma3n",
-    "gemma4",
-    "gpt-oss",
-    "qwen3next",
-    "qwen35",
-    "qwen35moe",
-    "olmo2",
-    "glm4moe",
-]);
-const LLAMA: Archs = Archs::Only(&["llama"]);
-const LLAMA4: Archs = Archs::Only(&["llama4"]);
-const PHI: Archs = Archs::Only(&["phi3"]);
-const FUSED_UP: Archs = Archs::Only(&["phi3", "glm4"]);
-const GLM4: Archs = Archs::Only(&["glm4"]);
-const OLMO2: Archs = Archs::Only(&["olmo2"]);
-const STABLELM: Archs = Archs::Only(&["stablelm"]);
-const DEEPSEEK: Archs = Archs::Only(&["deepseek2"]);
-const GATED: Archs = Archs::Only(&["deepseek2", "glm4moe"]);
-const EXPERTS: Archs = Archs::Only(&["qwen2moe", "qwen3moe", "deepseek2", "qwen3next", "qwen35moe", "glm4moe"]);
-const SHARED: Archs = Archs::Only(&["qwen2moe", "qwen3next", "qwen35moe"]);
-const QWEN3NEXT: Archs = Archs::Only(&["qwen3next"]);
-const QWEN35: Archs = Archs::Only(&["qwen35", "qwen35moe"]);
-const LINEAR: Archs = Archs::Only(&["qwen3next", "qwen35", "qwen35moe"]);
-const GPT_OSS: Archs = Archs::Only(&["gpt-oss"]);
-const BERT: Archs = Archs::Only(&["bert"]);
-const FALCON: Archs = Archs::Only(&["falcon"]);
-const GPT2: Archs = Archs::Only(&["gpt2"]);
-const T5: Archs = Archs::Only(&["t5"]);
-const MAMBA: Archs = Archs::Only(&["mamba"]);
-
-const fn row(archs: Archs, hf: &'static str, gguf: &'static [&'static str], rule: Rule) -> Row {
+const fn row(archs: &'static str, hf: &'static str, gguf: &'static [&'static str], rule: Rule) -> Row {
     Row { archs, hf, gguf, rule, beside: None }
 }
 
@@ -122,7 +62,7 @@ macro_rules! layer {
 macro_rules! t5 {
     ($hf:literal, $layer:literal, $module:literal, $gguf:literal, $name:literal) => {
         row(
-            T5,
+            "t5",
             concat!($hf, ".block.{i}.layer.", $layer, ".", $module, ".weight"),
             &[concat!($gguf, ".blk.{i}.", $name, ".weight")],
             Rule::Same,
@@ -132,34 +72,34 @@ macro_rules! t5 {
 
 pub(crate) static ROWS: &[Row] = &[
     // gate and up in one
-    layer!(PHI, "self_attn.qkv_proj.{w}", "attn_qkv.{w}", Rule::Same),
+    layer!("phi3", "self_attn.qkv_proj.{w}", "attn_qkv.{w}", Rule::Same),
     layer!(FUSED_UP, "mlp.gate_up_proj.{w}", "ffn_up.{w}", Rule::Same),
     // norms of other places
-    layer!(GLM4, "post_self_attn_layernorm.{w}", "post_attention_norm.{w}", Rule::Same),
-    layer!(GLM4, "post_mlp_layernorm.{w}", "post_ffw_norm.{w}", Rule::Same),
-    layer!(OLMO2, "post_feedforward_layernorm.{w}", "post_ffw_norm.{w}", Rule::Same),
-    layer!(STABLELM, "self_attn.q_layernorm.norms.{e}.{w}", "attn_q_norm.{w}", Rule::Same),
-    layer!(STABLELM, "self_attn.k_layernorm.norms.{e}.{w}", "attn_k_norm.{w}", Rule::Same),
+    layer!("glm4", "post_self_attn_layernorm.{w}", "post_attention_norm.{w}", Rule::Same),
+    layer!("glm4", "post_mlp_layernorm.{w}", "post_ffw_norm.{w}", Rule::Same),
+    layer!("olmo2", "post_feedforward_layernorm.{w}", "post_ffw_norm.{w}", Rule::Same),
+    layer!("stablelm", "self_attn.q_layernorm.norms.{e}.{w}", "attn_q_norm.{w}", Rule::Same),
+    layer!("stablelm", "self_attn.k_layernorm.norms.{e}.{w}", "attn_k_norm.{w}", Rule::Same),
     // most
-    row(Archs::Layers, "model.embed_tokens.{w}", &["token_embd.{w}"], Rule::Same),
-    row(Archs::Layers, "model.norm.{w}", &["output_norm.{w}"], Rule::Norm),
-    row(Archs::Layers, "lm_head.{w}", &["output.{w}"], Rule::Same),
-    layer!(Archs::Layers, "input_layernorm.{w}", "attn_norm.{w}", Rule::Norm),
+    row(LAYERS, "model.embed_tokens.{w}", &["token_embd.{w}"], Rule::Same),
+    row(LAYERS, "model.norm.{w}", &["output_norm.{w}"], Rule::Norm),
+    row(LAYERS, "lm_head.{w}", &["output.{w}"], Rule::Same),
+    layer!(LAYERS, "input_layernorm.{w}", "attn_norm.{w}", Rule::Norm),
     layer!(POST_ATTENTION, "post_attention_layernorm.{w}", "post_attention_norm.{w}", Rule::Norm),
     layer!(POST_NORMS, "pre_feedforward_layernorm.{w}", "ffn_norm.{w}", Rule::Norm),
     layer!(POST_NORMS, "post_feedforward_layernorm.{w}", "post_ffw_norm.{w}", Rule::Norm),
-    layer!(Archs::Layers, "post_attention_layernorm.{w}", "ffn_norm.{w}", Rule::Norm),
+    layer!(LAYERS, "post_attention_layernorm.{w}", "ffn_norm.{w}", Rule::Norm),
     layer!(PERMUTED, "self_attn.q_proj.{w}", "attn_q.{w}", QUERY_ROWS),
     layer!(PERMUTED, "self_attn.k_proj.{w}", "attn_k.{w}", KEY_ROWS),
-    layer!(Archs::Layers, "self_attn.q_proj.{w}", "attn_q.{w}", Rule::Same),
-    layer!(Archs::Layers, "self_attn.k_proj.{w}", "attn_k.{w}", Rule::Same),
-    layer!(Archs::Layers, "self_attn.v_proj.{w}", "attn_v.{w}", Rule::Same),
-    layer!(Archs::Layers, "self_attn.o_proj.{w}", "attn_output.{w}", Rule::Same),
-    layer!(Archs::Layers, "self_attn.q_norm.{w}", "attn_q_norm.{w}", Rule::Norm),
-    layer!(Archs::Layers, "self_attn.k_norm.{w}", "attn_k_norm.{w}", Rule::Norm),
-    layer!(Archs::Layers, "mlp.gate_proj.{w}", "ffn_gate.{w}", Rule::Same),
-    layer!(Archs::Layers, "mlp.up_proj.{w}", "ffn_up.{w}", Rule::Same),
-    layer!(Archs::Layers, "mlp.down_proj.{w}", "ffn_down.{w}", Rule::Same),
+    layer!(LAYERS, "self_attn.q_proj.{w}", "attn_q.{w}", Rule::Same),
+    layer!(LAYERS, "self_attn.k_proj.{w}", "attn_k.{w}", Rule::Same),
+    layer!(LAYERS, "self_attn.v_proj.{w}", "attn_v.{w}", Rule::Same),
+    layer!(LAYERS, "self_attn.o_proj.{w}", "attn_output.{w}", Rule::Same),
+    layer!(LAYERS, "self_attn.q_norm.{w}", "attn_q_norm.{w}", Rule::Norm),
+    layer!(LAYERS, "self_attn.k_norm.{w}", "attn_k_norm.{w}", Rule::Norm),
+    layer!(LAYERS, "mlp.gate_proj.{w}", "ffn_gate.{w}", Rule::Same),
+    layer!(LAYERS, "mlp.up_proj.{w}", "ffn_up.{w}", Rule::Same),
+    layer!(LAYERS, "mlp.down_proj.{w}", "ffn_down.{w}", Rule::Same),
     // experts
     layer!(EXPERTS, "mlp.gate.{w}", "ffn_gate_inp.{w}", Rule::Same),
     layer!(EXPERTS, "mlp.experts.{e}.gate_proj.{w}", "ffn_gate_exps.{w}", Rule::Same),
@@ -178,43 +118,43 @@ pub(crate) static ROWS: &[Row] = &[
     layer!(SHARED, "mlp.shared_expert.down_proj.{w}", "ffn_down_shexp.{w}", Rule::Same),
     layer!(SHARED, "mlp.shared_expert_gate.weight", "ffn_gate_inp_shexp.weight", Rule::View("1 h = 1 h")),
     // Mixtral
-    layer!(LLAMA, "block_sparse_moe.gate.{w}", "ffn_gate_inp.{w}", Rule::Same),
-    layer!(LLAMA, "block_sparse_moe.experts.{e}.w1.{w}", "ffn_gate_exps.{w}", Rule::Same),
-    layer!(LLAMA, "block_sparse_moe.experts.{e}.w2.{w}", "ffn_down_exps.{w}", Rule::Same),
-    layer!(LLAMA, "block_sparse_moe.experts.{e}.w3.{w}", "ffn_up_exps.{w}", Rule::Same),
-    layer!(LLAMA, "block_sparse_moe.experts.{e}.w1.{w}", "ffn_gate.{e}.{w}", Rule::Same),
-    layer!(LLAMA, "block_sparse_moe.experts.{e}.w2.{w}", "ffn_down.{e}.{w}", Rule::Same),
-    layer!(LLAMA, "block_sparse_moe.experts.{e}.w3.{w}", "ffn_up.{e}.{w}", Rule::Same),
+    layer!("llama", "block_sparse_moe.gate.{w}", "ffn_gate_inp.{w}", Rule::Same),
+    layer!("llama", "block_sparse_moe.experts.{e}.w1.{w}", "ffn_gate_exps.{w}", Rule::Same),
+    layer!("llama", "block_sparse_moe.experts.{e}.w2.{w}", "ffn_down_exps.{w}", Rule::Same),
+    layer!("llama", "block_sparse_moe.experts.{e}.w3.{w}", "ffn_up_exps.{w}", Rule::Same),
+    layer!("llama", "block_sparse_moe.experts.{e}.w1.{w}", "ffn_gate.{e}.{w}", Rule::Same),
+    layer!("llama", "block_sparse_moe.experts.{e}.w2.{w}", "ffn_down.{e}.{w}", Rule::Same),
+    layer!("llama", "block_sparse_moe.experts.{e}.w3.{w}", "ffn_up.{e}.{w}", Rule::Same),
     // DeepSeek
-    layer!(DEEPSEEK, "self_attn.q_a_proj.{w}", "attn_q_a.{w}", Rule::Same),
-    layer!(DEEPSEEK, "self_attn.q_b_proj.{w}", "attn_q_b.{w}", Rule::Same),
-    layer!(DEEPSEEK, "self_attn.q_a_layernorm.{w}", "attn_q_a_norm.{w}", Rule::Same),
-    layer!(DEEPSEEK, "self_attn.kv_a_proj_with_mqa.{w}", "attn_kv_a_mqa.{w}", Rule::Same),
-    layer!(DEEPSEEK, "self_attn.kv_a_layernorm.{w}", "attn_kv_a_norm.{w}", Rule::Same),
+    layer!("deepseek2", "self_attn.q_a_proj.{w}", "attn_q_a.{w}", Rule::Same),
+    layer!("deepseek2", "self_attn.q_b_proj.{w}", "attn_q_b.{w}", Rule::Same),
+    layer!("deepseek2", "self_attn.q_a_layernorm.{w}", "attn_q_a_norm.{w}", Rule::Same),
+    layer!("deepseek2", "self_attn.kv_a_proj_with_mqa.{w}", "attn_kv_a_mqa.{w}", Rule::Same),
+    layer!("deepseek2", "self_attn.kv_a_layernorm.{w}", "attn_kv_a_norm.{w}", Rule::Same),
     layer!(
-        DEEPSEEK,
+        "deepseek2",
         "self_attn.kv_b_proj.weight",
         ["attn_k_b.weight", "attn_v_b.weight"],
         Rule::View("N:P|V r = N r P ; N V r")
     ),
-    layer!(DEEPSEEK, "self_attn.kv_b_proj.weight", "attn_kv_b.weight", Rule::Same),
+    layer!("deepseek2", "self_attn.kv_b_proj.weight", "attn_kv_b.weight", Rule::Same),
     layer!(GATED, "mlp.shared_experts.gate_proj.{w}", "ffn_gate_shexp.{w}", Rule::Same),
     layer!(GATED, "mlp.shared_experts.up_proj.{w}", "ffn_up_shexp.{w}", Rule::Same),
     layer!(GATED, "mlp.shared_experts.down_proj.{w}", "ffn_down_shexp.{w}", Rule::Same),
     layer!(GATED, "mlp.gate.e_score_correction_bias", "exp_probs_b.bias", Rule::Same),
     // linear attention of Qwen
     layer!(
-        QWEN3NEXT,
+        "qwen3next",
         "linear_attn.in_proj_qkvz.weight",
         ["attn_qkv.weight", "attn_gate.weight"],
         Rule::View("L:D|D|R.E|R.E h = L.D h + L.D h + L.R.E h ; L.R.E h")
     ),
-    layer!(QWEN3NEXT, "linear_attn.in_proj_qkvz.weight", "ssm_in.weight", Rule::Same),
-    layer!(QWEN3NEXT, "linear_attn.in_proj_ba.weight", "ssm_ba.weight", Rule::Same),
-    layer!(QWEN3NEXT, "linear_attn.A_log", "ssm_a", Rule::MinusExp("* = *")),
-    layer!(QWEN3NEXT, "linear_attn.dt_bias", "ssm_dt.bias", Rule::Same),
-    layer!(QWEN3NEXT, "linear_attn.conv1d.weight", "ssm_conv1d.weight", Rule::View("c 1 k = c k")),
-    layer!(QWEN3NEXT, "linear_attn.out_proj.weight", "ssm_out.weight", Rule::Same),
+    layer!("qwen3next", "linear_attn.in_proj_qkvz.weight", "ssm_in.weight", Rule::Same),
+    layer!("qwen3next", "linear_attn.in_proj_ba.weight", "ssm_ba.weight", Rule::Same),
+    layer!("qwen3next", "linear_attn.A_log", "ssm_a", Rule::MinusExp("* = *")),
+    layer!("qwen3next", "linear_attn.dt_bias", "ssm_dt.bias", Rule::Same),
+    layer!("qwen3next", "linear_attn.conv1d.weight", "ssm_conv1d.weight", Rule::View("c 1 k = c k")),
+    layer!("qwen3next", "linear_attn.out_proj.weight", "ssm_out.weight", Rule::Same),
     layer!(QWEN35, "linear_attn.in_proj_qkv.weight", "attn_qkv.weight", Rule::View("x|L.R.E h = x h + R.L.E h")),
     layer!(QWEN35, "linear_attn.in_proj_z.weight", "attn_gate.weight", Rule::View("L.R.d * = R.L.d *")),
     layer!(QWEN35, "linear_attn.in_proj_a.weight", "ssm_alpha.weight", Rule::View("L.R.d * = R.L.d *")),
@@ -225,87 +165,87 @@ pub(crate) static ROWS: &[Row] = &[
     layer!(QWEN35, "linear_attn.out_proj.weight", "ssm_out.weight", Rule::View("r L.R.d = r R.L.d")),
     layer!(LINEAR, "linear_attn.norm.weight", "ssm_norm.weight", Rule::Same),
     // Llama 4
-    layer!(LLAMA4, "feed_forward.gate_proj.{w}", "ffn_gate.{w}", Rule::Same),
-    layer!(LLAMA4, "feed_forward.up_proj.{w}", "ffn_up.{w}", Rule::Same),
-    layer!(LLAMA4, "feed_forward.down_proj.{w}", "ffn_down.{w}", Rule::Same),
-    layer!(LLAMA4, "feed_forward.router.{w}", "ffn_gate_inp.{w}", Rule::Same),
-    layer!(LLAMA4, "feed_forward.shared_expert.gate_proj.{w}", "ffn_gate_shexp.{w}", Rule::Same),
-    layer!(LLAMA4, "feed_forward.shared_expert.up_proj.{w}", "ffn_up_shexp.{w}", Rule::Same),
-    layer!(LLAMA4, "feed_forward.shared_expert.down_proj.{w}", "ffn_down_shexp.{w}", Rule::Same),
+    layer!("llama4", "feed_forward.gate_proj.{w}", "ffn_gate.{w}", Rule::Same),
+    layer!("llama4", "feed_forward.up_proj.{w}", "ffn_up.{w}", Rule::Same),
+    layer!("llama4", "feed_forward.down_proj.{w}", "ffn_down.{w}", Rule::Same),
+    layer!("llama4", "feed_forward.router.{w}", "ffn_gate_inp.{w}", Rule::Same),
+    layer!("llama4", "feed_forward.shared_expert.gate_proj.{w}", "ffn_gate_shexp.{w}", Rule::Same),
+    layer!("llama4", "feed_forward.shared_expert.up_proj.{w}", "ffn_up_shexp.{w}", Rule::Same),
+    layer!("llama4", "feed_forward.shared_expert.down_proj.{w}", "ffn_down_shexp.{w}", Rule::Same),
     layer!(
-        LLAMA4,
+        "llama4",
         "feed_forward.experts.gate_up_proj",
         ["ffn_gate_exps.weight", "ffn_up_exps.weight"],
         Rule::View("e h f|f = e f h ; e f h")
     ),
-    layer!(LLAMA4, "feed_forward.experts.down_proj", "ffn_down_exps.weight", Rule::View("e r c = e c r")),
+    layer!("llama4", "feed_forward.experts.down_proj", "ffn_down_exps.weight", Rule::View("e r c = e c r")),
     // gpt-oss
-    layer!(GPT_OSS, "self_attn.sinks", "attn_sinks.weight", Rule::Same),
-    layer!(GPT_OSS, "mlp.router.{w}", "ffn_gate_inp.{w}", Rule::Same),
+    layer!("gpt-oss", "self_attn.sinks", "attn_sinks.weight", Rule::Same),
+    layer!("gpt-oss", "mlp.router.{w}", "ffn_gate_inp.{w}", Rule::Same),
     layer!(
-        GPT_OSS,
+        "gpt-oss",
         "mlp.experts.gate_up_proj",
         ["ffn_gate_exps.weight", "ffn_up_exps.weight"],
         Rule::Blocks("e h f:1|1 = e f h ; e f h", "e f:1|1 h = e f h ; e f h")
     ),
     layer!(
-        GPT_OSS,
+        "gpt-oss",
         "mlp.experts.gate_up_proj_bias",
         ["ffn_gate_exps.bias", "ffn_up_exps.bias"],
         Rule::View("e f:1|1 = e f ; e f")
     ),
-    layer!(GPT_OSS, "mlp.experts.down_proj", "ffn_down_exps.weight", Rule::Blocks("e r c = e c r", "* = *")),
-    layer!(GPT_OSS, "mlp.experts.down_proj_bias", "ffn_down_exps.bias", Rule::Same),
+    layer!("gpt-oss", "mlp.experts.down_proj", "ffn_down_exps.weight", Rule::Blocks("e r c = e c r", "* = *")),
+    layer!("gpt-oss", "mlp.experts.down_proj_bias", "ffn_down_exps.bias", Rule::Same),
     // BERT
-    row(BERT, "embeddings.word_embeddings.{w}", &["token_embd.{w}"], Rule::Same),
-    row(BERT, "embeddings.token_type_embeddings.{w}", &["token_types.{w}"], Rule::Same),
-    row(BERT, "embeddings.position_embeddings.{w}", &["position_embd.{w}"], Rule::View("Z|p * = - + p *")),
-    row(BERT, "embeddings.LayerNorm.{w}", &["token_embd_norm.{w}"], Rule::Same),
-    row(BERT, "encoder.layer.{i}.attention.self.query.{w}", &["blk.{i}.attn_q.{w}"], Rule::Same),
-    row(BERT, "encoder.layer.{i}.attention.self.key.{w}", &["blk.{i}.attn_k.{w}"], Rule::Same),
-    row(BERT, "encoder.layer.{i}.attention.self.value.{w}", &["blk.{i}.attn_v.{w}"], Rule::Same),
-    row(BERT, "encoder.layer.{i}.attention.output.dense.{w}", &["blk.{i}.attn_output.{w}"], Rule::Same),
-    row(BERT, "encoder.layer.{i}.attention.output.LayerNorm.{w}", &["blk.{i}.attn_output_norm.{w}"], Rule::Same),
-    row(BERT, "encoder.layer.{i}.intermediate.dense.{w}", &["blk.{i}.ffn_up.{w}"], Rule::Same),
-    row(BERT, "encoder.layer.{i}.output.dense.{w}", &["blk.{i}.ffn_down.{w}"], Rule::Same),
-    row(BERT, "encoder.layer.{i}.output.LayerNorm.{w}", &["blk.{i}.layer_output_norm.{w}"], Rule::Same),
+    row("bert", "embeddings.word_embeddings.{w}", &["token_embd.{w}"], Rule::Same),
+    row("bert", "embeddings.token_type_embeddings.{w}", &["token_types.{w}"], Rule::Same),
+    row("bert", "embeddings.position_embeddings.{w}", &["position_embd.{w}"], Rule::View("Z|p * = - + p *")),
+    row("bert", "embeddings.LayerNorm.{w}", &["token_embd_norm.{w}"], Rule::Same),
+    row("bert", "encoder.layer.{i}.attention.self.query.{w}", &["blk.{i}.attn_q.{w}"], Rule::Same),
+    row("bert", "encoder.layer.{i}.attention.self.key.{w}", &["blk.{i}.attn_k.{w}"], Rule::Same),
+    row("bert", "encoder.layer.{i}.attention.self.value.{w}", &["blk.{i}.attn_v.{w}"], Rule::Same),
+    row("bert", "encoder.layer.{i}.attention.output.dense.{w}", &["blk.{i}.attn_output.{w}"], Rule::Same),
+    row("bert", "encoder.layer.{i}.attention.output.LayerNorm.{w}", &["blk.{i}.attn_output_norm.{w}"], Rule::Same),
+    row("bert", "encoder.layer.{i}.intermediate.dense.{w}", &["blk.{i}.ffn_up.{w}"], Rule::Same),
+    row("bert", "encoder.layer.{i}.output.dense.{w}", &["blk.{i}.ffn_down.{w}"], Rule::Same),
+    row("bert", "encoder.layer.{i}.output.LayerNorm.{w}", &["blk.{i}.layer_output_norm.{w}"], Rule::Same),
     // Falcon
-    row(FALCON, "transformer.word_embeddings.{w}", &["token_embd.{w}"], Rule::Same),
-    row(FALCON, "transformer.ln_f.{w}", &["output_norm.{w}"], Rule::Same),
-    row(FALCON, "lm_head.{w}", &["output.{w}"], Rule::Same),
-    row(FALCON, "transformer.h.{i}.ln_mlp.{w}", &["blk.{i}.attn_norm.{w}"], Rule::Same)
+    row("falcon", "transformer.word_embeddings.{w}", &["token_embd.{w}"], Rule::Same),
+    row("falcon", "transformer.ln_f.{w}", &["output_norm.{w}"], Rule::Same),
+    row("falcon", "lm_head.{w}", &["output.{w}"], Rule::Same),
+    row("falcon", "transformer.h.{i}.ln_mlp.{w}", &["blk.{i}.attn_norm.{w}"], Rule::Same)
         .beside("blk.{i}.attn_norm_2.weight"),
-    row(FALCON, "transformer.h.{i}.input_layernorm.{w}", &["blk.{i}.attn_norm.{w}"], Rule::Same),
-    row(FALCON, "transformer.h.{i}.ln_attn.{w}", &["blk.{i}.attn_norm_2.{w}"], Rule::Same),
+    row("falcon", "transformer.h.{i}.input_layernorm.{w}", &["blk.{i}.attn_norm.{w}"], Rule::Same),
+    row("falcon", "transformer.h.{i}.ln_attn.{w}", &["blk.{i}.attn_norm_2.{w}"], Rule::Same),
     row(
-        FALCON,
+        "falcon",
         "transformer.h.{i}.self_attention.query_key_value.{w}",
         &["blk.{i}.attn_qkv.{w}"],
         Rule::View("K:G.d|d|d * = K.G.d * + K.d * + K.d *"),
     ),
-    row(FALCON, "transformer.h.{i}.self_attention.dense.{w}", &["blk.{i}.attn_output.{w}"], Rule::Same),
-    row(FALCON, "transformer.h.{i}.mlp.dense_h_to_4h.{w}", &["blk.{i}.ffn_up.{w}"], Rule::Same),
-    row(FALCON, "transformer.h.{i}.mlp.dense_4h_to_h.{w}", &["blk.{i}.ffn_down.{w}"], Rule::Same),
+    row("falcon", "transformer.h.{i}.self_attention.dense.{w}", &["blk.{i}.attn_output.{w}"], Rule::Same),
+    row("falcon", "transformer.h.{i}.mlp.dense_h_to_4h.{w}", &["blk.{i}.ffn_up.{w}"], Rule::Same),
+    row("falcon", "transformer.h.{i}.mlp.dense_4h_to_h.{w}", &["blk.{i}.ffn_down.{w}"], Rule::Same),
     // GPT-2
-    row(GPT2, "wte.weight", &["token_embd.weight"], Rule::Same),
-    row(GPT2, "wpe.weight", &["position_embd.weight"], Rule::Same),
-    row(GPT2, "ln_f.{w}", &["output_norm.{w}"], Rule::Same),
-    row(GPT2, "lm_head.weight", &["output.weight"], Rule::Same),
-    row(GPT2, "h.{i}.ln_1.{w}", &["blk.{i}.attn_norm.{w}"], Rule::Same),
-    row(GPT2, "h.{i}.ln_2.{w}", &["blk.{i}.ffn_norm.{w}"], Rule::Same),
-    row(GPT2, "h.{i}.attn.c_attn.weight", &["blk.{i}.attn_qkv.weight"], Rule::View("r c = c r")),
-    row(GPT2, "h.{i}.attn.c_attn.bias", &["blk.{i}.attn_qkv.bias"], Rule::Same),
-    row(GPT2, "h.{i}.attn.c_proj.weight", &["blk.{i}.attn_output.weight"], Rule::View("r c = c r")),
-    row(GPT2, "h.{i}.attn.c_proj.bias", &["blk.{i}.attn_output.bias"], Rule::Same),
-    row(GPT2, "h.{i}.mlp.c_fc.weight", &["blk.{i}.ffn_up.weight"], Rule::View("r c = c r")),
-    row(GPT2, "h.{i}.mlp.c_fc.bias", &["blk.{i}.ffn_up.bias"], Rule::Same),
-    row(GPT2, "h.{i}.mlp.c_proj.weight", &["blk.{i}.ffn_down.weight"], Rule::View("r c = c r")),
-    row(GPT2, "h.{i}.mlp.c_proj.bias", &["blk.{i}.ffn_down.bias"], Rule::Same),
+    row("gpt2", "wte.weight", &["token_embd.weight"], Rule::Same),
+    row("gpt2", "wpe.weight", &["position_embd.weight"], Rule::Same),
+    row("gpt2", "ln_f.{w}", &["output_norm.{w}"], Rule::Same),
+    row("gpt2", "lm_head.weight", &["output.weight"], Rule::Same),
+    row("gpt2", "h.{i}.ln_1.{w}", &["blk.{i}.attn_norm.{w}"], Rule::Same),
+    row("gpt2", "h.{i}.ln_2.{w}", &["blk.{i}.ffn_norm.{w}"], Rule::Same),
+    row("gpt2", "h.{i}.attn.c_attn.weight", &["blk.{i}.attn_qkv.weight"], Rule::View("r c = c r")),
+    row("gpt2", "h.{i}.attn.c_attn.bias", &["blk.{i}.attn_qkv.bias"], Rule::Same),
+    row("gpt2", "h.{i}.attn.c_proj.weight", &["blk.{i}.attn_output.weight"], Rule::View("r c = c r")),
+    row("gpt2", "h.{i}.attn.c_proj.bias", &["blk.{i}.attn_output.bias"], Rule::Same),
+    row("gpt2", "h.{i}.mlp.c_fc.weight", &["blk.{i}.ffn_up.weight"], Rule::View("r c = c r")),
+    row("gpt2", "h.{i}.mlp.c_fc.bias", &["blk.{i}.ffn_up.bias"], Rule::Same),
+    row("gpt2", "h.{i}.mlp.c_proj.weight", &["blk.{i}.ffn_down.weight"], Rule::View("r c = c r")),
+    row("gpt2", "h.{i}.mlp.c_proj.bias", &["blk.{i}.ffn_down.bias"], Rule::Same),
     // T5
-    row(T5, "shared.weight", &["token_embd.weight"], Rule::Same),
-    row(T5, "lm_head.weight", &["output.weight"], Rule::Same),
-    row(T5, "encoder.final_layer_norm.weight", &["enc.output_norm.weight"], Rule::Same),
-    row(T5, "decoder.final_layer_norm.weight", &["dec.output_norm.weight"], Rule::Same),
+    row("t5", "shared.weight", &["token_embd.weight"], Rule::Same),
+    row("t5", "lm_head.weight", &["output.weight"], Rule::Same),
+    row("t5", "encoder.final_layer_norm.weight", &["enc.output_norm.weight"], Rule::Same),
+    row("t5", "decoder.final_layer_norm.weight", &["dec.output_norm.weight"], Rule::Same),
     t5!("encoder", 0, "SelfAttention.q", "enc", "attn_q"),
     t5!("encoder", 0, "SelfAttention.k", "enc", "attn_k"),
     t5!("encoder", 0, "SelfAttention.v", "enc", "attn_v"),
@@ -335,46 +275,28 @@ pub(crate) static ROWS: &[Row] = &[
     t5!("decoder", 2, "DenseReluDense.wo", "dec", "ffn_down"),
     t5!("decoder", 2, "layer_norm", "dec", "ffn_norm"),
     // Mamba
-    row(MAMBA, "backbone.embeddings.weight", &["token_embd.weight"], Rule::Same),
-    row(MAMBA, "backbone.norm_f.weight", &["output_norm.weight"], Rule::Same),
-    row(MAMBA, "lm_head.weight", &["output.weight"], Rule::Same),
-    row(MAMBA, "backbone.layers.{i}.norm.weight", &["blk.{i}.attn_norm.weight"], Rule::Same),
-    row(MAMBA, "backbone.layers.{i}.mixer.in_proj.{w}", &["blk.{i}.ssm_in.{w}"], Rule::Same),
-    row(MAMBA, "backbone.layers.{i}.mixer.x_proj.{w}", &["blk.{i}.ssm_x.{w}"], Rule::Same),
-    row(MAMBA, "backbone.layers.{i}.mixer.dt_proj.{w}", &["blk.{i}.ssm_dt.{w}"], Rule::Same),
-    row(MAMBA, "backbone.layers.{i}.mixer.out_proj.{w}", &["blk.{i}.ssm_out.{w}"], Rule::Same),
-    row(MAMBA, "backbone.layers.{i}.mixer.conv1d.weight", &["blk.{i}.ssm_conv1d.weight"], Rule::View("c 1 k = c k")),
-    row(MAMBA, "backbone.layers.{i}.mixer.conv1d.bias", &["blk.{i}.ssm_conv1d.bias"], Rule::Same),
-    row(MAMBA, "backbone.layers.{i}.mixer.A_log", &["blk.{i}.ssm_a"], Rule::MinusExp("* = *")),
-    row(MAMBA, "backbone.layers.{i}.mixer.D", &["blk.{i}.ssm_d"], Rule::Same),
+    row("mamba", "backbone.embeddings.weight", &["token_embd.weight"], Rule::Same),
+    row("mamba", "backbone.norm_f.weight", &["output_norm.weight"], Rule::Same),
+    row("mamba", "lm_head.weight", &["output.weight"], Rule::Same),
+    row("mamba", "backbone.layers.{i}.norm.weight", &["blk.{i}.attn_norm.weight"], Rule::Same),
+    row("mamba", "backbone.layers.{i}.mixer.in_proj.{w}", &["blk.{i}.ssm_in.{w}"], Rule::Same),
+    row("mamba", "backbone.layers.{i}.mixer.x_proj.{w}", &["blk.{i}.ssm_x.{w}"], Rule::Same),
+    row("mamba", "backbone.layers.{i}.mixer.dt_proj.{w}", &["blk.{i}.ssm_dt.{w}"], Rule::Same),
+    row("mamba", "backbone.layers.{i}.mixer.out_proj.{w}", &["blk.{i}.ssm_out.{w}"], Rule::Same),
+    row("mamba", "backbone.layers.{i}.mixer.conv1d.weight", &["blk.{i}.ssm_conv1d.weight"], Rule::View("c 1 k = c k")),
+    row("mamba", "backbone.layers.{i}.mixer.conv1d.bias", &["blk.{i}.ssm_conv1d.bias"], Rule::Same),
+    row("mamba", "backbone.layers.{i}.mixer.A_log", &["blk.{i}.ssm_a"], Rule::MinusExp("* = *")),
+    row("mamba", "backbone.layers.{i}.mixer.D", &["blk.{i}.ssm_d"], Rule::Same),
 ];
 
-/// Endings of names of tensors that a GGUF never has: buffers, and heads of training.
-pub(crate) const ONLY_HF: &[&str] = &[
-    ".rotary_emb.inv_freq",
-    ".attn.bias",
-    ".attention.bias",
-    ".attn.masked_bias",
-    ".attention.masked_bias",
-    "position_ids",
-    "pooler.dense.weight",
-    "pooler.dense.bias",
-    "encoder.embed_tokens.weight",
-    "decoder.embed_tokens.weight",
-];
+/// Endings of names of tensors that a GGUF never has, with spaces between them: buffers, and heads of training.
+pub(crate) const ONLY_HF: &str = "\
+    .rotary_emb.inv_freq .attn.bias .attention.bias .attn.masked_bias .attention.masked_bias position_ids \
+    pooler.dense.weight pooler.dense.bias encoder.embed_tokens.weight decoder.embed_tokens.weight";
 
-/// Beginnings of names of tensors that the GGUF of a language model never has.
-pub(crate) const PARTS_ONLY_HF: &[&str] = &[
-    "cls.",
-    "mtp.",
-    "vision_tower.",
-    "vision_model.",
-    "visual.",
-    "multi_modal_projector.",
-    "audio_tower.",
-    "embed_vision.",
-    "embed_audio.",
-];
+/// Beginnings of names of tensors that the GGUF of a language model never has, with spaces between them.
+pub(crate) const PARTS_ONLY_HF: &str = "\
+    cls. mtp. vision_tower. vision_model. visual. multi_modal_projector. audio_tower. embed_vision. embed_audio.";
 
 /// Tensors of a GGUF that its converter computes from the config.
 pub(crate) const ONLY_GGUF: &[&str] = &["rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"];
@@ -445,7 +367,7 @@ pub(crate) struct NameTable {
 impl NameTable {
     pub(crate) fn new(arch: &str, by: NameStyle) -> Self {
         let mut rows: HashMap<_, Vec<_>> = HashMap::new();
-        for row in ROWS.iter().filter(|row| row.archs.contain(arch)) {
+        for row in ROWS.iter().filter(|row| row.archs.split(' ').any(|known| known == arch)) {
             let templates = if by == NameStyle::Hf { std::slice::from_ref(&row.hf) } else { row.gguf };
             for (slot, template) in templates.iter().enumerate() {
                 rows.entry(Self::key(template)).or_default().push((row, slot));
