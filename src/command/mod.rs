@@ -26,8 +26,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
 
 use self::help::Group;
 use self::messages::{is_closed_pipe, shortened};
-use self::operators::indexed::{gather, gather_elements, gather_nd, scatter_elements, scatter_nd, scatter_update};
-use self::operators::{broadcast, concat, pad, reshape, roll, slice, slice_scatter, split, tile, transpose};
+use self::operators::{concat, gathers, rearranging, reshape, scatters, slice, slice_scatter, split};
 use self::process::arguments::Arguments;
 pub use self::process::io::{Environment, Io, TerminalSize};
 use self::process::io::{OperandContainers, Outcome, complain};
@@ -108,24 +107,24 @@ macro_rules! sub_commands {
     };
 }
 
-// the sub-commands in the order of the help, with one file each
+// the sub-commands in the order of the help
 sub_commands! {
     "Operators" {
         "slice" slice::Slice
         "slice-scatter" slice_scatter::SliceScatter
-        "scatter-update" scatter_update::ScatterUpdate
-        "scatter-nd" scatter_nd::ScatterNd
-        "scatter-elements" scatter_elements::ScatterElements
-        "gather" gather::Gather
-        "gather-nd" gather_nd::GatherNd
-        "gather-elements" gather_elements::GatherElements
+        "scatter-update" scatters::ScatterUpdate
+        "scatter-nd" scatters::ScatterNd
+        "scatter-elements" scatters::ScatterElements
+        "gather" gathers::Gather
+        "gather-nd" gathers::GatherNd
+        "gather-elements" gathers::GatherElements
         "concat" concat::Concat
-        "transpose" transpose::Transpose
+        "transpose" rearranging::Transpose
         "reshape" reshape::Reshape
-        "pad" pad::Pad
-        "tile" tile::Tile
-        "roll" roll::Roll
-        "broadcast" broadcast::Broadcast
+        "pad" rearranging::Pad
+        "tile" rearranging::Tile
+        "roll" rearranging::Roll
+        "broadcast" rearranging::Broadcast
         "split" split::Split
     }
     "Looking" {
