@@ -18,7 +18,7 @@ use crate::command::operands::operand_reader::{
     OpenMode, OperandReader, check_format_changeable, check_items_changeable, explained,
 };
 use crate::command::options::{ChangeOptions, Operand, OperatorOptions, UpdatesOptions, check_stdin};
-use crate::command::outputs::destination::Destination;
+use crate::command::outputs::destination::{Destination, OneOfSeveral};
 use crate::command::outputs::dry_run::Report;
 use crate::command::process::io::{Io, Outcome};
 use crate::container::content::MemberFile;
@@ -46,21 +46,12 @@ use crate::writing::OutputTensor;
 /// one reduces all of the data.
 const MAX_BYTES_PASSED: usize = 1 << 34;
 
-/// One of several tensors that are changed in place.
-pub(crate) struct Edited<'a> {
-    /// The tensor, in a locked file.
-    pub member: Member,
-    pub name: &'a str,
-    pub is_check: bool,
-    /// The reports of a dry run.
-    pub reports: &'a RefCell<Report>,
-}
-
 pub(crate) struct Operation<'a> {
     pub reader: OperandReader<'a>,
     pub destination: Destination<'a>,
     shared: bool,
-    edited: Option<Edited<'a>>,
+    /// One of several tensors that are changed in place, in a locked file.
+    edited: Option<Member>,
     pub data: Cow<'a, Operand>,
     indices: Option<&'a Operand>,
     updates: Option<&'a Operand>,
@@ -91,18 +82,18 @@ impl<'a> Operation<'a> {
         indices: Option<&'a Operand>,
         updates: &'a UpdatesOptions,
         options: &'a ChangeOptions,
-        edited: Option<Edited<'a>>,
+        edited: Option<(Member, OneOfSeveral<'a>)>,
     ) -> Result<Self> {
         let ChangeOptions { input, output, edit, run } = options;
         let (updates, fill) = (updates.updates.as_ref(), updates.fill.as_deref());
         check_stdin([data].into_iter().chain(indices).chain(updates))?;
         let reader = OperandReader::new(io, input, run)?;
-        let mut destination = Destination::of(reader.run, output, edit.in_place)?.for_edit();
+        let (edited, one_of_several) = edited.unzip();
+        let mut destination = Destination::of(reader.run, output, edit.in_place)?;
+        (destination.is_edit, destination.one_of_several) = (true, one_of_several);
         let mut data = Cow::Borrowed(data);
-        if let Some(Edited { member, name, is_check, reports }) = &edited {
+        if let Some(member) = &edited {
             data.to_mut().label.clone_from(&member.label);
-            destination = destination.for_one_of_several(name, reports);
-            destination = if *is_check { destination.for_checks() } else { destination };
         }
         let together = output.parts.part.is_some();
         Ok(Self { reader, destination, shared: together, edited, data, indices, updates, fill })
@@ -113,7 +104,7 @@ impl<'a> Operation<'a> {
         let in_place = self.destination.is_in_place();
         let find = |operand: &Operand, opening| Member::chosen(self.reader.open(operand, opening)?);
         let data = match (&self.edited, in_place) {
-            (Some(edited), _) => edited.member.clone(),
+            (Some(member), _) => member.clone(),
             (None, true) => find(&self.data, OpenMode::Locked { is_shared: self.shared })?,
             (None, false) => find(&self.data, OpenMode::Plain)?,
         };
@@ -327,8 +318,8 @@ pub(crate) fn run_for_each(
     let reports = RefCell::new(Report::default());
     let all = |is_check: bool| {
         members.iter().try_for_each(|(member, name)| {
-            let edited = Edited { member: member.clone(), name, is_check, reports: &reports };
-            let done = run(Operation::begin_change(io, data, indices, updates, options, Some(edited))?);
+            let edited = Some((member.clone(), OneOfSeveral { name, is_check, reports: &reports }));
+            let done = run(Operation::begin_change(io, data, indices, updates, options, edited)?);
             // errors about options do not name the tensor
             done.map(drop).map_err(|error| match message_of(&error) {
                 message if message.contains(&member.label) => error,

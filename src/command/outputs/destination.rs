@@ -6,16 +6,16 @@
 
 use std::cell::RefCell;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, anyhow, bail, ensure};
 
 use super::dry_run::Report;
-use super::output_files::{NUMBER, NumberedFiles, ShardIndex};
-use super::output_set::{OutputSet, ReadBack, new_target};
-use crate::command::messages::{counted, unless_closed};
+use super::output_files::{NUMBER, OutputFile, OutputFiles, ShardIndex, numbers};
+use super::output_set::{OutputSet, new_target};
+use crate::command::messages::{argument_error, counted, unless_closed};
 use crate::command::operands::container_notes::OutputMembers;
 use crate::command::options::OutputOptions;
 use crate::command::process::io::{Io, Outcome, Run, complain};
@@ -29,35 +29,51 @@ use crate::plans::job::Progress;
 use crate::storage::source::merged;
 use crate::storage::targets::parts::{Parts, Record};
 use crate::storage::targets::signals;
-use crate::storage::targets::target::{OpenOutput, Target};
-use crate::writing::{self, LaidOut, Output, OutputKind, OutputTensor, Replaced, Share, ShareReport, Shares};
+use crate::storage::targets::target::Target;
+use crate::writing::{self, LaidOut, OutputKind, OutputTensor, Share, ShareReport, Shares};
 
 pub(crate) struct Destination<'a> {
     run: Run<'a>,
     options: &'a OutputOptions,
     place: OutputPlace<'a>,
-    is_edit: bool,
-    /// If several tensors are changed in place: the name of this tensor, and the collected reports of their dry runs.
-    one_of_several: Option<(&'a str, &'a RefCell<Report>)>,
+    /// Whether the command could change DATA in place.
+    pub is_edit: bool,
+    /// If several tensors are changed in place.
+    pub one_of_several: Option<OneOfSeveral<'a>>,
+}
+
+/// One of several tensors that are changed in place.
+#[derive(Clone, Copy)]
+pub(crate) struct OneOfSeveral<'a> {
+    pub name: &'a str,
+    /// Whether the change is checked, and not made.
+    pub is_check: bool,
+    /// The reports of their dry runs.
+    pub reports: &'a RefCell<Report>,
 }
 
 enum OutputPlace<'a> {
     InPlace,
-    /// DATA is checked for a change in place, and not changed.
-    Check,
     /// A file or folder, a device, or standard output.
     New {
         format: Format,
         target: Target,
     },
     Index(ShardIndex<'a>),
-    Files(NumberedFiles<'a>),
+    /// A file for each tensor. The last name of the pattern contains a [`NUMBER`].
+    Files {
+        format: Format,
+        pattern: &'a str,
+    },
 }
 
 impl<'a> Destination<'a> {
     pub(crate) fn of(run: Run<'a>, options: &'a OutputOptions, in_place: bool) -> Result<Self> {
-        let place = if in_place { OutputPlace::InPlace } else { OutputPlace::new(run, options)? };
-        Ok(Self { run, options, place, is_edit: false, one_of_several: None })
+        Ok(Self::new(run, options, if in_place { OutputPlace::InPlace } else { OutputPlace::new(run, options)? }))
+    }
+
+    fn new(run: Run<'a>, options: &'a OutputOptions, place: OutputPlace<'a>) -> Self {
+        Self { run, options, place, is_edit: false, one_of_several: None }
     }
 
     /// The tensors go into one container, or each into its own file if the name has a [`NUMBER`].
@@ -69,8 +85,7 @@ impl<'a> Destination<'a> {
             if options.to.is_none() && index::stem(Path::new(pattern)).is_some() {
                 bail!("{}: an index of shards is for all tensors: name it without {NUMBER}", options.label());
             }
-            let place = OutputPlace::Files(NumberedFiles { format: options.format()?, pattern });
-            return Ok(Self { run, options, place, is_edit: false, one_of_several: None });
+            return Ok(Self::new(run, options, OutputPlace::Files { format: options.format()?, pattern }));
         }
         let it = Self::of(run, options, false)?;
         if !it.format().is_some_and(Format::is_container) {
@@ -96,44 +111,31 @@ impl<'a> Destination<'a> {
         ensure!(!options.parts.is_given(), "--part: not with the folder of a model: needs -o to a .zarr or .npy");
         let path = folder.join("model.safetensors.index.json");
         let target = new_target(run, &path, options.label(), Format::SAFETENSORS, options.no_clobber)?;
-        let place = OutputPlace::Index(ShardIndex { is_of_folder: true, ..ShardIndex::new(target, path.into()) });
-        Ok(Self { run, options, place, is_edit: false, one_of_several: None })
+        let index = ShardIndex { is_of_folder: true, ..ShardIndex::new(target, path.into()) };
+        Ok(Self::new(run, options, OutputPlace::Index(index)))
     }
 
     pub(crate) fn is_of_files(&self) -> bool {
-        matches!(self.place, OutputPlace::Files(_))
+        matches!(self.place, OutputPlace::Files { .. })
     }
 
     pub(crate) fn with_shards_of(mut self, most: Option<u64>, removes_old: bool) -> Result<Self> {
         let option = if most.is_some() { "--max-shard-size" } else { "--remove-old-shards" };
         match &mut self.place {
             OutputPlace::Index(index) => (index.most, index.removes_old) = (most, removes_old),
-            OutputPlace::InPlace | OutputPlace::Check | OutputPlace::New { .. } | OutputPlace::Files(_) => {
+            OutputPlace::InPlace | OutputPlace::New { .. } | OutputPlace::Files { .. } => {
                 ensure!(most.is_none() && !removes_old, "{option}: expected -o NAME.safetensors.index.json or FOLDER/");
             }
         }
         Ok(self)
     }
 
-    /// Names the tensor among several that are changed in place, and collects the reports of dry runs in place of printing them.
-    pub(crate) fn for_one_of_several(self, name: &'a str, reports: &'a RefCell<Report>) -> Self {
-        Self { one_of_several: Some((name, reports)), ..self }
-    }
-
-    pub(crate) fn for_edit(self) -> Self {
-        Self { is_edit: true, ..self }
-    }
-
-    pub(crate) fn for_checks(self) -> Self {
-        Self { place: OutputPlace::Check, ..self }
-    }
-
     pub(crate) fn is_in_place(&self) -> bool {
-        matches!(self.place, OutputPlace::InPlace | OutputPlace::Check)
+        matches!(self.place, OutputPlace::InPlace)
     }
 
     pub(crate) fn is_check(&self) -> bool {
-        matches!(self.place, OutputPlace::Check)
+        self.one_of_several.is_some_and(|one| one.is_check)
     }
 
     pub(crate) fn is_stdout(&self) -> bool {
@@ -142,10 +144,9 @@ impl<'a> Destination<'a> {
 
     pub(crate) fn format(&self) -> Option<Format> {
         match &self.place {
-            OutputPlace::InPlace | OutputPlace::Check => None,
-            OutputPlace::New { format, .. } => Some(*format),
+            OutputPlace::InPlace => None,
+            OutputPlace::New { format, .. } | OutputPlace::Files { format, .. } => Some(*format),
             OutputPlace::Index(_) => Some(Format::SAFETENSORS),
-            OutputPlace::Files(files) => Some(files.format),
         }
     }
 
@@ -175,71 +176,39 @@ impl<'a> Destination<'a> {
         let (format, target) = match self.place {
             OutputPlace::New { format, target } => (format, target),
             OutputPlace::Index(index) => return index.write(run, options, set),
-            OutputPlace::Files(files) => return files.write(run, options, set),
-            OutputPlace::Check => {
-                set.tensors.into_iter().try_for_each(writing::check_edit)?;
-                return Ok(Outcome::Done);
+            OutputPlace::Files { format, pattern } => {
+                let mut files = OutputFiles::new(run, options, format);
+                for (number, tensor) in numbers(set.tensors.len()).zip(set.tensors) {
+                    let path = PathBuf::from(pattern.replace(NUMBER, &number));
+                    let label = format!("output {}", path.display());
+                    let target = new_target(run, &path, label, format, options.no_clobber)?;
+                    let added = files.add(target, Some(path), vec![tensor], set.inherited.clone(), &|_| false);
+                    added.map_err(argument_error)?;
+                }
+                return files.write(set.report);
             }
             OutputPlace::InPlace => {
                 let tensor = set.tensors.into_iter().next().expect("the one tensor of an operator");
                 return edit(tensor, run, options, set.report, one_of_several);
             }
         };
-        let OutputSet { tensors, inherited, left_out, mut report, .. } = set;
-        let label = target.label();
+        let OutputSet { tensors, inherited, left_out, report, .. } = set;
         // A record of parts comes before the other checks, because it refuses an operand that parts would change.
         let record = match options.parts.count() {
             Some(of) => Some(run.io.arguments.record(of, &target, run.requests)?),
             None => None,
         };
-        let (write_options, containers) = (options.write_options(), run.io.containers.all());
-        let replaced = Some(Replaced { target: &target, containers: &containers, left_out: &*left_out });
-        let members = OutputMembers::of(&tensors, format, &target);
-        let output = Output { replaced, ..write_options.output(format, label) };
-        let plan = output.prepare(tensors, inherited);
-        let mut plan = plan.map_err(|error| members.explain(error, label, options, is_edit))?;
-        let read_back = ReadBack::of(&plan);
-        if let Some(record) = record {
-            let meter = Meter::new(run, None);
-            return write_parts(&mut plan, &target, record, options, run, report, &|more| meter.add(more));
-        }
-        if options.is_dry_run() {
-            report.outputs(&plan, format, label);
-            report.moves(&plan, label);
-            if options.explain {
-                let to = match target {
-                    Target::Stdout(_) | Target::Device { .. } => OutputKind::Stream,
-                    _ => OutputKind::File,
-                };
-                let text = options.page.above(options.threshold);
-                report.plans(&plan.explain(to, &text), options.json);
+        let (members, label) = (OutputMembers::of(&tensors, format, &target), target.label().to_owned());
+        let mut files = OutputFiles::new(run, options, format);
+        let added = files.add(target, options.path().map(Path::to_owned), tensors, inherited, &*left_out);
+        added.map_err(|error| members.explain(error, &label, options, is_edit))?;
+        match (record, &mut files.files[..]) {
+            (Some(record), [OutputFile { plan, target, .. }]) => {
+                let meter = Meter::new(run, None);
+                write_parts(plan, target, record, options, run, report, &|more| meter.add(more))
             }
-            plan.finish()?;
-            if let Some(sink) = target.probe()? {
-                check_binary(&sink, format)?;
-            }
-            return report.print(run.io);
+            _ => files.write(report),
         }
-        let mut sink = target.create()?;
-        check_binary(&sink, format)?;
-        let elided = sink.is_terminal().then_some(TextOptions::NUMPY_THRESHOLD);
-        let text = options.page.above(options.threshold.or(elided));
-        let bytes = plan.bytes();
-        let (meter, done) = (Meter::new(run, Some(bytes)), AtomicUsize::new(0));
-        let progress = |more| {
-            meter.add(more);
-            // A line after the last item must not be mixed with a progress bar.
-            if done.fetch_add(more, Ordering::Relaxed) + more >= bytes {
-                meter.finish();
-            }
-        };
-        plan.write(&mut sink, &text, &progress)?;
-        sink.finish()?;
-        // The reader of standard output gets the format from its own options.
-        if let Some(path) = options.path() {
-            read_back.tell(run, label, path)?;
-        }
-        Ok(Outcome::Done)
     }
 }
 
@@ -279,8 +248,12 @@ fn edit(
     run: Run<'_>,
     options: &OutputOptions,
     mut report: Report,
-    one_of_several: Option<(&str, &RefCell<Report>)>,
+    one_of_several: Option<OneOfSeveral<'_>>,
 ) -> Result<Outcome> {
+    if one_of_several.is_some_and(|one| one.is_check) {
+        writing::check_edit(tensor)?;
+        return Ok(Outcome::Done);
+    }
     tensor.stores_empty = options.store_empty;
     if options.store_empty && tensor.fill.data().as_chunks().is_none() {
         bail!("{}: --store-empty: is not stored in chunks", tensor.label());
@@ -290,11 +263,11 @@ fn edit(
         report.line(format_args!("output: {} changed in place, {dtype} {shape:?}", tensor.label()));
         tensor.fill.finish()?;
         if options.explain {
-            let name = one_of_several.map_or("", |(name, _)| name);
+            let name = one_of_several.map_or("", |one| one.name);
             report.plans(&[(name, writing::explain_edit(tensor)?)], options.json);
         }
-        let Some((_, reports)) = one_of_several else { return report.print(run.io) };
-        reports.borrow_mut().append(report);
+        let Some(one) = one_of_several else { return report.print(run.io) };
+        one.reports.borrow_mut().append(report);
         return Ok(Outcome::Done);
     }
     change(tensor, run, options.parts.part, "--in-place")?;
@@ -318,14 +291,6 @@ pub(crate) fn change(tensor: OutputTensor, run: Run<'_>, share: Option<Share>, o
     let edited = writing::edit(tensor, share, &expect, &|bytes| meter.add(bytes));
     changing.store(false, Ordering::SeqCst);
     Ok(edited?)
-}
-
-fn check_binary(sink: &OpenOutput<'_>, format: Format) -> Result<()> {
-    if format.is_binary() && sink.is_terminal() {
-        let label = if matches!(sink, OpenOutput::Stdout(_)) { "standard output" } else { "output" };
-        bail!("{label}: is a terminal, and the output is binary: use -o FILE");
-    }
-    Ok(())
 }
 
 /// Makes the part that the options name, or moves all parts into place. `--no-clobber` is checked here, because an

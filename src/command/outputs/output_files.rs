@@ -1,19 +1,23 @@
-//! Outputs of several files: the shards of an index, or a file for each tensor. All files are written beside their
+//! Outputs of one or several files: the shards of an index, or a file for each tensor. All files are written beside their
 //! places before the first one gets its name.
 
 use std::borrow::Cow;
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 
 use super::dry_run::Report;
 use super::output_set::{OutputSet, ReadBack, new_target};
+use crate::WriteOptions;
 use crate::command::messages::{argument_error, counted};
 use crate::command::options::OutputOptions;
 use crate::command::process::io::{Outcome, Run, note};
 use crate::command::process::meter::Meter;
+use crate::container::file_options::Inherited;
 use crate::container::interface::TextOptions;
 use crate::container::names::list;
 use crate::error::Context;
@@ -24,7 +28,7 @@ use crate::storage::read_at::Identity;
 use crate::storage::source::Container;
 use crate::storage::targets::target::{OpenOutput, Target};
 use crate::writing::shards::OldIndex;
-use crate::writing::{self, LaidOut, Output, OutputKind, Replaced, shards};
+use crate::writing::{self, LaidOut, Output, OutputKind, OutputTensor, Replaced, shards};
 
 pub(crate) struct ShardIndex<'a> {
     pub target: Target,
@@ -36,10 +40,22 @@ pub(crate) struct ShardIndex<'a> {
     pub removes_old: bool,
 }
 
-pub(crate) struct NumberedFiles<'a> {
-    pub format: Format,
-    /// The path, whose last name contains a [`NUMBER`].
-    pub pattern: &'a str,
+/// Files that are written together, in one format: one, the shards of an index, or one for each tensor.
+pub(crate) struct OutputFiles<'a> {
+    run: Run<'a>,
+    options: &'a OutputOptions,
+    format: Format,
+    keeps_order: bool,
+    write_options: WriteOptions,
+    containers: Vec<Arc<Container>>,
+    pub files: Vec<OutputFile>,
+}
+
+pub(crate) struct OutputFile {
+    pub plan: LaidOut,
+    pub target: Target,
+    /// `None` for standard output, whose reader gets the format from its own options.
+    path: Option<PathBuf>,
 }
 
 /// The placeholder for the number of a tensor in the name of its file.
@@ -63,9 +79,8 @@ impl<'a> ShardIndex<'a> {
             "{label}: is not a regular file, so shards cannot be written beside it"
         );
         // Shards are filled in the order of the tensors.
-        let (write_options, containers) = (options.write_options(), run.io.containers.all());
-        let output = Output { keeps_order: true, ..write_options.output(format, label) };
-        let tensors = output.checked(tensors)?;
+        let mut files = OutputFiles { keeps_order: true, ..OutputFiles::new(run, options, format) };
+        let tensors = files.output(label, None).checked(tensors)?;
         let replaced = OldIndex::read(path);
         let has_index = replaced.is_some();
         let old = replaced.unwrap_or_default();
@@ -73,7 +88,6 @@ impl<'a> ShardIndex<'a> {
         let listed = [&*old.tensors, &*in_files].concat();
         let is_removed = |shard: &Container| removes_old && old.names_file(path, shard.file);
         writing::check_replaced_index(&target, &listed, &is_removed, &tensors, &*left_out)?;
-        let mut plans = Vec::new();
         let names = tensors.iter().map(|tensor| tensor.name.clone()).collect::<Vec<_>>();
         let sources = tensors.iter().flat_map(|tensor| tensor.fill.operands());
         let moved = sources.filter_map(|source| Some((source.container()?.file, source.member()?.to_owned())));
@@ -97,22 +111,19 @@ impl<'a> ShardIndex<'a> {
         })?;
         for shard in divided.shards {
             let place = shards::path_of(path, &shard);
-            let shard_label = format!("output {}", place.display());
-            let target = new_target(run, &place, shard_label.clone(), format, options.no_clobber)?;
-            let replaced = Some(Replaced { target: &target, containers: &containers, left_out: &is_kept });
-            let output = Output { label: &shard_label, replaced, ..output };
-            plans.push((output.prepare(shard.tensors, inherited.clone()).map_err(argument_error)?, target));
+            let target = new_target(run, &place, format!("output {}", place.display()), format, options.no_clobber)?;
+            files.add(target, Some(place), shard.tensors, inherited.clone(), &is_kept).map_err(argument_error)?;
         }
-        let is_indexed = !is_of_folder || has_index || plans.len() > 1;
+        let is_indexed = !is_of_folder || has_index || files.files.len() > 1;
         let beside = side.line();
         if options.is_dry_run() {
-            report_drafts(&plans, format, &mut report)?;
+            files.report(&mut report)?;
             target.probe()?;
             if let Some(beside) = beside {
                 report.line(format_args!("{label}: {beside}"));
             }
             if is_indexed {
-                report.line(format_args!("{label}: index of {}", counted(plans.len(), "shard", "shards")));
+                report.line(format_args!("{label}: index of {}", counted(files.files.len(), "shard", "shards")));
             }
             if !removed.is_empty() {
                 report.line(format_args!("{label}: {} would be removed", removed.join(", ")));
@@ -120,7 +131,7 @@ impl<'a> ShardIndex<'a> {
             return report.print(run.io);
         }
         let mut index = if is_indexed { Some(target.create()?) } else { None };
-        let drafts = drafts(run, &mut plans, &TextOptions::default())?;
+        let drafts = files.drafts()?;
         if let Some(index) = &mut index {
             index.write_all(divided.index.as_bytes()).with_context(|| label)?;
         }
@@ -143,34 +154,87 @@ impl<'a> ShardIndex<'a> {
     }
 }
 
-impl NumberedFiles<'_> {
-    pub(crate) fn write(self, run: Run<'_>, options: &OutputOptions, set: OutputSet<'_>) -> Result<Outcome> {
-        let OutputSet { tensors, inherited, mut report, .. } = set;
-        let Self { format, pattern } = self;
+impl<'a> OutputFiles<'a> {
+    pub(crate) fn new(run: Run<'a>, options: &'a OutputOptions, format: Format) -> Self {
         let (write_options, containers) = (options.write_options(), run.io.containers.all());
-        let (mut plans, mut read_back) = (Vec::with_capacity(tensors.len()), Vec::new());
-        for (number, tensor) in numbers(tensors.len()).zip(tensors) {
-            let path = pattern.replace(NUMBER, &number);
-            let label = format!("output {path}");
-            let target = new_target(run, path.as_ref(), label.clone(), format, options.no_clobber)?;
-            let replaced = Some(Replaced { target: &target, containers: &containers, left_out: &|_| false });
-            let output = Output { replaced, ..write_options.output(format, &label) };
-            let plan = output.prepare(vec![tensor], inherited.clone()).map_err(argument_error)?;
-            read_back.push((label.clone(), path.clone(), ReadBack::of(&plan)));
-            plans.push((plan, target));
+        Self { run, options, format, keeps_order: false, write_options, containers, files: Vec::new() }
+    }
+
+    fn output<'o>(&'o self, label: &'o str, replaced: Option<Replaced<'o>>) -> Output<'o> {
+        Output { keeps_order: self.keeps_order, replaced, ..self.write_options.output(self.format, label) }
+    }
+
+    /// Lays a file out.
+    pub(crate) fn add(
+        &mut self,
+        target: Target,
+        path: Option<PathBuf>,
+        tensors: Vec<OutputTensor>,
+        inherited: Inherited,
+        left_out: &dyn Fn(&str) -> bool,
+    ) -> crate::error::Result<()> {
+        let replaced = Some(Replaced { target: &target, containers: &self.containers, left_out });
+        let plan = self.output(target.label(), replaced).prepare(tensors, inherited)?;
+        self.files.push(OutputFile { plan, target, path });
+        Ok(())
+    }
+
+    /// Reports the files in a dry run.
+    fn report(&self, report: &mut Report) -> Result<()> {
+        for OutputFile { plan, target, .. } in &self.files {
+            report.outputs(plan, self.format, target.label());
+            plan.finish()?;
+            target.probe()?.map_or(Ok(()), |sink| check_binary(&sink, self.format))?;
         }
+        Ok(())
+    }
+
+    /// Writes all files beside their places.
+    fn drafts(&mut self) -> Result<Vec<OpenOutput<'_>>> {
+        let OutputOptions { page, threshold, .. } = self.options;
+        allow_open_files(self.files.len());
+        let bytes = self.files.iter().map(|file| file.plan.bytes()).sum();
+        let (meter, done) = (Meter::new(self.run, Some(bytes)), AtomicUsize::new(0));
+        let progress = |more| {
+            meter.add(more);
+            // A line after the last item must not be mixed with a progress bar.
+            if done.fetch_add(more, Ordering::Relaxed) + more >= bytes {
+                meter.finish();
+            }
+        };
+        let mut drafts = Vec::with_capacity(self.files.len());
+        for OutputFile { plan, target, .. } in &mut self.files {
+            let mut sink = target.create()?;
+            check_binary(&sink, self.format)?;
+            let elided = sink.is_terminal().then_some(TextOptions::NUMPY_THRESHOLD);
+            plan.write(&mut sink, &page.above(threshold.or(elided)), &progress)?;
+            drafts.push(sink);
+        }
+        Ok(drafts)
+    }
+
+    /// Writes the files, or reports a dry run. Data that only one file may need to move are reported for one.
+    pub(crate) fn write(mut self, mut report: Report) -> Result<Outcome> {
+        let Self { run, options, .. } = self;
         if options.is_dry_run() {
-            report_drafts(&plans, format, &mut report)?;
+            self.report(&mut report)?;
+            if let [OutputFile { plan, target, .. }] = &self.files[..] {
+                report.moves(plan, target.label());
+            }
             if options.explain {
                 let text = options.page.above(options.threshold);
-                let explained = plans.iter().flat_map(|(plan, _)| plan.explain(OutputKind::File, &text));
-                report.plans(&explained.collect::<Vec<_>>(), options.json);
+                let explained = |OutputFile { plan, target, .. }: &OutputFile| match target {
+                    Target::Stdout(_) | Target::Device { .. } => plan.explain(OutputKind::Stream, &text),
+                    _ => plan.explain(OutputKind::File, &text),
+                };
+                report.plans(&self.files.iter().flat_map(explained).collect::<Vec<_>>(), options.json);
             }
             return report.print(run.io);
         }
-        let drafts = drafts(run, &mut plans, &options.page.above(options.threshold))?;
-        drafts.into_iter().try_for_each(OpenOutput::finish)?;
-        read_back.into_iter().try_for_each(|(label, path, back)| back.tell(run, &label, path.as_ref()))?;
+        self.drafts()?.into_iter().try_for_each(OpenOutput::finish)?;
+        for OutputFile { plan, target, path } in &self.files {
+            path.as_ref().map_or(Ok(()), |path| ReadBack::of(plan).tell(run, target.label(), path))?;
+        }
         Ok(Outcome::Done)
     }
 }
@@ -203,24 +267,10 @@ pub(crate) fn numbers(count: usize) -> impl Iterator<Item = String> {
     (0..count).map(move |n| format!("{n:0width$}"))
 }
 
-fn drafts<'t>(run: Run<'_>, plans: &'t mut [(LaidOut, Target)], text: &TextOptions) -> Result<Vec<OpenOutput<'t>>> {
-    allow_open_files(plans.len());
-    let meter = Meter::new(run, Some(plans.iter().map(|(plan, _)| plan.bytes()).sum()));
-    let mut drafts = Vec::with_capacity(plans.len());
-    for (plan, target) in plans {
-        let mut draft = target.create()?;
-        plan.write(&mut draft, text, &|more| meter.add(more))?;
-        drafts.push(draft);
-    }
-    meter.finish();
-    Ok(drafts)
-}
-
-fn report_drafts(plans: &[(LaidOut, Target)], format: Format, report: &mut Report) -> Result<()> {
-    for (plan, target) in plans {
-        report.outputs(plan, format, target.label());
-        plan.finish()?;
-        target.probe()?;
+fn check_binary(sink: &OpenOutput<'_>, format: Format) -> Result<()> {
+    if format.is_binary() && sink.is_terminal() {
+        let label = if matches!(sink, OpenOutput::Stdout(_)) { "standard output" } else { "output" };
+        bail!("{label}: is a terminal, and the output is binary: use -o FILE");
     }
     Ok(())
 }
