@@ -300,6 +300,12 @@ macro_rules! malformed {
 
 #[doc(hidden)]
 #[macro_export]
+macro_rules! unsupported {
+    ($($text:tt)*) => { $crate::error::Error::from_kind($crate::error::ErrorKind::Unsupported, format!($($text)*)) };
+}
+
+#[doc(hidden)]
+#[macro_export]
 macro_rules! bail {
     ($($text:tt)*) => { return Err($crate::error::malformed!($($text)*)) };
 }
@@ -310,7 +316,7 @@ macro_rules! ensure {
     ($condition:expr, $($text:tt)*) => { if !$condition { $crate::error::bail!($($text)*); } };
 }
 
-pub use {bail, ensure, malformed};
+pub use {bail, ensure, malformed, unsupported};
 
 #[cfg(test)]
 mod tests {

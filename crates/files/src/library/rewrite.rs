@@ -31,7 +31,7 @@ use crate::storage::source::{Source, merged};
 use crate::storage::targets::target::Target;
 use crate::untyped::Values;
 use crate::writing::{LaidOut, OutputTensor, check_attachments};
-use tensorop_kernels::error::{Advice, Context, Error, ErrorKind, Result, Subject, malformed};
+use tensorop_kernels::error::{Advice, Context, Error, ErrorKind, Result, Subject, malformed, unsupported};
 use tensorop_kernels::item::cast::{Cast, CastFailure};
 use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::item::meta::Meta;
@@ -104,8 +104,7 @@ fn beside(values: &Values<'_>, tensor: &Source) -> Result<Tensor> {
 fn would_differ(format: Format, written: &Meta, read: &Meta) -> Error {
     let outline = |meta: &Meta| format!("{} {:?}", meta.dtype.native().name(), meta.shape);
     let (name, written, read) = (format.name(), outline(written), outline(read));
-    let message = format!("{name} reads {written} back as {read}, which would differ: name a file of another format");
-    Error::from_kind(ErrorKind::Unsupported, message)
+    unsupported!("{name} reads {written} back as {read}, which would differ: name a file of another format")
 }
 
 /// A tensor with its name in a file; a file of one tensor has no names.
@@ -137,8 +136,9 @@ impl Rewrite {
         let format = old.map_or_else(|| new_format(path), |old| Ok(old.format())).with_context(|| label.to_owned())?;
         let facts = old.map(|old| old.members().clone()).unwrap_or_default();
         if !format.is_written() || facts.unwritten.is_some() {
-            let message = format!("{} cannot be written again: name a file of another format", format.name());
-            return Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
+            return Err(
+                unsupported!("{} cannot be written again: name a file of another format", format.name()).within(label)
+            );
         }
         old.map_or(Ok(()), check_anew).with_context(|| label.to_owned())?;
         file_target(path, label, format)?;
@@ -201,8 +201,8 @@ impl Rewrite {
 
     /// The error about a file that its next reader would not find equal to its tensor.
     pub fn refusal(&self, why: &str) -> Error {
-        let message = format!("{} would not read it back: {why}: name a file of another format", self.format.name());
-        Error::from_kind(ErrorKind::Unsupported, message).within(&*self.label)
+        unsupported!("{} would not read it back: {why}: name a file of another format", self.format.name())
+            .within(&*self.label)
     }
 
     /// Writes the file, which is the old one or the whole new one at any time.
@@ -225,8 +225,7 @@ impl Rewrite {
 /// It has attachments, which would be lost, or several tensors in a format whose writer writes one.
 pub fn check_anew(old: &Input) -> Result<()> {
     if old.names().is_some() && !old.format().is_container() {
-        let message = format!("tensors by name in {} can be read, not written", old.format().argument());
-        return Err(Error::from_kind(ErrorKind::Unsupported, message));
+        return Err(unsupported!("tensors by name in {} can be read, not written", old.format().argument()));
     }
     check_attachments(old.members().attachments.as_ref())
 }
@@ -263,7 +262,7 @@ pub fn new_format(path: &Path) -> Result<Format> {
         None => "the name does not show the format".to_owned(),
     };
     let endings: Vec<_> = Format::all().filter(is_kept).map(|format| format!(".{}", format.extension())).collect();
-    Err(Error::from_kind(ErrorKind::Unsupported, format!("{why}: end it in {}", joined_by(&endings, "or"))))
+    Err(unsupported!("{why}: end it in {}", joined_by(&endings, "or")))
 }
 
 /// Checks that a tensor of a file without a writer can become `new` in place. Messages call the old tensor `label` and
@@ -277,14 +276,10 @@ pub fn check_in_place(input: &Input, n: usize, new: &Source, label: &str, role: 
     let refused = match is_like {
         true if !old.shape().is_empty() => return Ok(()),
         // The change is a slice of all places, and a slice has an axis.
-        true => Error::from_kind(ErrorKind::Unsupported, "a tensor without axes cannot be changed in place"),
+        true => unsupported!("a tensor without axes cannot be changed in place"),
         false => {
             let described = |source: &Source| format!("{} {:?}", source.dtype().native().name(), source.shape());
-            let why = input
-                .members()
-                .unwritten
-                .clone()
-                .unwrap_or_else(|| Error::from_kind(ErrorKind::Unsupported, "only items are changed"));
+            let why = input.members().unwritten.clone().unwrap_or_else(|| unsupported!("only items are changed"));
             let message = format!("{}, and {role} is {}; {}", described(&old), described(new), why.message());
             let refused = Error::from_kind(ErrorKind::Unsupported, message);
             why.advice().map_or(refused.clone(), |advice| refused.advising(advice))

@@ -24,7 +24,7 @@ use crate::storage::source::Source;
 use crate::storage::targets::target::refuse_hashed;
 use crate::storage::unread::UnreadArray;
 use crate::untyped::cells::TableOptions;
-use tensorop_kernels::error::{Advice, Context, Error, ErrorKind, Result, malformed};
+use tensorop_kernels::error::{Advice, Context, Error, ErrorKind, Result, malformed, unsupported};
 use tensorop_kernels::parallel::Threads;
 
 /// How to open an input.
@@ -130,10 +130,7 @@ impl OpenOptions {
             let file = File::options().read(true).write(true).open(path)?;
             let metadata = file.metadata()?;
             if !metadata.is_file() {
-                return Err(Error::from_kind(
-                    ErrorKind::Unsupported,
-                    "not a regular file; only regular files can be changed in place",
-                ));
+                return Err(unsupported!("not a regular file; only regular files can be changed in place"));
             }
             refuse_hashed(path)?;
             file.lock().context("cannot be locked")?;
@@ -472,7 +469,7 @@ fn no_store(folder: &Path) -> Error {
     let is_zarr = ["zarr.json", ".zarray", ".zgroup"].iter().any(|mark| folder.join(mark).is_file());
     match cfg!(feature = "zarr") || !is_zarr {
         true => malformed!("is a folder, expected a file"),
-        false => Error::from_kind(ErrorKind::Unsupported, "is a Zarr store, which needs the feature zarr of tensorop"),
+        false => unsupported!("is a Zarr store, which needs the feature zarr of tensorop"),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::container::file_options::Capabilities;
 use crate::container::foreign;
 use crate::container::interface::{Confidence, ReadableFile, Unchangeable, Writer};
 use crate::container::names::joined_by;
-use tensorop_kernels::error::{Advice, Error, ErrorKind, Result, bail, malformed};
+use tensorop_kernels::error::{Advice, Error, ErrorKind, Result, bail, malformed, unsupported};
 use tensorop_kernels::item::dtype::DType;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,7 +77,7 @@ impl Format {
         let format = extension.as_ref().and_then(|extension| extension.to_str()).and_then(Self::by_extension);
         format.ok_or_else(|| {
             if !cfg!(feature = "zarr") && extension.as_ref().is_some_and(|extension| extension == "zarr") {
-                return Error::from_kind(ErrorKind::Unsupported, "Zarr stores need the feature zarr of tensorop");
+                return unsupported!("Zarr stores need the feature zarr of tensorop");
             }
             let is_named = |row: &&&Row| extension.as_ref().is_some_and(|extension| extension == row.extension);
             let read = TABLE.iter().find(is_named).and_then(|row| row.reads.as_ref()?.name_in_messages);
@@ -86,8 +86,7 @@ impl Format {
             let all = joined_by(&all, "or");
             match read {
                 Some(what) => {
-                    let message = format!("{what} can be read, not written: end the name in {all}");
-                    Error::from_kind(ErrorKind::Unsupported, message)
+                    unsupported!("{what} can be read, not written: end the name in {all}")
                 }
                 None => malformed!("the name does not show the format: end it in {all}"),
             }

@@ -18,7 +18,7 @@ use crate::storage::chunked::{ChunkStyle, PackedUnit};
 use crate::storage::key_store::Commit;
 use crate::storage::source::Source;
 use crate::storage::targets::signals;
-use tensorop_kernels::error::{Context, Error, ErrorKind, Result, malformed};
+use tensorop_kernels::error::{Context, Error, ErrorKind, Result, malformed, unsupported};
 use tensorop_kernels::item::dtype::DType;
 use tensorop_kernels::item::meta::{Meta, Order};
 use tensorop_kernels::item::tensor::Tensor;
@@ -200,8 +200,7 @@ pub fn edit(tensor: OutputTensor, share: Option<Share>, expect: &dyn Fn(usize), 
         return edit_chunks(&job, &plan, patch, (&label, stores_empty), expect, progress);
     }
     if share.is_some() {
-        return Err(Error::from_kind(ErrorKind::Unsupported, "parts of it are changed in place only in a Zarr store")
-            .within(label));
+        return Err(unsupported!("parts of it are changed in place only in a Zarr store").within(label));
     }
     let source = &patch.base().source;
     let bytewise = source.as_local_file().map(|(file, start)| FileSink::new(file, start, job.meta(), &label));

@@ -20,7 +20,7 @@ use crate::storage::chunked::ChunkStyle;
 use crate::storage::platform::{clone_file, reserve};
 use crate::storage::targets::stream::{SMALL_WRITE, WriteBehind};
 use crate::storage::targets::target::{OpenOutput, Target};
-use tensorop_kernels::error::{Context, Error, ErrorKind, Result};
+use tensorop_kernels::error::{Context, ErrorKind, Result, unsupported};
 use tensorop_kernels::item::meta::Meta;
 use tensorop_kernels::layout::window::ItemRuns;
 use tensorop_kernels::parallel::Threads;
@@ -259,7 +259,7 @@ impl LaidOut {
     fn stream_to(&self, out: &mut (dyn Write + Send), text: &TextOptions, progress: Progress<'_>) -> Result<()> {
         let mut take = |bytes: &[u8]| out.write_all(bytes).with_context(|| self.failed());
         match &self.layout {
-            Layout::Chunks(_) => Err(Error::from_kind(ErrorKind::Unsupported, "is not a folder").within(self.failed())),
+            Layout::Chunks(_) => Err(unsupported!("is not a folder").within(self.failed())),
             _ if self.is_spooled(OutputKind::Stream) => {
                 spool(&self.failed(), |file| self.write_by_position(file, progress), &mut take)
             }

@@ -19,7 +19,7 @@ use crate::storage::attachments::Attachments;
 use crate::storage::chunked::Chunked;
 use crate::storage::source::{Container, Source};
 use crate::storage::targets::target::Target;
-use tensorop_kernels::error::{Advice, Context, Error, ErrorKind, Result, bail, counted, ensure};
+use tensorop_kernels::error::{Advice, Context, Error, ErrorKind, Result, bail, counted, ensure, unsupported};
 use tensorop_kernels::layout::window::Window;
 use tensorop_kernels::parallel::Threads;
 
@@ -76,8 +76,7 @@ impl Output<'_> {
     pub fn checked(&self, tensors: Vec<OutputTensor>) -> Result<Vec<OutputTensor>> {
         let Self { format, label, .. } = *self;
         if !format.is_written() {
-            let message = format!("{} can be read, not written", format.name());
-            return Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
+            return Err(unsupported!("{} can be read, not written", format.name()).within(label));
         }
         let mut tensors = named(tensors, format).with_context(|| label.to_owned())?;
         if format.is_container() && !self.keeps_order {
@@ -204,8 +203,9 @@ pub fn check_replaced_index(
     }
     let lost: Vec<_> = lost.into_iter().collect();
     let tensors = counted(lost.len(), "more tensor", "more tensors");
-    let message = format!("names {tensors}, which would be lost ({})", list(&lost));
-    Err(Error::from_kind(ErrorKind::Unsupported, message).within(target.label()).advising(Advice::KeepOthers))
+    Err(unsupported!("names {tensors}, which would be lost ({})", list(&lost))
+        .within(target.label())
+        .advising(Advice::KeepOthers))
 }
 
 /// Refuses to replace a file with an operand in it if the output lacks tensors of the file: most likely the user took
@@ -253,10 +253,9 @@ pub(crate) fn lost_content(target: &Target, tensors: Option<String>, attachments
     let refuse = |message: String| Err(Error::from_kind(ErrorKind::Unsupported, message).within(target.label()));
     match (tensors, attachments) {
         (None, None) => Ok(()),
-        (Some(tensors), None) => {
-            let message = format!("holds {tensors}, which would be lost");
-            Err(Error::from_kind(ErrorKind::Unsupported, message).within(target.label()).advising(Advice::KeepOthers))
-        }
+        (Some(tensors), None) => Err(unsupported!("holds {tensors}, which would be lost")
+            .within(target.label())
+            .advising(Advice::KeepOthers)),
         (None, Some(attachments)) => refuse(lost_attachments(&attachments)),
         (Some(tensors), Some(attachments)) => refuse(lost_attachments(&format!("{tensors} and {attachments}"))),
     }

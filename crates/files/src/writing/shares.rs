@@ -13,7 +13,7 @@ use crate::plans::job::Progress;
 use crate::plans::sink::FileSink;
 use crate::storage::platform::write_at;
 use crate::storage::targets::parts::{MadeUnit, MadeUnits, Parts};
-use tensorop_kernels::error::{Context, Error, ErrorKind, Result};
+use tensorop_kernels::error::{Context, Result, unsupported};
 use tensorop_kernels::layout::window::Windows;
 
 /// The bytes of a unit of a file that is made in shares. Processes on several machines must write to different pages of
@@ -62,8 +62,7 @@ impl LaidOut {
                 ShareUnits::Bytes { output, places }
             }
             (Layout::Places(_) | Layout::Whole(_) | Layout::Sequence(_), _) => {
-                let message = format!("{}: a {} cannot be made in parts", self.label, self.format.argument());
-                return Err(Error::from_kind(ErrorKind::Unsupported, message));
+                return Err(unsupported!("{}: a {} cannot be made in parts", self.label, self.format.argument()));
             }
         };
         Ok(Shares { laid_out: self, units })

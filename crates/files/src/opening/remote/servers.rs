@@ -16,7 +16,7 @@ use crate::storage::requests::{Part, RequestOptions};
 use crate::storage::sidecar::{FIRST_BYTES, not_found};
 use crate::storage::targets::bucket::BucketTarget;
 use crate::storage::targets::target::Target;
-use tensorop_kernels::error::{Context, Error, ErrorKind, Result};
+use tensorop_kernels::error::{Context, Error, ErrorKind, Result, unsupported};
 
 /// Returns the version of an object, or of a store's metadata.
 ///
@@ -107,11 +107,10 @@ fn open_store(
         (Err(error), Some(name)) if error.kind() == ErrorKind::Unsupported => {
             Ok(options.input(format, open(address.join(name), None).with_context(|| options.label.clone())?))
         }
-        (Err(error), None) if error.kind() == ErrorKind::Unsupported => {
-            let message =
-                "the group has no consolidated metadata, and the server lists no names: name an array behind a colon";
-            Err(Error::from_kind(ErrorKind::Unsupported, message).within(&*options.label))
-        }
+        (Err(error), None) if error.kind() == ErrorKind::Unsupported => Err(unsupported!(
+            "the group has no consolidated metadata, and the server lists no names: name an array behind a colon"
+        )
+        .within(&*options.label)),
         (Err(error), _) => {
             let is_none = matches!(mark_at(client, address, format), Ok(None));
             let error = if is_none { absent(client, address, error) } else { error };
