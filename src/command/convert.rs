@@ -207,7 +207,8 @@ impl Convert {
         // `--dtype` reinterprets any bits if there is one tensor and its operand is no whole container. Otherwise it
         // reinterprets only void items and unsigned integers.
         let reading = if alone && !chosen[0].whole { Reinterpret::Bits } else { Reinterpret::Unsigned };
-        let asked = reader.asked(reading).for_convert();
+        let mut asked = reader.asked(reading);
+        asked.casts = true;
         for Chosen { member, old_name, .. } in chosen.iter().filter(|_| asked.depends_on_others()) {
             if let Ok(described) = member.input.describe(member.n) {
                 asked.look_at(Some(old_name), &described.meta.dtype);

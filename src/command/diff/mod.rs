@@ -201,8 +201,8 @@ impl Diff {
     pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let shapes = self.dumps.shapes()?;
         let settings = RunSettings { quiet: self.summary, ..(&self.threads).into() };
-        let reader = OperandReader::new(io, &self.input, settings)?.with_shapes(shapes.as_ref());
-        let reader = reader.rereading(self.is_golden()).comparing();
+        let reader = OperandReader::new(io, &self.input, settings)?;
+        let reader = OperandReader { shapes: shapes.as_ref(), rereads: self.is_golden(), compares: true, ..reader };
         let run = reader.run;
         let accepts = !self.explain && self.accepting.accepts(io, &self.expected.located)?;
         if self.passing.metadata && accepts {

@@ -37,7 +37,8 @@ pub(crate) struct AskedDTypes<'a> {
     named: Option<(NameStyle, &'a OperandContainers)>,
     values: &'a [DTypeArg],
     reading: Reinterpret,
-    casts: bool,
+    /// Whether `--cast` converts what the value does not read.
+    pub casts: bool,
     uses: Mutex<Vec<DTypeUse>>,
     /// The requested tensors in order; empty without values.
     names: Mutex<Vec<String>>,
@@ -66,10 +67,6 @@ impl<'a> AskedDTypes<'a> {
             names: Mutex::default(),
             has_clear: AtomicBool::new(false),
         }
-    }
-
-    pub(crate) fn for_convert(self) -> Self {
-        Self { casts: true, ..self }
     }
 
     /// If so, call [`look_at`](Self::look_at) for every tensor before reading the first.
@@ -118,14 +115,14 @@ impl<'a> AskedDTypes<'a> {
     /// A value also passes if later values override it for all of its tensors. `--dequantize` must find a weight, and
     /// `--names` a file of other names.
     pub(crate) fn finish(&self) -> Result<()> {
-        let found = self.quantized.is_none_or(OperandContainers::has_quantized);
+        let found = self.quantized.is_none_or(|containers| containers.has_quantized.load(Ordering::Relaxed));
         ensure!(found, "--dequantize: no operand has a quantised weight, or a file beside it that states a layout");
         if let Some((style, containers)) = self.named {
             let what = match style {
                 NameStyle::Hf => "--names hf: no operand is a GGUF",
                 NameStyle::Gguf => "--names gguf: no operand is a checkpoint of other names",
             };
-            ensure!(containers.has_names(), "{what}");
+            ensure!(containers.has_names.load(Ordering::Relaxed), "{what}");
         }
         for (value, used) in self.values.iter().zip(locked(&self.uses).iter()) {
             let message = used.unused.clone().filter(|_| !used.is_used);

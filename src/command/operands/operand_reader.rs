@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use anyhow::{Result, anyhow, bail, ensure};
 
@@ -31,7 +32,6 @@ use crate::operators::fill::Limits;
 use crate::ops::slice::SliceArgs;
 use crate::quantized::{AskedLayout, Dequantized};
 use crate::renamed::{NameStyle, Renaming};
-use crate::storage::platform::allow_open_files;
 use crate::storage::source::Source;
 use crate::untyped::cells::TableOptions;
 
@@ -62,36 +62,19 @@ pub(crate) struct OperandReader<'a> {
     pub run: Run<'a>,
     pub options: &'a InputOptions,
     /// Whether the files are more than can be open at a time.
-    reopens: bool,
+    pub reopens: bool,
     /// Whether streams can be read again.
-    rereads: bool,
+    pub rereads: bool,
     /// The dtypes and shapes of files without a header in folders.
-    shapes: Option<&'a Arc<DumpShapes>>,
+    pub shapes: Option<&'a Arc<DumpShapes>>,
     /// Whether names of tensors are compared with those of another file.
-    compares: bool,
+    pub compares: bool,
 }
 
 impl<'a> OperandReader<'a> {
     pub(crate) fn new<'o>(io: &'a Io, options: &'a InputOptions, settings: impl Into<RunSettings<'o>>) -> Result<Self> {
         let run = Run::new(io, settings.into(), &options.address)?;
         Ok(Self { run, options, reopens: false, rereads: false, shapes: None, compares: false })
-    }
-
-    /// If the system refuses to keep `count` files open, each file is opened again for every read.
-    pub(crate) fn for_files(self, count: usize) -> Self {
-        Self { reopens: !allow_open_files(count), ..self }
-    }
-
-    pub(crate) fn rereading(self, rereads: bool) -> Self {
-        Self { rereads, ..self }
-    }
-
-    pub(crate) fn comparing(self) -> Self {
-        Self { compares: true, ..self }
-    }
-
-    pub(crate) fn with_shapes(self, shapes: Option<&'a Arc<DumpShapes>>) -> Self {
-        Self { shapes, ..self }
     }
 
     pub(crate) fn asked(&self, reading: Reinterpret) -> AskedDTypes<'a> {
@@ -192,9 +175,9 @@ impl<'a> OperandReader<'a> {
         let label = &operand.label;
         let found = input.dequantized(asked, &operand.located, requests, is_named);
         let (input, Dequantized { weights, left_alone, mut notes }) =
-            found.inspect_err(|_| io.containers.found_quantized())?;
+            found.inspect_err(|_| io.containers.has_quantized.store(true, Ordering::Relaxed))?;
         if weights > 0 {
-            io.containers.found_quantized();
+            io.containers.has_quantized.store(true, Ordering::Relaxed);
         }
         match left_alone.len() as u64 {
             0 => {}
@@ -210,7 +193,7 @@ impl<'a> OperandReader<'a> {
         let (input, Renaming { applies, mut notes, mut kept, one_sided }) =
             input.renamed(style, self.compares, &operand.located, requests)?;
         if applies {
-            io.containers.found_names();
+            io.containers.has_names.store(true, Ordering::Relaxed);
         }
         kept.retain(|name| !self.compares || !one_sided.here.contains(name));
         match &kept[..] {

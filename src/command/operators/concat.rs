@@ -23,6 +23,7 @@ use crate::operators::call::Operands;
 use crate::operators::concat::LinkedConcat;
 use crate::ops::call::{Call, Resolved};
 use crate::ops::operators::concat::{Joined, Joining};
+use crate::storage::platform::allow_open_files;
 use crate::storage::source::Source;
 use crate::writing::OutputTensor;
 
@@ -84,7 +85,7 @@ impl Concat {
         let operands = &self.data;
         check_stdin(operands)?;
         let axis = self.axis.as_ref().map(|list| axis(&reader, list, "--axis")).transpose()?;
-        let reader = reader.for_files(operands.len());
+        let reader = OperandReader { reopens: !allow_open_files(operands.len()), ..reader };
         let open = |(n, operand)| {
             reader.open(operand, if n == 0 && self.in_place { OpenMode::LockedNpy } else { OpenMode::Plain })
         };

@@ -56,7 +56,7 @@ pub(crate) struct Operation<'a> {
     indices: Option<&'a Operand>,
     updates: Option<&'a Operand>,
     /// The value of `--fill`, which replaces UPDATES or fills places without data.
-    fill: Option<&'a str>,
+    pub fill: Option<&'a str>,
 }
 
 impl<'a> Operation<'a> {
@@ -70,10 +70,6 @@ impl<'a> Operation<'a> {
         let (destination, reader) = settle(io, options, false)?;
         let data = Cow::Borrowed(data);
         Ok(Self { reader, destination, shared: false, edited: None, data, indices, updates: None, fill: None })
-    }
-
-    pub(crate) fn filled_with(self, fill: Option<&'a str>) -> Self {
-        Self { fill, ..self }
     }
 
     pub(crate) fn begin_change(

@@ -226,7 +226,8 @@ impl Pad {
     pub(crate) fn run(&self, io: &Io) -> Result<Outcome> {
         let (mode, fill) = (self.mode, self.fill.as_deref());
         ensure!(fill.is_none() || mode == PadMode::Constant, "--fill: only --mode constant adds it");
-        let operation = Operation::begin(io, &self.data, None, &self.options)?.filled_with(fill);
+        let mut operation = Operation::begin(io, &self.data, None, &self.options)?;
+        operation.fill = fill;
         let list = |list, option| index_list(&operation.reader, list, option);
         let (before, after) = (list(&self.before, "--before")?, list(&self.after, "--after")?);
         let axes = self.axes.as_ref().map(|axes| list(axes, "--axes")).transpose()?;

@@ -172,11 +172,8 @@ pub(crate) struct JunitOptions {
 impl JunitOptions {
     pub(crate) fn begin(&self, operands: &[&Operand]) -> Result<Option<(Target, JunitReport)>> {
         let Some(path) = &self.junit else { return Ok(None) };
-        if path == Path::new("-") {
-            bail!("--junit: standard output has the report: name a file");
-        }
         let target = Target::resolve(path, format!("--junit {}", path.display()), false)?;
-        if matches!(target, Target::Stdout(_)) {
+        if path == Path::new("-") || matches!(target, Target::Stdout(_)) {
             bail!("--junit: standard output has the report: name a file");
         }
         if let Some(real) = target.canonical()? {

@@ -81,26 +81,24 @@ impl<'a> ShardIndex<'a> {
         // Shards are filled in the order of the tensors.
         let mut files = OutputFiles { keeps_order: true, ..OutputFiles::new(run, options, format) };
         let tensors = files.output(label, None).checked(tensors)?;
-        let replaced = OldIndex::read(path);
-        let has_index = replaced.is_some();
-        let old = replaced.unwrap_or_default();
-        let in_files = if removes_old { old.tensors_of_files(path) } else { Vec::new() };
+        let old = OldIndex::read(path.to_owned());
+        let in_files = if removes_old { old.tensors_of_files() } else { Vec::new() };
         let listed = [&*old.tensors, &*in_files].concat();
-        let is_removed = |shard: &Container| removes_old && old.names_file(path, shard.file);
+        let is_removed = |shard: &Container| removes_old && old.names_file(shard.file);
         writing::check_replaced_index(&target, &listed, &is_removed, &tensors, &*left_out)?;
         let names = tensors.iter().map(|tensor| tensor.name.clone()).collect::<Vec<_>>();
         let sources = tensors.iter().flat_map(|tensor| tensor.fill.operands());
         let moved = sources.filter_map(|source| Some((source.container()?.file, source.member()?.to_owned())));
         let moved: Vec<(Identity, String)> = moved.collect();
-        let most = most.or_else(|| old.largest(path)).unwrap_or(shards::MAX_BYTES);
+        let most = most.or_else(|| old.largest()).unwrap_or(shards::MAX_BYTES);
         let divided = shards::divide(tensors, &stem, most).with_context(|| label)?;
-        let mut left = old.left(path, &divided);
-        let removed = if removes_old { old.removable(path, &mut left) } else { Vec::new() };
+        let mut left = old.left(&divided);
+        let removed = if removes_old { old.removable(&mut left) } else { Vec::new() };
         let is_kept = |name: &str| names.iter().any(|kept| kept.as_deref() == Some(name)) || left_out(name);
         for shard in &divided.shards {
-            let (name, place) = (&*shard.name, shards::path_of(path, shard));
+            let (name, place) = (&*shard.name, path.with_file_name(&shard.name));
             ensure!(
-                !has_index || old.has_file(name) || fs::symlink_metadata(&place).is_err(),
+                !old.is_there || old.has_file(name) || fs::symlink_metadata(&place).is_err(),
                 "{label}: {name} is not a shard of the index and would be lost: name another output or remove it"
             );
         }
@@ -110,11 +108,11 @@ impl<'a> ShardIndex<'a> {
             is_kept(name) || moved.iter().any(|(from, member)| Some(*from) == file && member == name)
         })?;
         for shard in divided.shards {
-            let place = shards::path_of(path, &shard);
+            let place = path.with_file_name(&shard.name);
             let target = new_target(run, &place, format!("output {}", place.display()), format, options.no_clobber)?;
             files.add(target, Some(place), shard.tensors, inherited.clone(), &is_kept).map_err(argument_error)?;
         }
-        let is_indexed = !is_of_folder || has_index || files.files.len() > 1;
+        let is_indexed = !is_of_folder || old.is_there || files.files.len() > 1;
         let beside = side.line();
         if options.is_dry_run() {
             files.report(&mut report)?;
@@ -250,7 +248,7 @@ fn check_unlisted(
 ) -> Result<()> {
     for name in gone {
         let file = fs::metadata(path.with_file_name(name)).ok().map(|metadata| Identity::from_metadata(&metadata));
-        let lost = old.unlisted_in(path, name);
+        let lost = old.unlisted_in(name);
         let lost: Vec<_> = lost.iter().map(String::as_str).filter(|tensor| !is_kept(file, tensor)).collect();
         ensure!(
             lost.is_empty(),

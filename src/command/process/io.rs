@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::Write as _;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, anyhow};
@@ -38,8 +38,10 @@ pub struct Io {
 #[derive(Clone, Default)]
 pub struct OperandContainers {
     all: Arc<Mutex<Vec<Arc<Container>>>>,
-    has_quantized: Arc<AtomicBool>,
-    has_names: Arc<AtomicBool>,
+    /// Whether `--dequantize` has read a weight, or an error says why it has not.
+    pub(crate) has_quantized: Arc<AtomicBool>,
+    /// Whether `--names` has given a file other names.
+    pub(crate) has_names: Arc<AtomicBool>,
 }
 
 impl OperandContainers {
@@ -49,24 +51,6 @@ impl OperandContainers {
 
     pub(crate) fn all(&self) -> Vec<Arc<Container>> {
         locked(&self.all).clone()
-    }
-
-    /// Notes that `--dequantize` has read a weight, or that an error says why it has not.
-    pub(crate) fn found_quantized(&self) {
-        self.has_quantized.store(true, Ordering::Relaxed);
-    }
-
-    /// Notes that `--names` applies to an operand.
-    pub(crate) fn found_names(&self) {
-        self.has_names.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn has_names(&self) -> bool {
-        self.has_names.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn has_quantized(&self) -> bool {
-        self.has_quantized.load(Ordering::Relaxed)
     }
 }
 

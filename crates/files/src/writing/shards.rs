@@ -85,24 +85,31 @@ fn ascii_json(text: &str) -> String {
 }
 
 /// An index to be replaced.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct OldIndex {
+    path: PathBuf,
+    /// Whether there is an index, and it is valid; else it names nothing.
+    pub is_there: bool,
     pub tensors: Vec<String>,
     files: Vec<String>,
 }
 
 impl OldIndex {
-    /// Reads an index; `None` if it is missing or invalid.
-    pub fn read(path: &Path) -> Option<Self> {
-        let (tensors, files) = index::listed(&fs::read(path).ok()?)?;
-        Some(Self { tensors, files })
+    pub fn read(path: PathBuf) -> Self {
+        let found = fs::read(&path).ok().and_then(|bytes| index::listed(&bytes));
+        let (is_there, (tensors, files)) = (found.is_some(), found.unwrap_or_default());
+        Self { path, is_there, tensors, files }
+    }
+
+    fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        self.files.iter().map(|name| self.path.with_file_name(name))
     }
 
     /// Returns existing shards that `divided` does not replace.
-    pub fn left(&self, path: &Path, divided: &Divided) -> Vec<String> {
-        let folder = path.parent().unwrap_or(Path::new(""));
+    pub fn left(&self, divided: &Divided) -> Vec<String> {
         let is_new = |name: &String| divided.shards.iter().any(|shard| shard.name == *name);
-        self.files.iter().filter(|name| folder.join(name).is_file() && !is_new(name)).cloned().collect()
+        let is_left = |name: &&String| self.path.with_file_name(name).is_file() && !is_new(name);
+        self.files.iter().filter(is_left).cloned().collect()
     }
 
     /// Returns whether the index names a file.
@@ -111,47 +118,39 @@ impl OldIndex {
     }
 
     /// Returns the tensors in a shard that the index does not list.
-    pub fn unlisted_in(&self, path: &Path, file: &str) -> Vec<String> {
+    pub fn unlisted_in(&self, file: &str) -> Vec<String> {
         let listed: HashSet<&String> = self.tensors.iter().collect();
-        let names = index::names_in(&path.with_file_name(file)).unwrap_or_default();
+        let names = index::names_in(&self.path.with_file_name(file)).unwrap_or_default();
         names.into_iter().filter(|name| !listed.contains(name)).collect()
     }
 
     /// Removes from `files`, and returns, the shards that no other index names.
-    pub fn removable(&self, path: &Path, files: &mut Vec<String>) -> Vec<String> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    pub fn removable(&self, files: &mut Vec<String>) -> Vec<String> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let is_other = |other: &PathBuf| index::stem(other).is_some() && other.file_name() != path.file_name();
+        let is_other = |other: &PathBuf| index::stem(other).is_some() && other.file_name() != self.path.file_name();
         let others = entries.map(|entry| entry.path()).filter(is_other);
-        let named: HashSet<_> = others.filter_map(|other| Self::read(&other)).flat_map(|other| other.files).collect();
+        let named: HashSet<_> = others.map(Self::read).flat_map(|other| other.files).collect();
         let is_shard = |name: &String| !named.contains(name) && index::names_in(&folder.join(name)).is_some();
         files.extract_if(.., |name| is_shard(name)).collect()
     }
 
     /// Returns the tensors in all readable shards.
-    pub fn tensors_of_files(&self, path: &Path) -> Vec<String> {
-        let folder = path.parent().unwrap_or(Path::new(""));
-        self.files.iter().filter_map(|name| index::names_in(&folder.join(name))).flatten().collect()
+    pub fn tensors_of_files(&self) -> Vec<String> {
+        self.paths().filter_map(|shard| index::names_in(&shard)).flatten().collect()
     }
 
     /// Returns whether `file` is a shard.
-    pub fn names_file(&self, path: &Path, file: Identity) -> bool {
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let mut found = self.files.iter().filter_map(|name| fs::metadata(folder.join(name)).ok());
+    pub fn names_file(&self, file: Identity) -> bool {
+        let mut found = self.paths().filter_map(|shard| fs::metadata(shard).ok());
         found.any(|metadata| Identity::from_metadata(&metadata) == file)
     }
 
     /// Returns the item bytes of the largest of several shards.
-    pub fn largest(&self, path: &Path) -> Option<u64> {
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let sizes = self.files.iter().map(|name| index::bytes_of_items(&folder.join(name)));
-        sizes.flatten().max().filter(|_| self.files.len() > 1)
+    pub fn largest(&self) -> Option<u64> {
+        let sizes = self.paths().filter_map(|shard| index::bytes_of_items(&shard));
+        sizes.max().filter(|_| self.files.len() > 1)
     }
-}
-
-/// Returns the path of a shard.
-pub fn path_of(index: &Path, shard: &Shard) -> PathBuf {
-    index.with_file_name(&shard.name)
 }
 
 #[cfg(test)]
