@@ -37,7 +37,7 @@ pub(crate) struct AskedDTypes<'a> {
     named: Option<(NameStyle, &'a OperandContainers)>,
     values: &'a [DTypeArg],
     reading: Reinterpret,
-    /// Whether `--cast` converts what the value does not read.
+    /// Whether the command has `--cast`, which converts values.
     pub casts: bool,
     uses: Mutex<Vec<DTypeUse>>,
     /// The requested tensors in order; empty without values.
