@@ -226,14 +226,14 @@ struct BlockSide<const SIDE: usize> {
 }
 
 impl<const SIDE: usize> BlockSide<SIDE> {
-    /// Takes axes while at least two places of the next one fit.
-    fn new(axes: impl IntoIterator<Item = Step>) -> (Self, usize) {
+    /// Takes axes while the side has at most `most` places and at least two of the next axis fit.
+    fn new(axes: impl IntoIterator<Item = Step>, most: usize) -> (Self, usize) {
         let (mut axes, mut taken) = (axes.into_iter(), 1);
         let last = axes.next().expect("a block has two sides");
         let mut side = Self { from: [0; SIDE], to: [0; SIDE], len: 1, inner: 1, part: 1, last };
         side.extend(last);
         for axis in axes.take_while(|axis| axis.dim > 1) {
-            if side.part < side.last.dim || 2 * side.len > SIDE {
+            if side.part < side.last.dim || side.len > most || 2 * side.len > SIDE {
                 break;
             }
             side.extend(axis);
@@ -261,6 +261,10 @@ impl<const SIDE: usize> BlockSide<SIDE> {
     }
 }
 
+/// Columns that a block completes with a further axis, whose pieces are then written item by item. With 14 columns of bytes that
+/// took 1.4 times as long as blocks of 14, with 8 columns 0.6.
+const FEW_COLUMNS: usize = 8;
+
 fn run_of(places: &[isize]) -> usize {
     places.iter().zip(0..).take_while(|&(&place, at)| place == at).count()
 }
@@ -275,13 +279,13 @@ fn copy_blocks<T: Copy, const SIDE: usize, const ITEMS: usize>(
     nearest: usize,
     transpose: TransposeBlock<T>,
 ) {
-    let (columns, taken) = BlockSide::<SIDE>::new(walk.steps[nearest + 1..].iter().rev().copied());
+    let (columns, taken) = BlockSide::<SIDE>::new(walk.steps[nearest + 1..].iter().rev().copied(), FEW_COLUMNS);
     walk.steps.truncate(walk.steps.len() - taken);
     let own = walk.steps[nearest];
     // If axis `nearest` is short, the next source axes extend the rows.
     walk.sort_as_source();
     debug_assert_eq!(walk.steps[0], own, "the axis along which the source runs comes first");
-    let (rows, taken) = BlockSide::<SIDE>::new(walk.steps.iter().copied());
+    let (rows, taken) = BlockSide::<SIDE>::new(walk.steps.iter().copied(), SIDE);
     walk.steps = walk.steps[taken..].iter().copied().collect();
     walk.sort_as_target();
     let runs = [run_of(&rows.from[..rows.len]), run_of(&columns.to[..columns.len])];
