@@ -1,4 +1,4 @@
-//! Outputs whose axes are segments of the data's axes: pad, tile, roll and broadcast; and reshape.
+//! Outputs whose axes are segments of the data's axes: pad, tile, roll, broadcast and reshape.
 
 use super::access::{Access, Feeds, Holding, Pattern, StoredWindow};
 use super::converted::{Converted, seekable};
@@ -10,6 +10,7 @@ use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::meta::Meta;
 use tensorop_kernels::layout::axis::bytes_of;
 use tensorop_kernels::layout::segments::{Segments, arrange};
+use tensorop_kernels::layout::view::View;
 use tensorop_kernels::layout::window::{Window, boxes_of_run, fill_each};
 use tensorop_kernels::ops::operators::arranged::Arrangement;
 use tensorop_kernels::ops::operators::reshape::differ_by_ones;
@@ -31,8 +32,18 @@ impl Arranged {
             let message = format!("more bytes than can be counted ({} {shape:?})", dtype.name());
             return Err(Error::new(Subject::Output, message));
         }
-        let data = Converted::new(data, Conversion::identity(&dtype)).along(&arrangement.axes);
-        Ok(Self { meta: Meta::c_order(dtype, shape.clone()), data, arrangement, item })
+        Ok(Self::linked(arrangement, data, item))
+    }
+
+    fn linked(arrangement: Arrangement, data: Source, item: Vec<u8>) -> Self {
+        let meta = Meta::c_order(data.dtype().clone(), arrangement.shape.clone());
+        let data = Converted::new(data, Conversion::identity(&meta.dtype)).along(&arrangement.axes);
+        Self { meta, data, arrangement, item }
+    }
+
+    fn is_reshaped(&self) -> bool {
+        let items = self.data.view().items();
+        self.arrangement.is_counted && self.arrangement.segments[0] == Segments::whole(items)
     }
 
     fn fill_box(&self, window: &Window, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
@@ -46,6 +57,10 @@ impl Arranged {
                 return self.data.read_to(&view.select(places), place, out, scratch);
             }
             let first = place.as_run().expect("places of one axis follow each other") * self.data.itemsize();
+            // A reshape reads any run of contiguous items at once. The plans of the other outputs count reads by rows.
+            let is_at_once = self.is_reshaped() && self.data.source.is_read_by_position();
+            let run = view.as_run().filter(|_| is_at_once).map(|first| View::c_order(&[view.items()]).from_item(first));
+            let view = run.as_ref().unwrap_or(view);
             let boxes = boxes_of_run(&view.shape(), span.start, span.start + span.len);
             fill_each(&boxes, self.data.itemsize(), &mut out[first..], |window, out| {
                 self.data.read(&view.part(&window.ranges), out, &mut scratch.gathered)
@@ -56,8 +71,12 @@ impl Arranged {
     fn access(&self) -> Access<'_> {
         let Arrangement { axes, segments, is_counted, .. } = &self.arrangement;
         let access = Access::strided(&self.data.source, self.data.view(), axes);
-        let pattern = if *is_counted { Pattern::Counted { view: self.data.view().clone() } } else { access.pattern };
-        Access { source: access.source, feeds: Feeds::Segments(segments.clone()), pattern, copy: None }
+        let pattern = match is_counted {
+            true => Pattern::Counted { view: self.data.view().clone() },
+            false => access.pattern.clone(),
+        };
+        let feeds = if self.is_reshaped() { Feeds::All } else { Feeds::Segments(segments.clone()) };
+        Access { feeds, pattern, ..access }
     }
 }
 
@@ -101,7 +120,8 @@ impl Fill for Arranged {
     }
 
     fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        Ok(if self.arrangement.is_counted { None } else { self.access().stored(window) })
+        let is_moved = self.arrangement.is_counted && !self.is_reshaped();
+        Ok(if is_moved { None } else { self.access().stored(window) })
     }
 }
 
@@ -113,51 +133,7 @@ pub fn reshaped(data: Source, shape: Vec<usize>) -> Box<dyn Fill> {
         let axes: Vec<_> = shape.iter().map(|&dim| if dim == 1 { None } else { old.next() }).collect();
         return Box::new(Selection::whole(data).along(&axes));
     }
-    Box::new(Reshaped { meta: Meta::c_order(data.dtype().clone(), shape), data: Selection::whole(data) })
-}
-
-#[derive(Debug)]
-struct Reshaped {
-    data: Selection,
-    meta: Meta,
-}
-
-impl Reshaped {
-    fn access(&self) -> Access<'_> {
-        Access { pattern: Pattern::Counted { view: self.data.view().clone() }, ..self.data.access() }
-    }
-}
-
-impl Fill for Reshaped {
-    fn meta(&self) -> &Meta {
-        &self.meta
-    }
-
-    fn operand(&self, n: usize) -> Option<&Source> {
-        self.data.operand(n)
-    }
-
-    fn holdings(&self, way: usize, limits: &Limits) -> Vec<Holding> {
-        let in_c_order = Holding::for_source(&self.data.source, 0, Hold::COrder, limits.threads);
-        in_c_order.into_iter().chain(self.data.holdings(way, limits)).collect()
-    }
-
-    fn hold(&mut self, holding: &Holding, limits: &Limits) -> Result<()> {
-        self.data.hold(holding, limits)
-    }
-
-    fn reads(&self, _: usize) -> Vec<Access<'_>> {
-        vec![self.access()]
-    }
-
-    fn fill(&self, region: &Region, out: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let Meta { dtype, shape, .. } = &self.meta;
-        fill_each(&region.runs(shape), dtype.itemsize(), out, |piece, out| {
-            self.data.fill(&Region::Run(piece.start..piece.start + piece.items()), out, scratch)
-        })
-    }
-
-    fn stored(&self, window: &Window) -> Result<Option<StoredWindow<'_>>> {
-        Ok(self.access().stored(window))
-    }
+    let axes = (0..data.shape().len()).map(Some).collect();
+    let segments = vec![Segments::whole(data.meta().items())];
+    Box::new(Arranged::linked(Arrangement { axes, segments, shape, is_counted: true }, data, Vec::new()))
 }
