@@ -7,7 +7,7 @@ use super::condition::Condition;
 use super::kernels::copied;
 use super::matcher::Matcher;
 use super::slice::SliceArgs;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::item::element::Element;
 use crate::layout::view::View;
 use crate::layout::walk::copy_bytes;
@@ -60,7 +60,7 @@ pub fn replace_where<T: Element, D: Dimension>(
     condition: &Condition<T>,
     value: T,
     args: &SliceArgs,
-) -> Result<Array<T, D>, Error> {
+) -> Result<Array<T, D>> {
     let mut out = copied(data)?;
     replace_where_in_place(&mut out.view_mut(), condition, value, args)?;
     Ok(out)
@@ -85,7 +85,7 @@ pub fn replace_where_in_place<T: Element, D: Dimension>(
     condition: &Condition<T>,
     value: T,
     args: &SliceArgs,
-) -> Result<(), Error> {
+) -> Result<()> {
     let spans = args.resolve(data.shape())?;
     let bytes = |item: &T| item.to_little().as_ref().to_vec();
     let matcher = Matcher::new(&T::dtype(), &condition.map(bytes))?;

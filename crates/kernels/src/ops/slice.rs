@@ -3,11 +3,11 @@
 
 use std::str::FromStr;
 
-use ndarray::{Array, ArrayBase, Data, Dimension};
+use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
 use super::arrays::{check_rank, named_axes};
 use super::kernels::{Items, Output, Strided};
-use crate::error::{Error, Subject, counted};
+use crate::error::{Error, Result, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::{BeyondInt64, Clamping, Span, StepRange, resolve_axis};
 use crate::layout::view::View;
@@ -53,7 +53,7 @@ impl SliceArgs {
     ///
     /// # Errors
     /// The lists differ in length ([`Subject::Stop`]).
-    pub fn new(start: &[i64], stop: &[i64]) -> Result<Self, Error> {
+    pub fn new(start: &[i64], stop: &[i64]) -> Result<Self> {
         check_length(Subject::Stop, stop, start.len())?;
         let range = |(&start, &stop)| StepRange { start: Some(start), stop: Some(stop), step: 1 };
         let ranges: Vec<StepRange> = start.iter().zip(stop).map(range).collect();
@@ -64,7 +64,7 @@ impl SliceArgs {
     ///
     /// # Errors
     /// There is not one step per range ([`Subject::Step`]).
-    pub fn with_steps(mut self, steps: &[i64]) -> Result<Self, Error> {
+    pub fn with_steps(mut self, steps: &[i64]) -> Result<Self> {
         check_length(Subject::Step, steps, self.ranges.len())?;
         self.ranges.iter_mut().zip(steps).for_each(|(range, &step)| range.step = step);
         Ok(self)
@@ -74,7 +74,7 @@ impl SliceArgs {
     ///
     /// # Errors
     /// There is not one axis per range ([`Subject::Axes`]).
-    pub fn with_axes(self, axes: &[i64]) -> Result<Self, Error> {
+    pub fn with_axes(self, axes: &[i64]) -> Result<Self> {
         check_length(Subject::Axes, axes, self.ranges.len())?;
         Ok(Self { axes: axes.to_vec(), ..self })
     }
@@ -121,7 +121,7 @@ impl SliceArgs {
     ///
     /// # Errors
     /// A name is unknown or ambiguous.
-    pub fn check_dims(&self, dims: &[Option<String>]) -> Result<(), Error> {
+    pub fn check_dims(&self, dims: &[Option<String>]) -> Result<()> {
         self.check_single(dims)?;
         let dims: Vec<&str> = dims.iter().flatten().map(String::as_str).collect();
         let Some(name) = self.names.iter().find(|name| !dims.contains(&name.as_str())) else { return Ok(()) };
@@ -137,7 +137,7 @@ impl SliceArgs {
     ///
     /// # Errors
     /// A name is ambiguous.
-    pub fn check_single(&self, dims: &[Option<String>]) -> Result<(), Error> {
+    pub fn check_single(&self, dims: &[Option<String>]) -> Result<()> {
         let twice = self.names.iter().find_map(|name| Some((name, twice(name, dims)?)));
         twice.map_or(Ok(()), |(name, [one, other])| {
             let message = format!("axes {one} and {other} are both called {name}: slice by position, as in 2:4, ::2");
@@ -165,7 +165,7 @@ impl SliceArgs {
     ///
     /// # Errors
     /// The rank is 0 or above 64, an axis does not fit or is repeated, or a step is 0.
-    pub fn resolve(&self, shape: &[usize]) -> Result<Vec<Span>, Error> {
+    pub fn resolve(&self, shape: &[usize]) -> Result<Vec<Span>> {
         if self.takes_scalars && shape.is_empty() && self.is_empty() {
             return Ok(Vec::new());
         }
@@ -227,7 +227,7 @@ impl FromStr for SliceArgs {
 
     /// # Errors
     /// The text is not a list of slices ([`Subject::At`]).
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self> {
         parse(text, Singles::Refused).map(|(slices, _)| slices)
     }
 }
@@ -238,7 +238,7 @@ pub(super) enum Singles {
     Taken,
 }
 
-pub(super) fn parse(text: &str, singles: Singles) -> Result<(SliceArgs, Vec<(usize, i64)>), Error> {
+pub(super) fn parse(text: &str, singles: Singles) -> Result<(SliceArgs, Vec<(usize, i64)>)> {
     let refuse = |message: String| Error::new(Subject::At, message);
     if text.trim_start().starts_with(['[', '(']) {
         return Err(refuse("slices are written without brackets: 1:8:2, ..., ::-1".to_owned()));
@@ -347,7 +347,7 @@ pub fn integer(text: &str, beyond: BeyondInt64) -> Option<Result<i64, String>> {
     })
 }
 
-fn check_length(subject: Subject, list: &[i64], starts: usize) -> Result<(), Error> {
+fn check_length(subject: Subject, list: &[i64], starts: usize) -> Result<()> {
     if list.len() == starts {
         return Ok(());
     }
@@ -366,12 +366,35 @@ fn check_length(subject: Subject, list: &[i64], starts: usize) -> Result<(), Err
 ///
 /// # Errors
 /// The slice does not fit.
-pub fn slice<T: Copy, D: Dimension>(
-    data: &ArrayBase<impl Data<Elem = T>, D>,
-    args: &SliceArgs,
-) -> Result<Array<T, D>, Error> {
+pub fn slice<T: Copy, D: Dimension>(data: &ArrayBase<impl Data<Elem = T>, D>, args: &SliceArgs) -> Result<Array<T, D>> {
     let spans = args.resolve(data.shape())?;
     Output::view(Strided::of(data).select(&spans), Items::single()).to_array()
+}
+
+/// Copies a slice of `data` to `out`, as [`slice`](crate::slice()) returns it (OpenVINO Slice-8).
+///
+/// `out` has the shape of the slice and any layout.
+///
+/// ```
+/// use ndarray::{Array2, array, s};
+/// use tensorop_kernels::slice_into;
+/// let data = array![[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]];
+/// // two columns of a larger array
+/// let mut out = Array2::zeros((2, 3));
+/// slice_into(&data, &":, 1:4:2".parse()?, out.slice_mut(s![.., 1..]))?;
+/// assert_eq!(out, array![[0, 1, 3], [0, 6, 8]]);
+/// # Ok::<(), tensorop_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// The slice does not fit, or `out` has another shape ([`Subject::Output`]).
+pub fn slice_into<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    args: &SliceArgs,
+    out: ArrayViewMut<'_, T, D>,
+) -> Result<()> {
+    let spans = args.resolve(data.shape())?;
+    Output::view(Strided::of(data).select(&spans), Items::single()).to_view(out)
 }
 
 impl Tensor {
@@ -386,11 +409,11 @@ impl Tensor {
     ///
     /// # Errors
     /// The slice does not fit, or memory runs out.
-    pub fn slice(&self, args: &SliceArgs) -> Result<Self, Error> {
+    pub fn slice(&self, args: &SliceArgs) -> Result<Self> {
         self.viewed(&View::c_order(self.shape()).select(&args.resolve(self.shape())?))
     }
 
-    pub(super) fn viewed(&self, view: &View) -> Result<Self, Error> {
+    pub(super) fn viewed(&self, view: &View) -> Result<Self> {
         let (shape, itemsize) = (view.shape(), self.dtype().itemsize());
         let mut bytes = memory::zeros(view.items() * itemsize)?;
         copy_bytes(self.bytes(), view, &mut bytes, &View::c_order(&shape), itemsize);
@@ -455,7 +478,7 @@ mod tests {
 
     #[test]
     fn refused() {
-        let message = |args: Result<SliceArgs, Error>| {
+        let message = |args: Result<SliceArgs>| {
             args.and_then(|args| args.resolve(&[2, 0]))
                 .map_or_else(|error| error.to_string(), |spans| format!("{spans:?}"))
         };

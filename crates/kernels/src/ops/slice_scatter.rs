@@ -3,12 +3,12 @@
 
 use std::ops::Range;
 
-use ndarray::{Array, ArrayBase, Data, Dimension};
+use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
 use super::arrays::check_updates;
-use super::kernels::{copied, put_slice};
+use super::kernels::{copied, copy_into, put_slice};
 use super::slice::SliceArgs;
-use crate::error::Error;
+use crate::error::Result;
 use crate::layout::axis::Span;
 use crate::layout::view::View;
 use crate::layout::window::Window;
@@ -24,7 +24,7 @@ impl SliceScatter {
     ///
     /// # Errors
     /// The slice or the shape of the updates does not fit.
-    pub fn resolve(shape: &[usize], args: &SliceArgs, updates: Option<&[usize]>) -> Result<Self, Error> {
+    pub fn resolve(shape: &[usize], args: &SliceArgs, updates: Option<&[usize]>) -> Result<Self> {
         let it = Self { spans: args.resolve(shape)? };
         check_updates(updates, &it.updates_shape(), shape, || args.describe(shape.len()))?;
         Ok(it)
@@ -81,11 +81,51 @@ pub fn slice_scatter<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     args: &SliceArgs,
-) -> Result<Array<T, D>, Error> {
+) -> Result<Array<T, D>> {
     let places = SliceScatter::resolve(data.shape(), args, Some(updates.shape()))?;
     let mut out = copied(data)?;
     put_slice(out.view_mut(), &places.spans, updates);
     Ok(out)
+}
+
+/// Copies `data` to `out` and replaces a slice there, as [`slice_scatter`](crate::slice_scatter()) returns it (OpenVINO
+/// SliceScatter-15). `out` has the shape of `data` and any layout.
+///
+/// # Errors
+/// The slice does not fit, or `updates` or `out` has another shape.
+pub fn slice_scatter_into<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    args: &SliceArgs,
+    mut out: ArrayViewMut<'_, T, D>,
+) -> Result<()> {
+    SliceScatter::resolve(data.shape(), args, Some(updates.shape()))?;
+    copy_into(data, out.view_mut())?;
+    slice_scatter_in_place(&mut out, updates, args)
+}
+
+/// Replaces a slice of `data` by `updates`, which has exactly its shape (OpenVINO SliceScatter-15). Only the items of
+/// the slice are touched. `data` has any layout.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop_kernels::slice_scatter_in_place;
+/// let mut data = array![[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]];
+/// slice_scatter_in_place(&mut data.view_mut(), &array![[10, 20, 30], [40, 50, 60]], &":, ::2".parse()?)?;
+/// assert_eq!(data, array![[10, 1, 20, 3, 30], [40, 6, 50, 8, 60]]);
+/// # Ok::<(), tensorop_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// The slice does not fit, or `updates` has another shape. Then `data` is unchanged.
+pub fn slice_scatter_in_place<T: Copy, D: Dimension>(
+    data: &mut ArrayViewMut<'_, T, D>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    args: &SliceArgs,
+) -> Result<()> {
+    let places = SliceScatter::resolve(data.shape(), args, Some(updates.shape()))?;
+    put_slice(data.view_mut(), places.spans(), updates);
+    Ok(())
 }
 
 #[cfg(test)]

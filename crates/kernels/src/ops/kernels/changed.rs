@@ -2,16 +2,17 @@
 
 use std::borrow::Cow;
 
-use ndarray::{ArrayBase, ArrayViewMut, ArrayViewMutD, Axis, Data, Dimension, IxDyn};
+use ndarray::{Array, ArrayBase, ArrayViewMut, ArrayViewMutD, Axis, Data, Dimension, IxDyn};
 
 use super::gathered::Places;
-use super::output::run_of;
+use super::output::{copied, copy_into, run_of};
 use super::strided::{Strided, view_of};
 use crate::error::{Context, Result, Subject};
 use crate::item::element::Element;
 use crate::layout::axis::Span;
 use crate::memory;
 use crate::ops::arrays::slice_of;
+use crate::ops::indexed::{Index, IndexSpec};
 use crate::ops::reduction::CombineItems;
 use crate::ops::tally::{Fold, Tally};
 
@@ -88,10 +89,37 @@ impl<'a, T: Copy> Scattered<'a, T> {
     }
 
     pub(in crate::ops) fn of_array<D: Dimension>(
-        places: Places,
+        spec: IndexSpec,
+        indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
         updates: &'a ArrayBase<impl Data<Elem = T>, D>,
     ) -> Result<Self> {
-        Ok(Self::new(Cow::Owned(places), run_of(updates)?, 1))
+        Ok(Self::new(Cow::Owned(Places::of_array(spec, indices)?), run_of(updates)?, 1))
+    }
+
+    /// Replaces the items of an array.
+    pub(in crate::ops) fn put(&self, out: ArrayViewMut<'_, T, impl Dimension>) {
+        self.apply(&mut Changed::of(out), |old, new| old.copy_from_slice(new));
+    }
+
+    /// Replaces the items of a copy.
+    pub(in crate::ops) fn to_array<D: Dimension>(
+        &self,
+        data: &ArrayBase<impl Data<Elem = T>, D>,
+    ) -> Result<Array<T, D>> {
+        let mut out = copied(data)?;
+        self.put(out.view_mut());
+        Ok(out)
+    }
+
+    /// Replaces the items of a copy in an array of the caller.
+    pub(in crate::ops) fn to_view<D: Dimension>(
+        &self,
+        data: &ArrayBase<impl Data<Elem = T>, D>,
+        mut out: ArrayViewMut<'_, T, D>,
+    ) -> Result<()> {
+        copy_into(data, out.view_mut())?;
+        self.put(out);
+        Ok(())
     }
 
     /// Empty blocks may be too many to count.

@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use ndarray::{ArrayBase, Data, Dimension};
+
+use super::output::run_of;
 use super::strided::{Items, Strided, read_run};
 use crate::error::{Context, Result, Subject};
 use crate::item::dtype::DType;
@@ -10,7 +13,7 @@ use crate::item::encoding::Conversion;
 use crate::item::meta::Order;
 use crate::layout::axis::{Span, coordinates};
 use crate::memory;
-use crate::ops::indexed::{IndexSpec, TupleResolver};
+use crate::ops::indexed::{Index, IndexSpec, TupleResolver};
 
 /// The place that each index tuple names. All numbers are in range.
 #[derive(Clone, Debug)]
@@ -44,10 +47,15 @@ impl Places {
         })
     }
 
-    pub(super) fn new(
+    pub(super) fn of_array(
         spec: IndexSpec,
-        append: impl FnOnce(&TupleResolver, &mut Vec<u64>) -> Result<()>,
+        indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
     ) -> Result<Self> {
+        let numbers = run_of(indices)?;
+        Self::new(spec, |resolver, places| resolver.append_places(&numbers, |number| number, 0, places))
+    }
+
+    fn new(spec: IndexSpec, append: impl FnOnce(&TupleResolver, &mut Vec<u64>) -> Result<()>) -> Result<Self> {
         let (batches, tuples) = spec.tuples.split_at(spec.batch_dims);
         let (batches, tuples): (usize, usize) = (batches.iter().product(), tuples.iter().product());
         let resolver = spec.in_order(Order::C);

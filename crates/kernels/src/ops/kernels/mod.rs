@@ -14,14 +14,12 @@
 //! [`Items`] say how items consist of elements: an item of an array is one element of its type, an item of bytes is a
 //! row of bytes, or a word `[u8; N]` where single items are moved.
 
-mod arrays;
 mod changed;
 mod gathered;
 mod output;
 mod strided;
 
-pub(super) use self::arrays::{changed, copied, copy_into, gathered, replace};
 pub(super) use self::changed::{Changed, Scattered, put_slice};
 pub(super) use self::gathered::{Places, gather_run};
-pub(super) use self::output::{Output, check_output};
+pub(super) use self::output::{Output, check_output, copied, copy_into, gathered};
 pub(super) use self::strided::{Items, Strided};

@@ -15,6 +15,7 @@ use crate::layout::walk::each_run;
 use crate::layout::window::{Window, Windows, joined_parts};
 use crate::memory;
 use crate::ops::arrays::slice_of;
+use crate::ops::indexed::{Index, IndexSpec};
 
 /// The bytes of a window that is filled while it is in the second-level cache.
 const WINDOW: usize = 1 << 18;
@@ -277,6 +278,28 @@ impl<'a, T: Copy> Output<'a, T> {
         }
         Ok(())
     }
+}
+
+pub(in crate::ops) fn gathered<'a, T: Copy>(
+    spec: IndexSpec,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    data: &'a ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    zero: Option<T>,
+) -> Result<Output<'a, T>> {
+    let places = Places::of_array(spec, indices)?;
+    Output::gathered(places, Strided::of(data), zero.map(|zero| vec![zero]), Items::single())
+}
+
+pub(in crate::ops) fn copy_into<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    out: ArrayViewMut<'_, T, D>,
+) -> Result<()> {
+    Output::view(Strided::of(data), Items::single()).to_view(out)
+}
+
+/// Copies an array, in C order.
+pub(in crate::ops) fn copied<T: Copy, D: Dimension>(data: &ArrayBase<impl Data<Elem = T>, D>) -> Result<Array<T, D>> {
+    Output::view(Strided::of(data), Items::single()).to_array()
 }
 
 /// Returns the items in C order, copied if they have another.

@@ -1,7 +1,7 @@
 //! [ONNX Expand](https://onnx.ai/onnx/operators/onnx__Expand.html), OpenVINO Broadcast-1 and
 //! [-3](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/broadcast-3.html).
 
-use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+use ndarray::{ArrayBase, ArrayD, ArrayViewMut, Data, Dimension};
 
 use super::arranged::Arrangement;
 use crate::error::{Error, Result, Subject};
@@ -77,6 +77,20 @@ pub fn broadcast<T: Copy>(
     rule: &BroadcastRule,
 ) -> Result<ArrayD<T>> {
     check(data.shape(), shape, rule)?.of_array(data, None)
+}
+
+/// Repeats axes of dim 1 in `out`, as [`broadcast`](crate::broadcast()) returns it (ONNX Expand, OpenVINO Broadcast-1
+/// and -3). `shape` is that of `out`, which has any layout; with [`BroadcastRule::Bidirectional`] it may lack dims.
+///
+/// # Errors
+/// A dim does not fit, axes are out of range or not ascending, or `out` has another shape.
+pub fn broadcast_into<T: Copy>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    shape: &[i64],
+    rule: &BroadcastRule,
+    out: ArrayViewMut<'_, T, impl Dimension>,
+) -> Result<()> {
+    check(data.shape(), shape, rule)?.output(data, None).to_view(out)
 }
 
 impl Tensor {

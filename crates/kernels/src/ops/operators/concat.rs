@@ -2,7 +2,7 @@
 //! [Concat-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/concat-1.html);
 //! stack: [ConcatFromSequence](https://onnx.ai/onnx/operators/onnx__ConcatFromSequence.html) with `new_axis`.
 
-use ndarray::{Array, ArrayBase, ArrayD, Data, Dimension};
+use ndarray::{Array, ArrayBase, ArrayD, ArrayViewMut, Data, Dimension};
 
 use crate::error::{Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
@@ -173,6 +173,36 @@ pub fn stack<T: Copy, D: Dimension>(arrays: &[ArrayBase<impl Data<Elem = T>, D>]
 
 pub(in crate::ops) fn shapes_of<T, D: Dimension>(arrays: &[ArrayBase<impl Data<Elem = T>, D>]) -> Vec<&[usize]> {
     arrays.iter().map(|array| array.shape()).collect()
+}
+
+/// Concatenates arrays along `axis` in `out`, as [`concat`](crate::concat()) returns them (ONNX Concat, OpenVINO
+/// Concat-1).
+///
+/// `arrays` are views or owned arrays. `out` has their shape but for `axis`, whose dim is the sum of theirs, and any
+/// layout.
+///
+/// # Errors
+/// No array is given ([`Subject::Data`]), the axis is out of range, or the shape of an
+/// array or of `out` does not fit.
+pub fn concat_into<T: Copy, D: Dimension>(
+    arrays: &[ArrayBase<impl Data<Elem = T>, D>],
+    axis: i64,
+    out: ArrayViewMut<'_, T, D>,
+) -> Result<()> {
+    check(&shapes_of(arrays), axis, Joining::Along)?.output(arrays).to_view(out)
+}
+
+/// Stacks arrays of one shape along a new axis of `out`, as [`stack`](crate::stack()) returns them (ONNX
+/// ConcatFromSequence). `out` has any layout.
+///
+/// # Errors
+/// No array is given ([`Subject::Data`]), the axis is out of range, or a shape does not fit.
+pub fn stack_into<T: Copy, D: Dimension>(
+    arrays: &[ArrayBase<impl Data<Elem = T>, D>],
+    axis: i64,
+    out: ArrayViewMut<'_, T, impl Dimension>,
+) -> Result<()> {
+    check(&shapes_of(arrays), axis, Joining::Stacked)?.output(arrays).to_view(out)
 }
 
 impl Tensor {

@@ -2,12 +2,12 @@
 //! [8](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-8.html),
 //! [ONNX](https://onnx.ai/onnx/operators/onnx__Gather.html) 1, 11 and 13.
 
-use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+use ndarray::{ArrayBase, ArrayD, ArrayViewMut, Data, Dimension};
 
 use crate::error::{Error, Result, Subject};
 use crate::ops::arrays::{check_axis, check_shape};
 use crate::ops::indexed::{Index, IndexSpec, OutOfRange};
-use crate::ops::kernels::{Places, gathered};
+use crate::ops::kernels::gathered;
 
 /// Resolves the arguments.
 pub(crate) fn check(
@@ -64,7 +64,7 @@ pub fn gather<T: Copy>(
     batch_dims: i64,
 ) -> Result<ArrayD<T>> {
     let spec = check(data.shape(), indices.shape(), axis, batch_dims, OutOfRange::Error)?;
-    gathered(Places::of_array(spec, indices)?, data, None)?.to_array()
+    gathered(spec, indices, data, None)?.to_array()
 }
 
 /// Gathers as [`gather`] does, but an index out of range gives zero (OpenVINO Gather-8).
@@ -85,7 +85,48 @@ pub fn gather_or_zero<T: Copy + Default>(
     batch_dims: i64,
 ) -> Result<ArrayD<T>> {
     let spec = check(data.shape(), indices.shape(), axis, batch_dims, OutOfRange::Zero)?;
-    gathered(Places::of_array(spec, indices)?, data, Some(T::default()))?.to_array()
+    gathered(spec, indices, data, Some(T::default()))?.to_array()
+}
+
+/// Gathers places of `axis` to `out`, as [`gather`](crate::gather()) returns them (ONNX Gather-13).
+///
+/// `out` has the shape `data.shape[:axis] ++ indices.shape[batch_dims:] ++ data.shape[axis + 1:]` and any layout.
+///
+/// ```
+/// use ndarray::{Array2, array};
+/// use tensorop_kernels::gather_into;
+/// let mut out = Array2::zeros((2, 2));
+/// gather_into(&array![[1, 2, 3], [4, 5, 6]], &array![2, 0], 1, 0, out.view_mut())?;
+/// assert_eq!(out, array![[3, 1], [6, 4]]);
+/// # Ok::<(), tensorop_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// The axis, the batch dims, an index or `out` does not fit.
+pub fn gather_into<T: Copy>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    axis: i64,
+    batch_dims: i64,
+    out: ArrayViewMut<'_, T, impl Dimension>,
+) -> Result<()> {
+    let spec = check(data.shape(), indices.shape(), axis, batch_dims, OutOfRange::Error)?;
+    gathered(spec, indices, data, None)?.to_view(out)
+}
+
+/// Gathers as [`gather_into`] does, but an index out of range gives zero (OpenVINO Gather-8).
+///
+/// # Errors
+/// The axis, the batch dims or `out` does not fit.
+pub fn gather_or_zero_into<T: Copy + Default>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    axis: i64,
+    batch_dims: i64,
+    out: ArrayViewMut<'_, T, impl Dimension>,
+) -> Result<()> {
+    let spec = check(data.shape(), indices.shape(), axis, batch_dims, OutOfRange::Zero)?;
+    gathered(spec, indices, data, Some(T::default()))?.to_view(out)
 }
 
 #[cfg(test)]

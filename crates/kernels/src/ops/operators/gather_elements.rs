@@ -1,12 +1,12 @@
 //! GatherElements: [ONNX](https://onnx.ai/onnx/operators/onnx__GatherElements.html) 11 and 13, OpenVINO
 //! [GatherElements-6](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-elements-6.html).
 
-use ndarray::{Array, ArrayBase, Data, Dimension};
+use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
 use super::scatter_elements::check_indices;
 use crate::error::Result;
 use crate::ops::indexed::{Index, IndexSpec};
-use crate::ops::kernels::{Places, gathered};
+use crate::ops::kernels::gathered;
 
 /// Resolves the arguments.
 pub(crate) fn check(shape: &[usize], indices: &[usize], axis: i64) -> Result<IndexSpec> {
@@ -35,7 +35,22 @@ pub fn gather_elements<T: Copy, D: Dimension>(
     axis: i64,
 ) -> Result<Array<T, D>> {
     let spec = check(data.shape(), indices.shape(), axis)?;
-    gathered(Places::of_array(spec, indices)?, data, None)?.to_array()
+    gathered(spec, indices, data, None)?.to_array()
+}
+
+/// Gathers an item per index to `out`, as [`gather_elements`](crate::gather_elements()) returns them (ONNX
+/// GatherElements-13, OpenVINO GatherElements-6). `out` has the shape of `indices` and any layout.
+///
+/// # Errors
+/// The axis or an index is out of range, or the shapes do not fit.
+pub fn gather_elements_into<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, D>,
+    axis: i64,
+    out: ArrayViewMut<'_, T, D>,
+) -> Result<()> {
+    let spec = check(data.shape(), indices.shape(), axis)?;
+    gathered(spec, indices, data, None)?.to_view(out)
 }
 
 #[cfg(test)]

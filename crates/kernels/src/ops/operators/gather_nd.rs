@@ -1,13 +1,13 @@
 //! GatherND: [ONNX](https://onnx.ai/onnx/operators/onnx__GatherND.html) 11 to 13, OpenVINO
 //! [GatherND-8](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-nd-8.html).
 
-use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+use ndarray::{ArrayBase, ArrayD, ArrayViewMut, Data, Dimension};
 
 use super::scatter_nd::check_tuples;
 use crate::error::{Error, Result, Subject};
 use crate::ops::arrays::{check_rank, check_shape};
 use crate::ops::indexed::{Index, IndexSpec};
-use crate::ops::kernels::{Places, gathered};
+use crate::ops::kernels::gathered;
 
 /// Resolves the arguments.
 pub(crate) fn check(shape: &[usize], indices: &[usize], batch_dims: i64) -> Result<IndexSpec> {
@@ -56,12 +56,29 @@ pub fn gather_nd<T: Copy>(
     batch_dims: usize,
 ) -> Result<ArrayD<T>> {
     let spec = check(data.shape(), indices.shape(), counted_dims(batch_dims))?;
-    gathered(Places::of_array(spec, indices)?, data, None)?.to_array()
+    gathered(spec, indices, data, None)?.to_array()
 }
 
 /// Every number above int64 is too large.
 pub(in crate::ops) fn counted_dims(batch_dims: usize) -> i64 {
     i64::try_from(batch_dims).unwrap_or(i64::MAX)
+}
+
+/// Gathers the blocks at index tuples to `out`, as [`gather_nd`](crate::gather_nd()) returns them (ONNX GatherND-13,
+/// OpenVINO GatherND-8).
+///
+/// `out` has the shape `indices.shape[:-1] ++ data.shape[batch_dims + k:]` for tuples of k numbers, and any layout.
+///
+/// # Errors
+/// The batch dims, the tuples, an index or `out` does not fit.
+pub fn gather_nd_into<T: Copy>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    batch_dims: usize,
+    out: ArrayViewMut<'_, T, impl Dimension>,
+) -> Result<()> {
+    let spec = check(data.shape(), indices.shape(), counted_dims(batch_dims))?;
+    gathered(spec, indices, data, None)?.to_view(out)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Pad: [ONNX](https://onnx.ai/onnx/operators/onnx__Pad.html) 2 to 25, OpenVINO Pad-1 and
 //! [Pad-12](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/pad-12.html).
 
-use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+use ndarray::{ArrayBase, ArrayD, ArrayViewMut, Data, Dimension};
 
 use super::arranged::Arrangement;
 use crate::error::{Error, Result, Subject};
@@ -102,6 +102,25 @@ pub fn pad<T: Copy>(
     item: T,
 ) -> Result<ArrayD<T>> {
     check(data.shape(), before, after, axes, mode)?.of_array(data, Some(item))
+}
+
+/// Pads or crops axes of `data` into `out`, as [`pad`](crate::pad()) returns it (ONNX Pad, OpenVINO Pad-1 and -12).
+///
+/// Dim `axes[n]` of `out` is `before[n] + dim + after[n]`; `out` has any layout.
+///
+/// # Errors
+/// A list has the wrong length, an axis is out of range or repeated, a crop is too long, nothing can be repeated, or
+/// `out` has another shape.
+pub fn pad_into<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    before: &[i64],
+    after: &[i64],
+    axes: Option<&[i64]>,
+    mode: PadMode,
+    item: T,
+    out: ArrayViewMut<'_, T, D>,
+) -> Result<()> {
+    check(data.shape(), before, after, axes, mode)?.output(data, Some(item)).to_view(out)
 }
 
 impl Tensor {

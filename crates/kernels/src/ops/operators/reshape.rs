@@ -2,7 +2,7 @@
 //! [Reshape-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/shape/reshape-1.html)
 //! (`special_zero` is the opposite of `allowzero`), Squeeze, Unsqueeze and Flatten.
 
-use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+use ndarray::{ArrayBase, ArrayD, ArrayViewMut, Data, Dimension};
 
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::meta::{Meta, Order};
@@ -32,7 +32,7 @@ impl NewShape {
     ///
     /// # Errors
     /// An axis does not fit or is repeated, a squeezed dim is not 1, the number of items differs, or a rank exceeds 64.
-    pub fn resolve(&self, shape: &[usize]) -> Result<Vec<usize>, Error> {
+    pub fn resolve(&self, shape: &[usize]) -> Result<Vec<usize>> {
         check_shape(shape, Subject::Data)?;
         match self {
             Self::Dims(dims) => resolve_dims(dims, shape, false),
@@ -44,7 +44,7 @@ impl NewShape {
     }
 }
 
-fn resolve_dims(typed: &[i64], shape: &[usize], zero_is_zero: bool) -> Result<Vec<usize>, Error> {
+fn resolve_dims(typed: &[i64], shape: &[usize], zero_is_zero: bool) -> Result<Vec<usize>> {
     const SUBJECT: Subject = Subject::Argument("shape");
     let refuse = |message: String| Err(Error::new(SUBJECT, format!("{message} (data {shape:?})")));
     let items: usize = shape.iter().product();
@@ -89,7 +89,7 @@ fn resolve_dims(typed: &[i64], shape: &[usize], zero_is_zero: bool) -> Result<Ve
     Ok(dims)
 }
 
-fn squeezed(axes: Option<&[i64]>, shape: &[usize]) -> Result<Vec<usize>, Error> {
+fn squeezed(axes: Option<&[i64]>, shape: &[usize]) -> Result<Vec<usize>> {
     const SUBJECT: Subject = Subject::Argument("squeeze");
     let dropped = match axes {
         None => (0..shape.len()).filter(|&axis| shape[axis] == 1).collect(),
@@ -102,7 +102,7 @@ fn squeezed(axes: Option<&[i64]>, shape: &[usize]) -> Result<Vec<usize>, Error> 
     Ok((0..shape.len()).filter(|axis| !dropped.contains(axis)).map(|axis| shape[axis]).collect())
 }
 
-fn unsqueezed(axes: &[i64], shape: &[usize]) -> Result<Vec<usize>, Error> {
+fn unsqueezed(axes: &[i64], shape: &[usize]) -> Result<Vec<usize>> {
     const SUBJECT: Subject = Subject::Argument("unsqueeze");
     let rank = shape.len() + axes.len();
     if rank > MAX_RANK {
@@ -116,7 +116,7 @@ fn unsqueezed(axes: &[i64], shape: &[usize]) -> Result<Vec<usize>, Error> {
     Ok((0..rank).map(dim).collect())
 }
 
-fn flattened(typed: i64, shape: &[usize]) -> Result<Vec<usize>, Error> {
+fn flattened(typed: i64, shape: &[usize]) -> Result<Vec<usize>> {
     const SUBJECT: Subject = Subject::Argument("flatten");
     let rank = shape.len();
     let axis = if typed == rank as i64 { Some(rank) } else { resolve_axis(typed, rank) };
@@ -144,11 +144,21 @@ fn flattened(typed: i64, shape: &[usize]) -> Result<Vec<usize>, Error> {
 ///
 /// # Errors
 /// The dims or axes do not fit, or a rank exceeds 64.
-pub fn reshape<T: Copy, D: Dimension>(
-    data: &ArrayBase<impl Data<Elem = T>, D>,
-    shape: &NewShape,
-) -> Result<ArrayD<T>, Error> {
+pub fn reshape<T: Copy, D: Dimension>(data: &ArrayBase<impl Data<Elem = T>, D>, shape: &NewShape) -> Result<ArrayD<T>> {
     Output::reshaped(shape.resolve(data.shape())?, Strided::of(data), Items::single()).to_array()
+}
+
+/// Copies the items of `data` in C order to `out`, whose dims are others, as [`reshape`](crate::reshape()) returns them
+/// (Reshape, Squeeze, Unsqueeze and Flatten of ONNX and OpenVINO). `out` has any layout.
+///
+/// # Errors
+/// The dims or axes do not fit, a rank exceeds 64, or `out` has another shape.
+pub fn reshape_into<T: Copy>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    shape: &NewShape,
+    out: ArrayViewMut<'_, T, impl Dimension>,
+) -> Result<()> {
+    Output::reshaped(shape.resolve(data.shape())?, Strided::of(data), Items::single()).to_view(out)
 }
 
 impl Tensor {
@@ -156,7 +166,7 @@ impl Tensor {
     ///
     /// # Errors
     /// The dims or axes do not fit.
-    pub fn reshape(self, shape: &NewShape) -> Result<Self, Error> {
+    pub fn reshape(self, shape: &NewShape) -> Result<Self> {
         let shape = shape.resolve(self.shape())?;
         let (meta, bytes) = self.into_parts();
         Self::new(meta.dtype, shape, bytes)

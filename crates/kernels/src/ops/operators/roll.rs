@@ -1,7 +1,7 @@
 //! Roll: OpenVINO
 //! [Roll-7](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/roll-7.html).
 
-use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+use ndarray::{ArrayBase, ArrayD, ArrayViewMut, Data, Dimension};
 
 use super::arranged::Arrangement;
 use crate::error::{Error, Result, Subject, counted};
@@ -56,6 +56,20 @@ pub fn roll<T: Copy>(
     axes: Option<&[i64]>,
 ) -> Result<ArrayD<T>> {
     check(data.shape(), shift, axes)?.of_array(data, None)
+}
+
+/// Rolls axes of `data` by `shift` into `out`, as [`roll`](crate::roll()) returns it (OpenVINO Roll-7). `out` has the
+/// shape of `data` and any layout.
+///
+/// # Errors
+/// The number of shifts does not fit, an axis is out of range, or `out` has another shape.
+pub fn roll_into<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    shift: &[i64],
+    axes: Option<&[i64]>,
+    out: ArrayViewMut<'_, T, D>,
+) -> Result<()> {
+    check(data.shape(), shift, axes)?.output(data, None).to_view(out)
 }
 
 impl Tensor {

@@ -5,11 +5,11 @@
 use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
 use super::scatter_nd::check_legal;
-use crate::error::{Error, Subject};
+use crate::error::{Error, Result, Subject};
 use crate::item::dtype::DType;
 use crate::ops::arrays::{check_axis, check_extent, check_updates};
 use crate::ops::indexed::{Index, IndexSpec};
-use crate::ops::kernels::{Changed, Places, Scattered, changed, copied, replace};
+use crate::ops::kernels::{Changed, Scattered, copied, copy_into};
 use crate::ops::reduction::{Reducible, Reduction};
 use crate::ops::tally::Application;
 
@@ -26,12 +26,7 @@ pub fn version(opset: u64) -> u64 {
 ///
 /// # Errors
 /// The opset or the dtype lacks the reduction.
-pub fn application(
-    opset: Option<u64>,
-    reduction: Reduction,
-    has_initial: bool,
-    dtype: &DType,
-) -> Result<Application, Error> {
+pub fn application(opset: Option<u64>, reduction: Reduction, has_initial: bool, dtype: &DType) -> Result<Application> {
     if let Some(opset) = opset {
         if opset < 9 {
             let message = format!("ScatterElements begins with opset 9, as Scatter, got {opset}");
@@ -46,13 +41,13 @@ pub fn application(
 ///
 /// # Errors
 /// A shape or an argument does not fit.
-pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<IndexSpec, Error> {
+pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<IndexSpec> {
     let shapes = check_indices(shape, indices, axis)?;
     check_updates(updates, indices, shape, || format!("indices {indices:?}"))?;
     Ok(shapes)
 }
 
-pub(in crate::ops) fn check_indices(shape: &[usize], indices: &[usize], axis: i64) -> Result<IndexSpec, Error> {
+pub(in crate::ops) fn check_indices(shape: &[usize], indices: &[usize], axis: i64) -> Result<IndexSpec> {
     let (start, rank) = (check_axis(shape, axis)?, shape.len());
     let refuse = |message| Err(Error::new(Subject::Indices, message));
     if indices.len() != rank {
@@ -95,9 +90,9 @@ pub fn scatter_elements<T: Copy, D: Dimension>(
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     axis: i64,
-) -> Result<Array<T, D>, Error> {
+) -> Result<Array<T, D>> {
     let spec = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
-    changed(data, &Scattered::of_array(Places::of_array(spec, indices)?, updates)?, replace)
+    Scattered::of_array(spec, indices, updates)?.to_array(data)
 }
 
 /// Scatters as [`scatter_elements`] with a reduction, in C order, with one rounding per step in the item's own type;
@@ -121,7 +116,7 @@ pub fn scatter_elements_reduce<T: Reducible, D: Dimension>(
     axis: i64,
     reduction: Reduction,
     use_init_val: bool,
-) -> Result<Array<T, D>, Error> {
+) -> Result<Array<T, D>> {
     let scatter = ElementsReduction::new(data.shape(), indices, updates, axis, reduction, use_init_val)?;
     let mut out = copied(data)?;
     scatter.apply(out.view_mut())?;
@@ -143,17 +138,17 @@ impl<'a, T: Reducible> ElementsReduction<'a, T> {
         axis: i64,
         reduction: Reduction,
         use_init_val: bool,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let spec = check(shape, indices.shape(), Some(updates.shape()), axis)?;
         if reduction == Reduction::Sub {
             return Err(Error::new(Subject::Reduction, "only OpenVINO's ScatterNDUpdate-15 has sub"));
         }
         let application = Application::new(&T::dtype(), reduction, use_init_val)?;
-        let scattered = Scattered::of_array(Places::of_array(spec, indices)?, updates)?;
+        let scattered = Scattered::of_array(spec, indices, updates)?;
         Ok(Self { scattered, application, reduction })
     }
 
-    pub(in crate::ops) fn apply<D: Dimension>(self, data: ArrayViewMut<'_, T, D>) -> Result<(), Error> {
+    pub(in crate::ops) fn apply<D: Dimension>(self, data: ArrayViewMut<'_, T, D>) -> Result<()> {
         let mut data = Changed::of(data);
         match self.application {
             Application::Fold(fold) => self.scattered.fold_elements(fold, &mut data),
@@ -164,6 +159,77 @@ impl<'a, T: Reducible> ElementsReduction<'a, T> {
             }
         }
     }
+}
+
+/// Copies `data` to `out` and puts single items there, as [`scatter_elements`](crate::scatter_elements()) returns it
+/// (ONNX ScatterElements-18). `out` has the shape of `data` and any layout.
+///
+/// # Errors
+/// The axis or an index is out of range, the shapes do not fit, or `out` has another shape than `data`.
+pub fn scatter_elements_into<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    axis: i64,
+    out: ArrayViewMut<'_, T, D>,
+) -> Result<()> {
+    let spec = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
+    Scattered::of_array(spec, indices, updates)?.to_view(data, out)
+}
+
+/// Copies `data` to `out` and reduces single items into it, as
+/// [`scatter_elements_reduce`](crate::scatter_elements_reduce()) returns it (ONNX ScatterElements-18, OpenVINO
+/// ScatterElementsUpdate-12). `out` has the shape of `data` and any layout.
+///
+/// # Errors
+/// The axis or an index is out of range, the shapes do not fit, the type lacks the reduction, or `out` has another
+/// shape than `data`.
+pub fn scatter_elements_reduce_into<T: Reducible, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    axis: i64,
+    reduction: Reduction,
+    use_init_val: bool,
+    mut out: ArrayViewMut<'_, T, D>,
+) -> Result<()> {
+    let scatter = ElementsReduction::new(data.shape(), indices, updates, axis, reduction, use_init_val)?;
+    copy_into(data, out.view_mut())?;
+    scatter.apply(out)
+}
+
+/// Puts single items at the places `indices` of `axis`, as [`scatter_elements`](crate::scatter_elements()) does in a
+/// copy (ONNX ScatterElements-18). Only these items are touched. `data` has any layout.
+///
+/// # Errors
+/// The axis or an index is out of range, or the shapes do not fit. Then `data` is unchanged.
+pub fn scatter_elements_in_place<T: Copy, D: Dimension>(
+    data: &mut ArrayViewMut<'_, T, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    axis: i64,
+) -> Result<()> {
+    let spec = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
+    Scattered::of_array(spec, indices, updates)?.put(data.view_mut());
+    Ok(())
+}
+
+/// Reduces single items into the places `indices` of `axis`, as
+/// [`scatter_elements_reduce`](crate::scatter_elements_reduce()) does in a copy (ONNX ScatterElements-18, OpenVINO
+/// ScatterElementsUpdate-12). Only these items are touched. `data` has any layout.
+///
+/// # Errors
+/// The axis or an index is out of range, the shapes do not fit, the type lacks the reduction, or there is not enough
+/// memory. Then `data` is unchanged.
+pub fn scatter_elements_reduce_in_place<T: Reducible, D: Dimension>(
+    data: &mut ArrayViewMut<'_, T, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    axis: i64,
+    reduction: Reduction,
+    use_init_val: bool,
+) -> Result<()> {
+    ElementsReduction::new(data.shape(), indices, updates, axis, reduction, use_init_val)?.apply(data.view_mut())
 }
 
 #[cfg(test)]

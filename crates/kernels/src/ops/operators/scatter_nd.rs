@@ -2,13 +2,13 @@
 //! OpenVINO
 //! [ScatterNDUpdate-15](https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-nd-update-15.html).
 
-use ndarray::{Array, ArrayBase, Data, Dimension};
+use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
-use crate::error::{Error, Subject};
+use crate::error::{Error, Result, Subject};
 use crate::item::dtype::{DType, Kind};
 use crate::ops::arrays::{check_rank, check_updates};
 use crate::ops::indexed::{Index, IndexSpec};
-use crate::ops::kernels::{Changed, Places, Scattered, changed, copied, replace};
+use crate::ops::kernels::{Changed, Scattered, copied, copy_into};
 use crate::ops::reduction::{CombineItems, Reducible, Reduction};
 use crate::ops::tally::Application;
 
@@ -25,7 +25,7 @@ pub fn version(opset: u64) -> u64 {
 ///
 /// # Errors
 /// The opset or the dtype lacks the reduction.
-pub fn application(opset: Option<u64>, reduction: Reduction, dtype: &DType) -> Result<Application, Error> {
+pub fn application(opset: Option<u64>, reduction: Reduction, dtype: &DType) -> Result<Application> {
     if let Some(opset) = opset {
         if opset < 11 {
             return Err(Error::new(Subject::Opset, format!("ScatterND begins with opset 11, got {opset}")));
@@ -35,7 +35,7 @@ pub fn application(opset: Option<u64>, reduction: Reduction, dtype: &DType) -> R
     Application::new(dtype, reduction, true)
 }
 
-pub(in crate::ops) fn check_legal(opset: u64, reduction: Reduction, dtype: &DType) -> Result<(), Error> {
+pub(in crate::ops) fn check_legal(opset: u64, reduction: Reduction, dtype: &DType) -> Result<()> {
     let first = match reduction {
         Reduction::None => 0,
         Reduction::Add | Reduction::Mul => 16,
@@ -61,7 +61,7 @@ pub(in crate::ops) fn check_legal(opset: u64, reduction: Reduction, dtype: &DTyp
 ///
 /// # Errors
 /// A shape or an argument does not fit.
-pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> Result<IndexSpec, Error> {
+pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>) -> Result<IndexSpec> {
     let rank = check_rank(shape)?;
     let (width, tuples) = check_tuples(indices, rank, shape)?;
     let shapes = IndexSpec::new(shape, 0, 0..width, tuples);
@@ -73,7 +73,7 @@ pub(in crate::ops) fn check_tuples<'i>(
     indices: &'i [usize],
     most: usize,
     shape: &[usize],
-) -> Result<(usize, &'i [usize]), Error> {
+) -> Result<(usize, &'i [usize])> {
     let Some((&width, tuples)) = indices.split_last() else {
         return Err(Error::new(Subject::Indices, "rank 0, expected at least 1 axis"));
     };
@@ -109,9 +109,9 @@ pub fn scatter_nd<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
-) -> Result<Array<T, D>, Error> {
+) -> Result<Array<T, D>> {
     let spec = check(data.shape(), indices.shape(), Some(updates.shape()))?;
-    changed(data, &Scattered::of_array(Places::of_array(spec, indices)?, updates)?, replace)
+    Scattered::of_array(spec, indices, updates)?.to_array(data)
 }
 
 /// Scatters as [`scatter_nd`] with a reduction, in C order, with one rounding per step in the item's own type.
@@ -131,21 +131,98 @@ pub fn scatter_nd_reduce<T: Reducible, D: Dimension>(
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     reduction: Reduction,
-) -> Result<Array<T, D>, Error> {
+) -> Result<Array<T, D>> {
     let operation = operation::<T>(reduction)?;
     let spec = check(data.shape(), indices.shape(), Some(updates.shape()))?;
-    let scattered = Scattered::of_array(Places::of_array(spec, indices)?, updates)?;
+    let scattered = Scattered::of_array(spec, indices, updates)?;
     let mut out = copied(data)?;
     scattered.combine(&mut Changed::of(out.view_mut()), operation);
     Ok(out)
 }
 
-pub(in crate::ops) fn operation<T: Reducible>(reduction: Reduction) -> Result<CombineItems<T>, Error> {
+pub(in crate::ops) fn operation<T: Reducible>(reduction: Reduction) -> Result<CombineItems<T>> {
     if reduction == Reduction::Mean {
         return Err(Error::new(Subject::Reduction, "only OpenVINO's ScatterElementsUpdate-12 has mean"));
     }
     let refuse = || Error::new(Subject::Reduction, format!("{} is not defined for this type", reduction.name()));
     T::on_items(reduction).ok_or_else(refuse)
+}
+
+/// Copies `data` to `out` and puts updates at index tuples, as [`scatter_nd`](crate::scatter_nd()) returns it (ONNX
+/// ScatterND-18). `out` has the shape of `data` and any layout.
+///
+/// # Errors
+/// The tuples, an index or the shapes do not fit, or `out` has another shape than `data`.
+pub fn scatter_nd_into<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    out: ArrayViewMut<'_, T, D>,
+) -> Result<()> {
+    let spec = check(data.shape(), indices.shape(), Some(updates.shape()))?;
+    Scattered::of_array(spec, indices, updates)?.to_view(data, out)
+}
+
+/// Copies `data` to `out` and reduces updates into it, as [`scatter_nd_reduce`](crate::scatter_nd_reduce()) returns it
+/// (ONNX ScatterND-18, OpenVINO ScatterNDUpdate-15). `out` has the shape of `data` and any layout.
+///
+/// # Errors
+/// The tuples, an index or the shapes do not fit, the type lacks the reduction, or `out` has another shape than `data`.
+pub fn scatter_nd_reduce_into<T: Reducible, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    reduction: Reduction,
+    mut out: ArrayViewMut<'_, T, D>,
+) -> Result<()> {
+    let operation = operation::<T>(reduction)?;
+    let spec = check(data.shape(), indices.shape(), Some(updates.shape()))?;
+    let scattered = Scattered::of_array(spec, indices, updates)?;
+    copy_into(data, out.view_mut())?;
+    scattered.combine(&mut Changed::of(out), operation);
+    Ok(())
+}
+
+/// Puts `updates` at index tuples, as [`scatter_nd`](crate::scatter_nd()) does in a copy (ONNX ScatterND-18). Only
+/// these items are touched. `data` has any layout.
+///
+/// ```
+/// use ndarray::array;
+/// use tensorop_kernels::scatter_nd_in_place;
+/// let mut data = array![1, 2, 3, 4, 5, 6, 7, 8];
+/// scatter_nd_in_place(&mut data.view_mut(), &array![[4], [3], [1], [7]], &array![9, 10, 11, 12])?;
+/// assert_eq!(data, array![1, 11, 3, 10, 9, 6, 7, 12]);
+/// # Ok::<(), tensorop_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// The tuples, an index or the shapes do not fit. Then `data` is unchanged.
+pub fn scatter_nd_in_place<T: Copy, D: Dimension>(
+    data: &mut ArrayViewMut<'_, T, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+) -> Result<()> {
+    let spec = check(data.shape(), indices.shape(), Some(updates.shape()))?;
+    Scattered::of_array(spec, indices, updates)?.put(data.view_mut());
+    Ok(())
+}
+
+/// Reduces `updates` into index tuples, as [`scatter_nd_reduce`](crate::scatter_nd_reduce()) does in a copy (ONNX
+/// ScatterND-18, OpenVINO ScatterNDUpdate-15). Only these items are touched. `data` has any layout.
+///
+/// # Errors
+/// The tuples, an index or the shapes do not fit, or the type lacks the reduction. Then `data` is unchanged.
+pub fn scatter_nd_reduce_in_place<T: Reducible, D: Dimension>(
+    data: &mut ArrayViewMut<'_, T, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    reduction: Reduction,
+) -> Result<()> {
+    let operation = operation::<T>(reduction)?;
+    let spec = check(data.shape(), indices.shape(), Some(updates.shape()))?;
+    let scattered = Scattered::of_array(spec, indices, updates)?;
+    scattered.combine(&mut Changed::of(data.view_mut()), operation);
+    Ok(())
 }
 
 #[cfg(test)]

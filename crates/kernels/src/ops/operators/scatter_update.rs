@@ -1,18 +1,18 @@
 //! ScatterUpdate: OpenVINO
 //! [ScatterUpdate-3](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-update-3.html).
 
-use ndarray::{Array, ArrayBase, Data, Dimension};
+use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::ops::arrays::{check_axis, check_updates};
 use crate::ops::indexed::{Index, IndexSpec};
-use crate::ops::kernels::{Places, Scattered, changed, replace};
+use crate::ops::kernels::Scattered;
 
 /// Resolves the arguments.
 ///
 /// # Errors
 /// A shape or an argument does not fit.
-pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<IndexSpec, Error> {
+pub fn check(shape: &[usize], indices: &[usize], updates: Option<&[usize]>, axis: i64) -> Result<IndexSpec> {
     let axis = check_axis(shape, axis)?;
     let shapes = IndexSpec::new(shape, 0, axis..axis + 1, indices);
     check_updates(updates, &shapes.updates, shape, || format!("indices {indices:?} on axis {axis}"))?;
@@ -40,9 +40,41 @@ pub fn scatter_update<T: Copy, D: Dimension>(
     indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
     updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
     axis: i64,
-) -> Result<Array<T, D>, Error> {
+) -> Result<Array<T, D>> {
     let spec = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
-    changed(data, &Scattered::of_array(Places::of_array(spec, indices)?, updates)?, replace)
+    Scattered::of_array(spec, indices, updates)?.to_array(data)
+}
+
+/// Copies `data` to `out` and puts updates at the places of `indices`, as [`scatter_update`](crate::scatter_update())
+/// returns it (OpenVINO ScatterUpdate-3). `out` has the shape of `data` and any layout.
+///
+/// # Errors
+/// The axis or an index is out of range, the shapes do not fit, or `out` has another shape than `data`.
+pub fn scatter_update_into<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    axis: i64,
+    out: ArrayViewMut<'_, T, D>,
+) -> Result<()> {
+    let spec = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
+    Scattered::of_array(spec, indices, updates)?.to_view(data, out)
+}
+
+/// Puts `updates` at the places `indices` of `axis`, as [`scatter_update`](crate::scatter_update()) does in a copy
+/// (OpenVINO ScatterUpdate-3). Only these items are touched. `data` has any layout.
+///
+/// # Errors
+/// The axis or an index is out of range, or the shapes do not fit. Then `data` is unchanged.
+pub fn scatter_update_in_place<T: Copy, D: Dimension>(
+    data: &mut ArrayViewMut<'_, T, D>,
+    indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
+    updates: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    axis: i64,
+) -> Result<()> {
+    let spec = check(data.shape(), indices.shape(), Some(updates.shape()), axis)?;
+    Scattered::of_array(spec, indices, updates)?.put(data.view_mut());
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Split: [ONNX](https://onnx.ai/onnx/operators/onnx__Split.html) 2 to 18, OpenVINO Split-1 and
 //! [VariadicSplit-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/variadic-split-1.html).
 
-use ndarray::{Array, ArrayBase, Data, Dimension};
+use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::StepRange;
 use crate::ops::arrays::check_axis;
+use crate::ops::kernels::{Items, Output, Strided, check_output};
 use crate::ops::slice::{SliceArgs, slice};
 
 /// The parts of an axis.
@@ -99,6 +100,30 @@ pub fn split<T: Copy, D: Dimension>(
 
 pub(in crate::ops) fn wrong_count(found: usize, expected: usize) -> Error {
     Error::new(Subject::Output, format!("{}, expected {expected}", counted(found, "array", "arrays")))
+}
+
+/// Splits `data` along `axis` into arrays of the caller, as [`split`](crate::split()) returns them (ONNX Split, OpenVINO
+/// Split-1 and VariadicSplit-1). The arrays have any layout.
+///
+/// # Errors
+/// The axis is out of range, the lengths do not add up to the dim, or the number or a shape of `outs` does not fit
+/// ([`Subject::Output`]). Then nothing is written.
+pub fn split_into<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    axis: i64,
+    into: &SplitInto,
+    outs: &mut [ArrayViewMut<'_, T, D>],
+) -> Result<()> {
+    let parts = check(data.shape(), axis, into)?;
+    check_output(&[parts.len()], &[outs.len()]).map_err(|_| wrong_count(outs.len(), parts.len()))?;
+    let spans = parts.iter().map(|part| part.resolve(data.shape())).collect::<Result<Vec<_>>>()?;
+    for (spans, out) in spans.iter().zip(&*outs) {
+        check_output(&spans.iter().map(|span| span.len).collect::<Vec<_>>(), out.shape())?;
+    }
+    for (spans, out) in spans.iter().zip(outs) {
+        Output::view(Strided::of(data).select(spans), Items::single()).to_view(out.view_mut())?;
+    }
+    Ok(())
 }
 
 impl Tensor {

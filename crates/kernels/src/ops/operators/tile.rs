@@ -1,7 +1,7 @@
 //! Tile: [ONNX](https://onnx.ai/onnx/operators/onnx__Tile.html), OpenVINO
 //! [Tile-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/tile-1.html).
 
-use ndarray::{ArrayBase, ArrayD, Data, Dimension};
+use ndarray::{ArrayBase, ArrayD, ArrayViewMut, Data, Dimension};
 
 use super::arranged::Arrangement;
 use crate::error::{Error, Result, Subject};
@@ -47,6 +47,19 @@ pub(crate) fn check(shape: &[usize], repeats: &[i64]) -> Result<Arrangement> {
 /// A number is negative ([`Subject::Argument`]), or the output is too large.
 pub fn tile<T: Copy>(data: &ArrayBase<impl Data<Elem = T>, impl Dimension>, repeats: &[i64]) -> Result<ArrayD<T>> {
     check(data.shape(), repeats)?.of_array(data, None)
+}
+
+/// Repeats each axis of `data` in `out`, as [`tile`](crate::tile()) returns it (ONNX Tile, OpenVINO Tile-1). `out` has
+/// any layout.
+///
+/// # Errors
+/// A number is negative ([`Subject::Argument`](crate::error::Subject::Argument)), or `out` has another shape.
+pub fn tile_into<T: Copy>(
+    data: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    repeats: &[i64],
+    out: ArrayViewMut<'_, T, impl Dimension>,
+) -> Result<()> {
+    check(data.shape(), repeats)?.output(data, None).to_view(out)
 }
 
 impl Tensor {

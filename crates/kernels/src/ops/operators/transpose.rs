@@ -1,9 +1,9 @@
 //! Transpose: [ONNX](https://onnx.ai/onnx/operators/onnx__Transpose.html), OpenVINO
 //! [Transpose-1](https://docs.openvino.ai/latest/documentation/openvino-ir-format/operation-sets/operation-specs/movement/transpose-1.html).
 
-use ndarray::{Array, ArrayBase, Data, Dimension};
+use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension};
 
-use crate::error::{Error, Subject, counted};
+use crate::error::{Error, Result, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::layout::view::View;
 use crate::ops::arrays::{check_shape, named_axes};
@@ -13,7 +13,7 @@ use crate::ops::kernels::{Items, Output, Strided};
 ///
 /// # Errors
 /// A shape or an argument does not fit.
-pub fn check(shape: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, Error> {
+pub fn check(shape: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>> {
     let rank = shape.len();
     check_shape(shape, Subject::Data)?;
     let Some(axes) = axes.filter(|axes| !axes.is_empty()) else { return Ok((0..rank).rev().collect()) };
@@ -45,16 +45,29 @@ pub fn check(shape: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, Error>
 pub fn transpose<T: Copy, D: Dimension>(
     data: &ArrayBase<impl Data<Elem = T>, D>,
     axes: Option<&[i64]>,
-) -> Result<Array<T, D>, Error> {
+) -> Result<Array<T, D>> {
     output(data, axes)?.to_array()
 }
 
 pub(in crate::ops) fn output<'a, T: Copy, D: Dimension>(
     data: &'a ArrayBase<impl Data<Elem = T>, D>,
     axes: Option<&[i64]>,
-) -> Result<Output<'a, T>, Error> {
+) -> Result<Output<'a, T>> {
     let order: Vec<_> = check(data.shape(), axes)?.into_iter().map(Some).collect();
     Ok(Output::view(Strided::of(data).along(&order), Items::single()))
+}
+
+/// Copies `data` with permuted axes to `out`, as [`transpose`](crate::transpose()) returns it (ONNX Transpose, OpenVINO
+/// Transpose-1). Axis `n` of `out` is axis `axes[n]` of `data`; `out` has any layout.
+///
+/// # Errors
+/// The rank exceeds 64, `axes` does not name each axis once, or `out` has another shape.
+pub fn transpose_into<T: Copy, D: Dimension>(
+    data: &ArrayBase<impl Data<Elem = T>, D>,
+    axes: Option<&[i64]>,
+    out: ArrayViewMut<'_, T, D>,
+) -> Result<()> {
+    output(data, axes)?.to_view(out)
 }
 
 impl Tensor {
@@ -69,7 +82,7 @@ impl Tensor {
     ///
     /// # Errors
     /// An argument does not fit, or memory runs out.
-    pub fn transpose(&self, axes: Option<&[i64]>) -> Result<Self, Error> {
+    pub fn transpose(&self, axes: Option<&[i64]>) -> Result<Self> {
         self.viewed(&View::c_order(self.shape()).with_axes(&check(self.shape(), axes)?))
     }
 }

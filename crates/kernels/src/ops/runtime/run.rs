@@ -10,9 +10,11 @@ use super::{TensorMut, TensorRef};
 use crate::error::{Context, Error, ErrorKind, Result, Subject, counted};
 use crate::layout::view::View;
 use crate::layout::window::{Window, Windows};
-use crate::memory;
-use crate::ops::call::Resolved;
+use crate::memory::{self, Buffer};
+use crate::ops::call::{Resolved, replacement};
+use crate::ops::condition::Condition;
 use crate::ops::kernels::Places;
+use crate::ops::slice::SliceArgs;
 use crate::ops::tally::Application;
 use crate::parallel::{Threads, locked, on_threads};
 
@@ -264,4 +266,35 @@ struct Given<'a> {
 
 fn threads_for(most: usize, bytes: usize) -> usize {
     Threads::new(NonZero::new(most)).for_bytes(bytes)
+}
+
+/// Replaces the items of a slice of `data` that satisfy a condition by `item`, and returns how many were replaced.
+/// `item`, and the value of the condition, are the bytes of an item of the dtype of `data`.
+///
+/// ```
+/// use tensorop_kernels::kernel::{TensorMut, replace_where};
+/// use tensorop_kernels::{Condition, DType};
+/// let mut text = *b"ab--cd--";
+/// let dtype = DType::parse("S2")?;
+/// let mut data = TensorMut::new(&dtype, &[4], &mut text)?;
+/// assert_eq!(replace_where(&mut data, &Condition::Equal(b"--".to_vec()), b"xy", &":3".parse()?)?, 1);
+/// assert_eq!(text, *b"abxycd--");
+/// # Ok::<(), tensorop_kernels::Error>(())
+/// ```
+///
+/// # Errors
+/// The slice does not fit, `item` or a value has another length ([`Subject::Fill`]), the dtype has no such condition, or
+/// there is no memory for the items of the slice. Then `data` is unchanged.
+pub fn replace_where(
+    data: &mut TensorMut<'_>,
+    condition: &Condition<Vec<u8>>,
+    item: &[u8],
+    args: &SliceArgs,
+) -> Result<usize> {
+    let (places, matcher) = replacement(&data.as_ref().meta(), condition, item, args)?;
+    let place = View::c_order(data.shape()).select(places.spans());
+    if place.items() == 0 {
+        return Ok(0);
+    }
+    matcher.replace_at(&place, item, data.bytes, &mut Buffer::default(), &Subject::Data.to_string())
 }
