@@ -28,7 +28,7 @@ if [ "$part" != oracles ]; then
     for feature in predicates remote zarr; do
         check cargo rustc --profile check --package tensorop-files --lib --features "$feature" --locked -- -D warnings
     done
-    check env TENSOROP_TEST_ROUNDS=10 cargo test --locked --test property
+    check env TENSOROP_TEST_ROUNDS=10 cargo test --locked --test property --test faults
     check ci/public_api.sh
     # Fuzzing needs another toolchain, but any can check that the targets still fit the library.
     check cargo check --locked --manifest-path fuzz/Cargo.toml --target-dir target

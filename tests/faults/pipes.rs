@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::process::Stdio;
 
 use super::{is_one_error, large, litter, shell, spawn, stderr};
-use crate::common::{Folder, Run, commands_of_data, each, has, named, npy, npz};
+use crate::common::{Folder, Run, commands_of_data, each, has, named, npy, npz, rounds};
 
 /// The reader goes away after so many bytes.
 const STAGES: [usize; 7] = [0, 1, 60, 128, 129, 5000, 1 << 17];
@@ -55,9 +55,10 @@ fn put_different(folder: &Folder) {
     folder.put("a.npy", npy("<f4", &[2000], &[0; 8000])).put("b.npy", npy("<f4", &[2000], &[1; 8000]));
 }
 
-/// Runs a script fifty times in a row.
-fn fifty(folder: &Folder, script: &str) -> Run {
-    folder.script(&format!("n=0; while [ $n -lt 50 ]; do {script}; n=$((n + 1)); done 2>&1"))
+/// Runs a script many times in a row, and returns how often.
+fn repeated(folder: &Folder, script: &str) -> (usize, Run) {
+    let times = rounds(10);
+    (times, folder.script(&format!("n=0; while [ $n -lt {times} ]; do {script}; n=$((n + 1)); done 2>&1")))
 }
 
 /// A verdict is the status, however much of the report was read. What is at fault shows in some runs only.
@@ -82,10 +83,10 @@ fn a_verdict_that_nobody_reads() {
         rows,
         |(args, _)| (*args).to_owned(),
         |(args, status)| {
-            let expected = format!("{status}\n").repeat(50);
             for reader in ["true", "head -c 100 > /dev/null"] {
-                let found = fifty(&folder, &format!("{{ {{ $T {args}; echo $? >&3; }} | {reader}; }} 3>&1"));
-                if found.stdout != expected.as_bytes() {
+                let script = format!("{{ {{ $T {args}; echo $? >&3; }} | {reader}; }} 3>&1");
+                let (times, found) = repeated(&folder, &script);
+                if found.stdout != format!("{status}\n").repeat(times).as_bytes() {
                     return Err(format!("before {reader}: {}", String::from_utf8_lossy(&found.stdout)));
                 }
             }
@@ -101,8 +102,9 @@ fn the_verdict_of_a_pipe() {
     }
     let folder = Folder::new();
     put_different(&folder);
-    let found = fifty(&folder, "bash -c 'set -o pipefail; $T diff a.npy b.npy | head -1 > /dev/null; echo $?'");
-    assert_eq!(String::from_utf8_lossy(&found.stdout), "1\n".repeat(50));
+    let (times, found) =
+        repeated(&folder, "bash -c 'set -o pipefail; $T diff a.npy b.npy | head -1 > /dev/null; echo $?'");
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "1\n".repeat(times));
 }
 
 #[test]
