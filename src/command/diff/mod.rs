@@ -8,6 +8,7 @@ mod pairs;
 mod plans;
 mod renames;
 pub(crate) mod unlisted;
+mod write_accepted;
 
 use std::cell::RefCell;
 use std::io::{self, BufWriter, Write};
