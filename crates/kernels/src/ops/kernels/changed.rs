@@ -93,7 +93,8 @@ impl<'a, T: Copy> Scattered<'a, T> {
         indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
         updates: &'a ArrayBase<impl Data<Elem = T>, D>,
     ) -> Result<Self> {
-        Ok(Self::new(Cow::Owned(Places::of_array(spec, indices)?), run_of(updates)?, 1))
+        let places = Places::from_numbers(spec, &run_of(indices)?)?;
+        Ok(Self::new(Cow::Owned(places), run_of(updates)?, 1))
     }
 
     /// Replaces the items of an array.

@@ -3,9 +3,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ndarray::{ArrayBase, Data, Dimension};
-
-use super::output::run_of;
 use super::strided::{Items, Strided, read_run};
 use crate::error::{Context, Result, Subject};
 use crate::item::dtype::DType;
@@ -47,12 +44,8 @@ impl Places {
         })
     }
 
-    pub(super) fn of_array(
-        spec: IndexSpec,
-        indices: &ArrayBase<impl Data<Elem = impl Index>, impl Dimension>,
-    ) -> Result<Self> {
-        let numbers = run_of(indices)?;
-        Self::new(spec, |resolver, places| resolver.append_places(&numbers, |number| number, 0, places))
+    pub(super) fn from_numbers(spec: IndexSpec, numbers: &[impl Index]) -> Result<Self> {
+        Self::new(spec, |resolver, places| resolver.append_places(numbers, |number| number, 0, places))
     }
 
     fn new(spec: IndexSpec, append: impl FnOnce(&TupleResolver, &mut Vec<u64>) -> Result<()>) -> Result<Self> {

@@ -286,7 +286,7 @@ pub(in crate::ops) fn gathered<'a, T: Copy>(
     data: &'a ArrayBase<impl Data<Elem = T>, impl Dimension>,
     zero: Option<T>,
 ) -> Result<Output<'a, T>> {
-    let places = Places::of_array(spec, indices)?;
+    let places = Places::from_numbers(spec, &run_of(indices)?)?;
     Output::gathered(places, Strided::of(data), zero.map(|zero| vec![zero]), Items::single())
 }
 
