@@ -6,7 +6,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::common::{
-    Folder, SPECS, Spec, binary, each, file_of, header, named, npy, npy_with_header, put_operands, words,
+    Folder, SPECS, Spec, binary, each, file_of, header, joined, named, npy, npy_with_header, put_operands, words,
 };
 
 /// A `.npy` file whose items are all zero and take no room on the disk.
@@ -72,7 +72,7 @@ fn many_tuples_of_a_large_file() {
     sparse(&folder, "c.npy", "<f4", false, &[8192, 8192], 1 << 28);
     sparse(&folder, "f.npy", "<f4", true, &[8192, 8192], 1 << 28);
     let numbers = (1..=500_000_u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 51) as i32);
-    let items: Vec<u8> = numbers.flat_map(i32::to_le_bytes).collect();
+    let items: Vec<u8> = joined(numbers.map(i32::to_le_bytes));
     folder.put("tuples.npy", npy("<i4", &[250_000, 2], &items));
     folder.put("rows.npy", npy("<i4", &[100, 1], &items[..400]));
     // something to find: an item in the row and column of the last tuple, wherever it lies in a file of that order
@@ -114,7 +114,7 @@ fn long_pieces_of_updates() {
     let words_of = |count: usize, salt: u32| -> Vec<u32> {
         (0..count as u32).map(|n| (n ^ salt).wrapping_mul(2_654_435_761)).collect()
     };
-    let bytes = |items: &[u32]| -> Vec<u8> { items.iter().flat_map(|item| item.to_le_bytes()).collect() };
+    let bytes = |items: &[u32]| -> Vec<u8> { joined(items.iter().map(|item| item.to_le_bytes())) };
     let (data, updates) = (words_of(120 * ROW, 1), words_of(70 * ROW, 2));
     // in no order, and some rows several times: the last of these stays, or all are added
     let rows: Vec<usize> = (0..70).map(|n| n * 37 % 60 * 2).collect();
@@ -169,7 +169,7 @@ fn long_pieces_of_updates() {
 fn streams_backwards_go_through_a_file() {
     let folder = Folder::new();
     // above what is kept in memory
-    let items: Vec<u8> = (0..5 << 20_u32).flat_map(|i: u32| i.to_le_bytes()).collect();
+    let items: Vec<u8> = joined((0..5 << 20_u32).map(|i: u32| i.to_le_bytes()));
     folder.put("data.npy", npy("<u4", &[5 << 10, 1 << 10], &items));
     for at in ["::-1", ":,::-1", "::-7,3::5"] {
         let expected = folder.run(["slice", "data.npy", "--at", at, "--to", "npy"]);
@@ -208,7 +208,7 @@ fn streams_that_end_early_or_late() {
             Ok(())
         },
     );
-    assert_eq!(folder.content().len(), 1);
+    assert_eq!(folder.names().len(), 1);
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn dry_runs_of_a_stack() {
     assert!(stacked.is_ok_and(
         |text| text.contains("concat (ONNX ConcatFromSequence-11)") && text.contains("new axis 2: 2 places")
     ));
-    assert_eq!(folder.content().len(), 1);
+    assert_eq!(folder.names().len(), 1);
     folder.refuses(words("concat a.npy [1] -o out.npy --dry-run"), &["DATA [1]", "shape [1]"]).expect("a refusal");
 }
 

@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::{self, Folder, binary, each, header, npy, npy_with_header, refusals, to_fortran};
+use crate::common::{self, Folder, binary, each, header, joined, npy, npy_with_header, refusals, to_fortran};
 
 fn int32(items: &[i32]) -> Vec<u8> {
-    items.iter().flat_map(|i| i.to_le_bytes()).collect()
+    joined(items.iter().map(|i| i.to_le_bytes()))
 }
 
 /// The program as a child that runs on.
@@ -129,7 +129,7 @@ fn refused() {
 fn the_last_of_many_indices_is_bad() {
     let folder = Folder::new();
     let before = npy("<u1", &[1000], &[7; 1000]);
-    let mut indices: Vec<u8> = (0..300_000_i64).flat_map(|i| (i % 1000).to_le_bytes()).collect();
+    let mut indices: Vec<u8> = joined((0..300_000_i64).map(|i| (i % 1000).to_le_bytes()));
     indices.extend(1000_i64.to_le_bytes());
     folder.put("data.npy", &before).put("indices.npy", npy("<i8", &[300_001, 1], &indices));
     let args = ["scatter-nd", "data.npy", "indices.npy", "--fill", "1", "-i"];

@@ -5,16 +5,12 @@ use std::path::Path;
 
 use crate::common::*;
 
+/// 20 MiB, more than 16 MiB of memory hold.
 const SHAPE: [usize; 2] = [512, 2560];
 /// 64 MiB, four times of which 16 MiB of memory hold a part.
 const LARGE: [usize; 2] = [512, 8192];
+/// As many items.
 const CUBE: [usize; 3] = [32, 80, 512];
-
-/// 20 MiB, more than 16 MiB of memory hold, in few items, since each costs time where nothing is optimised. No two neighbours in any direction are the same.
-fn items(shape: &[usize]) -> Vec<u8> {
-    let item = |n: usize| (n as u128).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) >> 16;
-    (0..shape.iter().product()).flat_map(|n| item(n).to_le_bytes()).collect()
-}
 
 fn size(path: &Path) -> u64 {
     match path.is_dir() {
@@ -41,9 +37,10 @@ fn moved(folder: &Folder, args: &str) -> u64 {
 /// The tensors that are moved, in several chunks and orders.
 fn sources() -> Folder {
     let folder = Folder::new();
-    folder.put("a.npy", npy("<c16", &SHAPE, &items(&SHAPE)));
-    folder.put("f.npy", npy_with_header(&header("<c16", true, &SHAPE), &to_fortran(&items(&SHAPE), &SHAPE, 16)));
-    folder.put("cube.npy", npy("<c16", &CUBE, &items(&CUBE)));
+    let items = wide_items(&SHAPE);
+    folder.put("a.npy", npy("<c16", &SHAPE, &items));
+    folder.put("f.npy", npy_with_header(&header("<c16", true, &SHAPE), &to_fortran(&items, &SHAPE, 16)));
+    folder.put("cube.npy", npy("<c16", &CUBE, &items));
     for (name, of, options) in [
         ("rows.zarr", "a.npy", "--chunks 4,2560 --codec none"),
         ("rows-zstd.zarr", "a.npy", "--chunks 4,2560 --codec zstd:1"),
@@ -65,7 +62,7 @@ fn bytes_are_moved_once_or_twice() {
         return skip("the counts would be those of what runs the program");
     }
     let folder = sources();
-    folder.put("large.npy", npy("<c16", &LARGE, &items(&LARGE)));
+    folder.put("large.npy", npy("<c16", &LARGE, &wide_items(&LARGE)));
     let made = folder.run(words("convert large.npy -o large.zarr --chunks 8,8192 --codec none"));
     assert_eq!(made.printed(), Ok(String::new()));
     // input, command, output, times
@@ -122,9 +119,9 @@ fn memory_makes_no_difference() {
         let tree = |memory: &str| -> BTreeMap<String, Vec<u8>> {
             let args = format!("{command} {input} {options} -o o.zarr {memory}");
             let _ = std::fs::remove_dir_all(folder.path("o.zarr"));
-            let before = folder.content().len();
+            let before = folder.names().len();
             assert_eq!(folder.run(words(&args)).printed(), Ok(String::new()), "{args}");
-            assert_eq!(folder.content().len(), before + 1, "{args}");
+            assert_eq!(folder.names().len(), before + 1, "{args}");
             folder.tree("o.zarr")
         };
         let wanted = tree("--memory 1GiB --threads 1");
@@ -138,7 +135,7 @@ fn memory_makes_no_difference() {
 #[test]
 fn by_way_of_a_temporary_store() {
     let folder = Folder::new();
-    folder.put("large.npy", npy("<c16", &LARGE, &items(&LARGE)));
+    folder.put("large.npy", npy("<c16", &LARGE, &wide_items(&LARGE)));
     for args in [
         "convert large.npy -o large.zarr --chunks 8,8192 --codec none",
         "convert large.zarr -o o.zarr --chunks 512,64 --memory 16MiB",
@@ -152,14 +149,14 @@ fn by_way_of_a_temporary_store() {
         let equal = "equal: 4194304 items of complex128 [512, 8192]\n";
         assert_eq!(folder.run(words(&args)).printed().as_deref(), Ok(equal), "{args}");
     }
-    let names: Vec<_> = folder.content().into_keys().collect();
+    let names: Vec<_> = folder.names().into_iter().collect();
     assert_eq!(names, ["large.npy", "large.zarr", "o.zarr", "t.zarr", "u.npy"]);
 }
 
 #[test]
 fn dry_runs_say_what_is_moved() {
     let folder = sources();
-    folder.put("large.npy", npy("<c16", &LARGE, &items(&LARGE)));
+    folder.put("large.npy", npy("<c16", &LARGE, &wide_items(&LARGE)));
     let made = folder.run(words("convert large.npy -o large.zarr --chunks 8,8192 --codec none"));
     assert_eq!(made.printed(), Ok(String::new()));
     let rows = [

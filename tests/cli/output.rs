@@ -132,8 +132,8 @@ fn over_its_own_inputs() {
                 if folder.get(name) != expected.npy() {
                     return Err(format!("window {window:?}: {:?}", folder.get(name)));
                 }
-                if folder.content().len() != 4 {
-                    return Err(format!("litter: {:?}", folder.content().keys()));
+                if folder.names().len() != 4 {
+                    return Err(format!("litter: {:?}", folder.names()));
                 }
             }
             Ok(())
@@ -264,7 +264,7 @@ fn no_clobber() {
     for options in ["-o d.npy --no-clobber", "-o new.npy --no-clobber", "-o new.npy --no-clobber --dry-run"] {
         folder.refuses(words(&format!("{SLICE} {options}")), &[".npy", "--no-clobber"]).expect(options);
     }
-    let names: Vec<_> = folder.content().into_keys().collect();
+    let names: Vec<_> = folder.names().into_iter().collect();
     assert_eq!(names, ["d.npy", "new.npy"]);
 }
 
@@ -559,7 +559,7 @@ fn new_folders() {
             fs::remove_dir_all(folder.path("new")).map_err(|error| error.to_string())
         },
     );
-    let before = folder.content().len();
+    let before = folder.names().len();
     let failing: &[(&str, &[&str])] = &[
         ("convert v.npy -o new/deep/a.safetensors", &["safetensors cannot hold"]),
         ("slice a.npy --at 5:a -o new/deep/a.npy", &["--at"]),
@@ -574,7 +574,7 @@ fn new_folders() {
         |(args, _)| (*args).to_owned(),
         |(args, fragments)| {
             folder.refuses(words(args), fragments)?;
-            if folder.path("new").exists() || folder.content().len() != before {
+            if folder.path("new").exists() || folder.names().len() != before {
                 return Err("something is left".to_owned());
             }
             Ok(())

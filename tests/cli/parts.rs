@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{Folder, SPECS, Spec, each, file_of, named, npy, put_operands, words};
+use crate::common::{Folder, SPECS, Spec, each, file_of, joined, named, npy, put_operands, words};
 
 fn hidden(folder: &Folder) -> usize {
     let names = fs::read_dir(folder.path("")).expect("a folder").map(|entry| entry.expect("an entry").file_name());
@@ -25,9 +25,9 @@ fn succeeds(child: Child, what: &str) {
 /// Operands of 3 MB or so.
 fn operands() -> Folder {
     let folder = Folder::new();
-    let item = |n: usize| (n as u32).wrapping_mul(2_654_435_761).to_le_bytes().to_vec();
+    let item = |n: usize| (n as u32).wrapping_mul(2_654_435_761).to_le_bytes();
     put_operands(&folder, "<u4", [1000, 750], 40, item);
-    folder.put("twelve.npy", npy("|V12", &[250_000], &(0..750_000).flat_map(item).collect::<Vec<_>>()));
+    folder.put("twelve.npy", npy("|V12", &[250_000], &joined((0..750_000).map(item))));
     folder.run(words("convert d.npy -o d.zarr --chunks 100,100")).printed().expect("written");
     folder
 }
@@ -51,49 +51,53 @@ fn lines() -> Vec<String> {
 #[test]
 fn parts_make_what_one_process_makes() {
     let folder = operands();
-    each(lines(), String::clone, |command| {
-        let name = |output: &str| command.replace("O.", &format!("{output}."));
-        let path = |output: &str| folder.path(name(output).split(' ').next_back().expect("a name"));
-        folder.run(words(&name("one"))).printed()?;
-        let expected = folder.tree(path("one"));
-        // of more parts than there are units some are empty
-        for of in if command == CONVERT { vec![1, 40] } else { vec![3, 5] } {
-            let out = name("out");
-            let finish = || folder.run(words(&format!("{out} --finish {of}")));
-            let told = folder.run(words(&format!("{out} --part 1/{of} --dry-run"))).printed()?;
-            let units = told.split_once("units 1 to ").and_then(|(_, text)| text.split_once(" of "));
-            let units = units.and_then(|(_, text)| text.split_once(',')?.0.parse().ok());
-            // those beyond the number of units are empty, and never missing
-            let wanted = of.min(units.ok_or(told)?);
-            let missing = finish();
-            assert_eq!(missing.status, Some(1));
-            let list = match wanted {
-                0 | 1 => "1".to_owned(),
-                2 => "1,2".to_owned(),
-                _ => format!("1-{wanted}"),
-            };
-            assert_eq!(String::from_utf8_lossy(&missing.stdout), list + "\n");
-            // in any order, some of them twice at once
-            let mut numbers: Vec<usize> = (1..=wanted).rev().collect();
-            numbers.rotate_left(wanted / 2);
-            let beyond = format!("{out} --part {of}/{of}");
-            succeeds(spawn(&folder, &beyond), &beyond);
-            for (n, number) in numbers.iter().enumerate() {
-                let part = format!("{out} --part {number}/{of}");
-                let both: Vec<Child> = (0..=usize::from(n == 1)).map(|_| spawn(&folder, &part)).collect();
-                both.into_iter().for_each(|child| succeeds(child, &part));
+    each(
+        lines().into_iter().enumerate(),
+        |(_, command)| command.clone(),
+        |(n, command)| {
+            let name = |output: &str| command.replace("O.", &format!("{output}."));
+            let path = |output: &str| folder.path(name(output).split(' ').next_back().expect("a name"));
+            folder.run(words(&name("one"))).printed()?;
+            let expected = folder.tree(path("one"));
+            // of more parts than there are units some are empty
+            for of in if command == CONVERT { vec![1, 40] } else { vec![[3, 5][n % 2]] } {
+                let out = name("out");
+                let finish = || folder.run(words(&format!("{out} --finish {of}")));
+                let told = folder.run(words(&format!("{out} --part 1/{of} --dry-run"))).printed()?;
+                let units = told.split_once("units 1 to ").and_then(|(_, text)| text.split_once(" of "));
+                let units = units.and_then(|(_, text)| text.split_once(',')?.0.parse().ok());
+                // those beyond the number of units are empty, and never missing
+                let wanted = of.min(units.ok_or(told)?);
+                let missing = finish();
+                assert_eq!(missing.status, Some(1));
+                let list = match wanted {
+                    0 | 1 => "1".to_owned(),
+                    2 => "1,2".to_owned(),
+                    _ => format!("1-{wanted}"),
+                };
+                assert_eq!(String::from_utf8_lossy(&missing.stdout), list + "\n");
+                // in any order, some of them twice at once
+                let mut numbers: Vec<usize> = (1..=wanted).rev().collect();
+                numbers.rotate_left(wanted / 2);
+                let beyond = format!("{out} --part {of}/{of}");
+                succeeds(spawn(&folder, &beyond), &beyond);
+                for (n, number) in numbers.iter().enumerate() {
+                    let part = format!("{out} --part {number}/{of}");
+                    let both: Vec<Child> = (0..=usize::from(n == 1)).map(|_| spawn(&folder, &part)).collect();
+                    both.into_iter().for_each(|child| succeeds(child, &part));
+                }
+                for _ in 0..2 {
+                    assert_eq!(finish().printed()?, "");
+                    assert_eq!(folder.tree(path("out")), expected, "{of} parts");
+                    folder.run(words(&format!("{out} --part 1/{of}"))).printed()?;
+                    assert_eq!(hidden(&folder), 0);
+                }
+                let found = path("out");
+                if found.is_dir() { fs::remove_dir_all(found) } else { fs::remove_file(found) }.expect("removed");
             }
-            for _ in 0..2 {
-                assert_eq!(finish().printed()?, "");
-                assert_eq!(folder.tree(path("out")), expected, "{of} parts");
-                folder.run(words(&format!("{out} --part 1/{of}"))).printed()?;
-                assert_eq!(hidden(&folder), 0);
-            }
-            let found = path("out");
-            if found.is_dir() { fs::remove_dir_all(found) } else { fs::remove_file(found) }.expect("removed");
-        }
-        Ok(())
-    });
+            Ok(())
+        },
+    );
 }
 
 #[test]

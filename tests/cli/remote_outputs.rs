@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::common::server::{Behaviour, Fault, Object, Server};
-use crate::common::{Folder, each, npy, words};
+use crate::common::{Folder, each, npy, rounds, words};
 
 /// Where all stores of these tests lie.
 const ROOT: &str = "/bucket/deep";
@@ -210,12 +210,12 @@ fn parts_that_are_killed_doubled_and_at_once() {
     let folder = operands();
     let args = "convert d.zarr -o s3://bucket/deep/x.zarr --chunks 5,15 --codec none";
     let expected = expected(&folder, "convert d.zarr -o OUT --chunks 5,15 --codec none");
-    for round in 0..6_u64 {
+    for round in 0..rounds(3) as u64 {
         let server = Server::start(Behaviour { delay: Duration::from_millis(2), ..Behaviour::default() });
         let mut children: Vec<_> =
             (1..=16).map(|part| spawn(&folder, &server, &format!("{args} --part {part}/16"))).collect();
         children.extend((1..=16).step_by(5).map(|part| spawn(&folder, &server, &format!("{args} --part {part}/16"))));
-        std::thread::sleep(Duration::from_millis(20 + 30 * round));
+        std::thread::sleep(Duration::from_millis(20 + 60 * (round % 3)));
         for child in children.iter_mut().step_by(3) {
             child.kill().expect("it can be killed");
         }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::common::server::{Behaviour, Fault, Server};
-use crate::common::{Folder, each, tensor};
+use crate::common::{Folder, each, stop_ignoring_signals, tensor};
 
 /// Where the file of these tests lies.
 const PATH: &str = "/bucket/x.npy";
@@ -179,6 +179,7 @@ fn an_interrupt_ends_a_stall_at_once() {
     use std::os::unix::process::ExitStatusExt;
     use std::process::{Command, Stdio};
 
+    stop_ignoring_signals();
     let folder = Folder::new();
     let server = Server::start(Behaviour { always: Some(Fault::Stall(0)), ..Behaviour::default() });
     server.set(PATH, Some(b"x"));

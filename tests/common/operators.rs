@@ -1,6 +1,6 @@
 //! What a [`Spec`] of an operator says, and the operands that its command lines name.
 
-use super::{Folder, Random, SPECS, Tensor, npy, tensor};
+use super::{Folder, Random, SPECS, Tensor, joined, npy, tensor};
 
 /// An operator that moves items as they are. Its command lines begin with the operands, whose letters stand for files.
 pub(crate) struct Spec {
@@ -169,25 +169,25 @@ pub(crate) fn named(line: &str, name: impl Fn(&str) -> String) -> String {
 /// Puts the operands of [commands](Spec::commands) in a folder: `d.npy`, DATA of `rows` and `columns`; `i.npy`, a list of `count`
 /// of its rows, some of them several times; `t.npy`, the same as index tuples, some counted from the end; `u.npy`, updates for
 /// both; `e.npy`, INDICES of whole rows along either axis, and `v.npy`, updates for these. Items are those of `item`.
-pub(crate) fn put_operands(
+pub(crate) fn put_operands<B: AsRef<[u8]>>(
     folder: &Folder,
     descr: &str,
     [rows, columns]: [usize; 2],
     count: usize,
-    item: impl Fn(usize) -> Vec<u8>,
+    item: impl Fn(usize) -> B,
 ) {
     let few = count.min(rows);
-    let items = |first: usize, count: usize| (first..first + count).flat_map(&item).collect::<Vec<u8>>();
+    let items = |first: usize, count: usize| joined((first..first + count).map(&item));
     folder.put("d.npy", npy(descr, &[rows, columns], &items(0, rows * columns)));
     folder.put("u.npy", npy(descr, &[count, columns], &items(7, count * columns)));
     folder.put("v.npy", npy(descr, &[few, columns], &items(5, few * columns)));
     let places = || (0..count).map(|n| (n * n * 37 % rows) as i32);
-    let list = places().flat_map(|place| i64::from(place).to_le_bytes());
-    folder.put("i.npy", npy("<i8", &[count], &list.collect::<Vec<_>>()));
-    let tuples = places().flat_map(|place| if place % 2 == 0 { place } else { place - rows as i32 }.to_be_bytes());
-    folder.put("t.npy", npy(">i4", &[count, 1], &tuples.collect::<Vec<_>>()));
-    let elements = (0..few * columns).flat_map(|n| ((n * 40_503 % 65_521 % rows.min(columns)) as u16).to_le_bytes());
-    folder.put("e.npy", npy("<u2", &[few, columns], &elements.collect::<Vec<_>>()));
+    let list = places().map(|place| i64::from(place).to_le_bytes());
+    folder.put("i.npy", npy("<i8", &[count], &joined(list)));
+    let tuples = places().map(|place| if place % 2 == 0 { place } else { place - rows as i32 }.to_be_bytes());
+    folder.put("t.npy", npy(">i4", &[count, 1], &joined(tuples)));
+    let elements = (0..few * columns).map(|n| ((n * 40_503 % 65_521 % rows.min(columns)) as u16).to_le_bytes());
+    folder.put("e.npy", npy("<u2", &[few, columns], &joined(elements)));
 }
 
 /// The places of a command line where a file can stand: for each of them the line with the word FILE there.

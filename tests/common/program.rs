@@ -1,7 +1,7 @@
 //! The program run in a scratch folder, and tables of what it prints and refuses.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::PathBuf;
@@ -117,6 +117,12 @@ impl Folder {
             _ => Vec::new(),
         };
         entries.map(|entry| (entry.file_name(), read(entry.path()))).collect()
+    }
+
+    /// The names of what is in the folder.
+    pub(crate) fn names(&self) -> BTreeSet<std::ffi::OsString> {
+        let entries = fs::read_dir(self.0.path()).expect("the scratch folder");
+        entries.map(|entry| entry.expect("an entry").file_name()).collect()
     }
 
     /// A file, whose name is empty then, or all files in a folder and below, by their paths from it on.
@@ -263,7 +269,7 @@ impl Folder {
             return Err(format!("does not name {missing:?}: {first}"));
         }
         if self.content() != before {
-            let names: Vec<_> = self.content().into_keys().collect();
+            let names: Vec<_> = self.names().into_iter().collect();
             return Err(format!("changed the folder, now {names:?}"));
         }
         Ok(first)

@@ -18,12 +18,33 @@ pub(crate) fn offset(at: &[usize], shape: &[usize]) -> usize {
 
 /// Items in Fortran order from items in C order.
 pub(crate) fn to_fortran(items: &[u8], shape: &[usize], itemsize: usize) -> Vec<u8> {
-    let (reversed, mut out) = (shape.iter().rev().copied().collect::<Vec<_>>(), Vec::with_capacity(items.len()));
-    for mut at in indices(&reversed) {
-        at.reverse();
-        out.extend(&items[offset(&at, shape) * itemsize..][..itemsize]);
+    let strides: Vec<usize> =
+        (1..=shape.len()).map(|axis| shape[axis..].iter().product::<usize>() * itemsize).collect();
+    let (mut at, mut from, mut out) = (vec![0; shape.len()], 0, Vec::with_capacity(items.len()));
+    while out.len() < items.len() {
+        out.extend_from_slice(&items[from..from + itemsize]);
+        for axis in 0..shape.len() {
+            (at[axis], from) = (at[axis] + 1, from + strides[axis]);
+            if at[axis] < shape[axis] {
+                break;
+            }
+            (at[axis], from) = (0, from - shape[axis] * strides[axis]);
+        }
     }
     out
+}
+
+/// The bytes of one item after another, as a copy each: one by one, bytes take most of a test's time where nothing is optimised.
+pub(crate) fn joined<B: AsRef<[u8]>>(items: impl IntoIterator<Item = B>) -> Vec<u8> {
+    let mut out = Vec::new();
+    items.into_iter().for_each(|item| out.extend_from_slice(item.as_ref()));
+    out
+}
+
+/// Items of complex128, no two of which are the same: wide ones, since each item costs time where nothing is optimised.
+pub(crate) fn wide_items(shape: &[usize]) -> Vec<u8> {
+    let item = |n: usize| (n as u128).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) >> 16;
+    joined((0..shape.iter().product()).map(|n| item(n).to_le_bytes()))
 }
 
 /// Small tensors of the specifications' examples.
@@ -37,7 +58,8 @@ pub(crate) struct Tensor<T> {
 pub(crate) trait Item: Copy + std::fmt::Display {
     const LETTER: &'static str;
     const NAME: &'static str;
-    fn little(self) -> Vec<u8>;
+    type Bytes: AsRef<[u8]> + IntoIterator<Item = u8, IntoIter: DoubleEndedIterator>;
+    fn little(self) -> Self::Bytes;
 }
 
 macro_rules! item {
@@ -45,8 +67,9 @@ macro_rules! item {
         impl Item for $type {
             const LETTER: &'static str = $letter;
             const NAME: &'static str = $name;
-            fn little(self) -> Vec<u8> {
-                self.to_le_bytes().to_vec()
+            type Bytes = [u8; size_of::<$type>()];
+            fn little(self) -> Self::Bytes {
+                self.to_le_bytes()
             }
         }
     )+};
@@ -56,7 +79,7 @@ item!(f32, "f4", "float32"; f64, "f8", "float64"; i64, "i8", "int64"; i32, "i4",
 
 /// The little-endian bytes of items.
 pub(crate) fn bytes<T: Item>(items: &[T]) -> Vec<u8> {
-    items.iter().flat_map(|item| item.little()).collect()
+    joined(items.iter().map(|item| item.little()))
 }
 
 pub(crate) fn tensor<T: Item>(shape: &[usize], items: &[T]) -> Tensor<T> {
@@ -66,7 +89,7 @@ pub(crate) fn tensor<T: Item>(shape: &[usize], items: &[T]) -> Tensor<T> {
 
 impl<T: Item> Tensor<T> {
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        self.items.iter().flat_map(|item| item.little()).collect()
+        bytes(&self.items)
     }
 
     /// As `numpy.save` writes it.

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::{Mounted, is_one_error, large, litter, shell, spawn, stderr};
-use crate::common::{Folder, each, npy, send, words};
+use crate::common::{Folder, each, joined, npy, send, words};
 
 const FORMATS: [&str; 2] = ["npz", "safetensors"];
 
 fn int32(items: impl Iterator<Item = i32>) -> Vec<u8> {
-    items.flat_map(i32::to_le_bytes).collect()
+    joined(items.map(i32::to_le_bytes))
 }
 
 /// Two tensors, and the containers of both kinds that hold them.
@@ -237,7 +237,7 @@ fn the_last_index_into_a_member_is_bad() {
     let folder = Folder::new();
     many_members(&folder);
     let before = folder.get("many.safetensors");
-    let mut indices: Vec<u8> = (0..COUNT as u32 - 1).flat_map(|i| (i % 16).to_le_bytes()).collect();
+    let mut indices: Vec<u8> = joined((0..COUNT as u32 - 1).map(|i| (i % 16).to_le_bytes()));
     indices.extend(16_u32.to_le_bytes());
     folder.put("tuples.npy", npy("<u4", &[COUNT, 1], &indices)).put("places.npy", npy("<u4", &[COUNT], &indices));
     let rows = [

@@ -3,10 +3,10 @@
 use std::process::{Child, Stdio};
 
 use super::spawn;
-use crate::common::{Folder, each, npy};
+use crate::common::{Folder, each, joined, npy};
 
 fn int32(items: impl Iterator<Item = i32>) -> Vec<u8> {
-    items.flat_map(i32::to_le_bytes).collect()
+    joined(items.map(i32::to_le_bytes))
 }
 
 fn all_succeed(children: Vec<Child>) {
@@ -69,7 +69,7 @@ fn while_the_file_is_replaced() {
     all_succeed((0..40).map(start).collect());
     let found = folder.get("data.npy");
     assert!((0..40).any(|n| found == npy("<i4", &[16], &int32((0..16).map(|_| n)))), "torn");
-    assert_eq!(folder.content().len(), 2);
+    assert_eq!(folder.names().len(), 2);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn the_last_of_millions_is_bad() {
     const COUNT: usize = 2_000_000;
     let folder = Folder::new();
     let before = npy("<u1", &[1000], &[7; 1000]);
-    let mut indices: Vec<u8> = (0..COUNT as u32 - 1).flat_map(|i| (i % 1000).to_le_bytes()).collect();
+    let mut indices: Vec<u8> = joined((0..COUNT as u32 - 1).map(|i| (i % 1000).to_le_bytes()));
     indices.extend(1000_u32.to_le_bytes());
     folder.put("data.npy", &before);
     folder.put("tuples.npy", npy("<u4", &[COUNT, 1], &indices)).put("places.npy", npy("<u4", &[COUNT], &indices));

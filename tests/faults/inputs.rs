@@ -109,7 +109,7 @@ fn the_output_is_the_input_by_another_name() {
                 return Err(format!("{new} {:?}, {old} {:?}", folder.get(new), folder.get(old)));
             }
             let count = fs::metadata(folder.path(new)).unwrap().nlink();
-            if count != 1 || folder.content().len() != 4 { Err(format!("{count} links")) } else { Ok(()) }
+            if count != 1 || folder.names().len() != 4 { Err(format!("{count} links")) } else { Ok(()) }
         },
     );
 }

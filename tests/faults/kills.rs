@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::{litter, program, spawn};
-use crate::common::{Folder, npy, send};
+use crate::common::{Folder, npy, rounds, send, wide_items};
 
 const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL];
 
@@ -177,13 +177,13 @@ fn names_that_were_left() {
     let held = fs::File::open(folder.path(name(1))).unwrap();
     held.lock().unwrap();
     write("--dry-run").printed().unwrap();
-    assert_eq!(folder.content().len(), 5, "a dry run changes nothing");
+    assert_eq!(folder.names().len(), 5, "a dry run changes nothing");
     write("").printed().unwrap();
     assert_eq!(litter(&folder.path("")), [folder.path(name(1))]);
     assert_eq!(folder.get("out.npy"), new);
     drop(held);
     write("").printed().unwrap();
-    assert_eq!(folder.content().len(), 2, "{:?}", folder.content().keys());
+    assert_eq!(folder.names().len(), 2, "{:?}", folder.names());
     // neither a link, a pipe nor a folder is followed, opened for long or removed
     std::os::unix::fs::symlink("new.npy", folder.path(name(0))).unwrap();
     fs::create_dir(folder.path(name(1))).unwrap();
@@ -199,18 +199,18 @@ fn names_that_were_left() {
 fn killed_on_the_way_by_a_temporary_store() {
     let folder = Folder::new();
     let run = |args: &str| spawn(&folder, args, Stdio::null(), Stdio::null()).wait().unwrap().success();
-    let items: Vec<u8> = (0..64 << 20_u32).map(|n: u32| (n ^ n >> 7 ^ n >> 15) as u8).collect();
-    folder.put("large.npy", npy("<c16", &[512, 8192], &items));
+    folder.put("large.npy", npy("<c16", &[512, 8192], &wide_items(&[512, 8192])));
     assert!(run("convert large.npy -o large.zarr --chunks 8,8192 --codec none"));
     let moves = "convert large.zarr -o o.zarr --chunks 512,64 --codec none --memory 16MiB";
     let begun = Instant::now();
     assert!(run(moves));
     let length = begun.elapsed();
     let whole = folder.tree("o.zarr");
-    for (round, signal) in SIGNALS.into_iter().cycle().take(12).enumerate() {
+    let rounds = rounds(5);
+    for (round, signal) in SIGNALS.into_iter().rev().cycle().take(rounds).enumerate() {
         fs::remove_dir_all(folder.path("o.zarr")).unwrap();
         let mut child = spawn(&folder, moves, Stdio::null(), Stdio::null());
-        std::thread::sleep(length * round as u32 / 13);
+        std::thread::sleep(length * round as u32 / rounds as u32);
         send(&child, signal);
         let is_ended = child.wait().unwrap().signal().is_some();
         let left = litter(&folder.path(""));

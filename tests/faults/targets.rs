@@ -49,7 +49,7 @@ fn the_longest_name() {
         folder.run(["slice", "data.npy", "--at", ":", "-o", &name]).printed().unwrap();
         assert_eq!(folder.get(&name), npy("<u1", &[2], &[last; 2]));
     }
-    assert_eq!(folder.content().len(), 2);
+    assert_eq!(folder.names().len(), 2);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn one_of_many_makes_the_file() {
         let done = children.into_iter().filter_map(|mut child| child.wait().unwrap().code()).collect::<Vec<_>>();
         let count = |status| done.iter().filter(|&&code| code == status).count();
         assert_eq!((count(0), count(2)), (1, 7), "{done:?}");
-        assert_eq!(folder.content().len(), 2);
+        assert_eq!(folder.names().len(), 2);
         fs::remove_file(folder.path("out.npy")).unwrap();
     }
 }

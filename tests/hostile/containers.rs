@@ -347,7 +347,7 @@ fn indexes() -> Vec<(&'static str, Vec<u8>)> {
         ("index-more-behind", br#"{"weight_map": {"a": "x"}} x"#.to_vec()),
         (
             "index-many-shards",
-            of(&format!("{{{}}}", (0..20_000).map(|n| format!(r#""{n}":"{n}""#)).collect::<Vec<_>>().join(","))),
+            of(&format!("{{{}}}", (0..6000).map(|n| format!(r#""{n}":"{n}""#)).collect::<Vec<_>>().join(","))),
         ),
     ]
 }
