@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What takes too long for the gate: many random rounds, each feature alone, the public API, the fuzz targets, the lowest Rust,
-# the comparisons with NumPy, ONNX, Zarr and other packages of Python on random tensors, the vectors against runtimes with
-# planted faults, and the tests of the module in Python.
+# What takes too long for the gate: many random rounds, the default features and each alone, the public API, the fuzz targets,
+# the lowest Rust, the comparisons with NumPy, ONNX, Zarr and other packages of Python on random tensors, the vectors against
+# runtimes with planted faults, and the tests of the module in Python.
 #
 # usage: ci/weekly.sh [rust|oracles] [SEED]
 #
@@ -24,11 +24,12 @@ check() {
 }
 
 if [ "$part" != oracles ]; then
-    check cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
+    check cargo clippy --workspace --all-targets --locked -- -D warnings
     for feature in predicates remote zarr; do
         check cargo rustc --profile check --package tensorop-files --lib --features "$feature" --locked -- -D warnings
     done
-    check env TENSOROP_TEST_ROUNDS=10 cargo test --locked --test property --test faults
+    check env TENSOROP_TEST_ROUNDS=10 cargo test --locked --test property --test faults --test hostile
+    check env TENSOROP_TEST_ROUNDS=10 cargo test --locked --features remote --test cli -- parts_that_are_killed
     check ci/public_api.sh
     # Fuzzing needs another toolchain, but any can check that the targets still fit the library.
     check cargo check --locked --manifest-path fuzz/Cargo.toml --target-dir target
