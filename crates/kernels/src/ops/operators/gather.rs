@@ -135,6 +135,21 @@ mod tests {
 
     use super::*;
 
+    /// Several rows look a place up together, the rest one by one.
+    #[test]
+    fn columns_of_any_number_of_rows() {
+        for rows in 0..14 {
+            let data = Array2::from_shape_fn((rows, 5), |(row, column)| (10 * row + column) as i32);
+            let found = gather(&data, &array![4, -5, 2, 4], 1, 0).unwrap();
+            assert_eq!(found, Array2::from_shape_fn((rows, 4), |(row, n)| data[[row, [4, 0, 2, 4][n]]]).into_dyn());
+            let found = gather_or_zero(&data, &array![1, 5, -6], 1, 0).unwrap();
+            assert_eq!(
+                found,
+                Array2::from_shape_fn((rows, 3), |(row, n)| if n == 0 { data[[row, 1]] } else { 0 }).into_dyn()
+            );
+        }
+    }
+
     #[test]
     fn the_specifications_examples() {
         let five = array![1, 2, 3, 4, 5].into_dyn();
