@@ -230,6 +230,19 @@ impl<'a, T: Copy> Output<'a, T> {
             each_run(view, |first| out.extend_from_slice(&elements[first * width..][..run]));
             return Ok(out);
         }
+        if let Content::Joined { axis, ends, parts } = &self.content
+            && let Some(runs) = parts.iter().map(Strided::as_run).collect::<Option<Vec<_>>>()
+        {
+            let inner = self.shape[axis + 1..].iter().product::<usize>() * width;
+            let blocks = || ends.windows(2).map(|ends| (ends[1] - ends[0]) * inner);
+            if blocks().all(|block| block >= LONG_RUN) {
+                for row in 0..self.shape[..*axis].iter().product() {
+                    let rows = runs.iter().zip(blocks()).map(|(run, block)| &run[row * block..][..block]);
+                    rows.for_each(|row| out.extend_from_slice(row));
+                }
+                return Ok(out);
+            }
+        }
         let item = self.first_item().and_then(|item| item.first().copied());
         let element = item.expect("an output with items has an operand, or an item to fill places with");
         for window in Windows::new(&self.shape, self.window()).iter() {

@@ -293,8 +293,8 @@ mod tests {
 
     #[test]
     fn arrays_and_tensors_are_as_plain_loops_have_them() {
-        for lens in [&[2, 3][..], &[1], &[0, 2, 0, 0, 1], &[0], &[0, 0], &[5, 1, 1, 4]] {
-            for shape in [&[1][..], &[1, 4], &[3, 1], &[2, 1, 3], &[2, 0, 1], &[1, 2, 2, 1]] {
+        for lens in [&[2, 3][..], &[1], &[0, 2, 0, 0, 1], &[0], &[0, 0], &[5, 1, 1, 4], &[17, 30, 16]] {
+            for shape in [&[1][..], &[1, 4], &[3, 1], &[2, 1, 3], &[2, 0, 1], &[1, 2, 2, 1], &[2, 1, 40]] {
                 for axis in 0..shape.len() {
                     let of = |(n, &len): (usize, &usize)| {
                         let mut dims = shape.to_vec();
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn stacks_are_as_plain_loops_have_them() {
         for count in 1..4 {
-            for shape in [&[][..], &[3], &[0], &[2, 3], &[1, 2, 2]] {
+            for shape in [&[][..], &[3], &[0], &[2, 3], &[1, 2, 2], &[3, 2, 20]] {
                 let arrays: Vec<_> = (0..count).map(|n| counted(shape, 100 * n)).collect();
                 let views: Vec<_> = arrays.iter().map(|array| array.view()).collect();
                 for axis in 0..=shape.len() {
