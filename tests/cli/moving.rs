@@ -9,7 +9,7 @@ use crate::common::*;
 const SHAPE: [usize; 2] = [512, 2560];
 /// 64 MiB, four times of which 16 MiB of memory hold a part.
 const LARGE: [usize; 2] = [512, 8192];
-/// As many items.
+/// As many items as of [`SHAPE`].
 const CUBE: [usize; 3] = [32, 80, 512];
 
 fn size(path: &Path) -> u64 {

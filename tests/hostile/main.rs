@@ -238,7 +238,7 @@ fn in_every_place(half: usize) {
                 }
             }
             std::fs::remove_file(folder.path(name)).map_err(|e| e.to_string())?;
-            let names: Vec<_> = folder.names().into_iter().collect();
+            let names = folder.names();
             match names.len() == 2 && folder.get("data.npy") == data {
                 true if failures.is_empty() => Ok(()),
                 true => Err(failures.join(", ")),

@@ -244,11 +244,12 @@ pub(in crate::ops) fn gather_run<T: Copy>(
         });
     }
     let (width, shared) = (places.resolver.places, places.rows_of_batch == places.resolver.outer);
+    let zero = zero.map(|zero| &zero[0]);
     let (mut at, mut rest) = (run.start, out);
     while at < run.end {
         let (row, begin) = (at / places.tuples, at % places.tuples);
-        let whole = if begin == 0 && shared && !places.named.is_empty() { (run.end - at) / places.tuples } else { 0 };
-        let rows = if whole >= ROWS { ROWS } else { 1 };
+        let are_whole = begin == 0 && run.end - at >= ROWS * places.tuples;
+        let rows = if are_whole && shared && !places.named.is_empty() { ROWS } else { 1 };
         let end = places.tuples.min(begin + run.end - at);
         let (here, after) = rest.split_at_mut(rows * (end - begin));
         at += here.len();
@@ -256,7 +257,6 @@ pub(in crate::ops) fn gather_run<T: Copy>(
         let data = &data[row * width..][..rows * width];
         let first = if shared { 0 } else { places.first(row) };
         let named = places.named.get(first + begin..first + end).unwrap_or_default();
-        let zero = zero.map(|zero| &zero[0]);
         match rows {
             _ if named.is_empty() => here.fill(data[0]),
             ROWS => pick_of_rows::<T, ROWS>(data, named, zero, here),
