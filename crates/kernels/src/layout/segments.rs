@@ -218,20 +218,17 @@ pub fn arrange<T: Copy, E>(
     let mut block = item.len();
     for (axis, pieces) in axes.iter().enumerate().rev() {
         let row = dims[axis] * block;
-        if pieces.iter().any(|piece| !matches!(piece.content, SegmentContent::Read(_))) {
-            each_read_place(&axes[..axis], &dims, 0, &mut |number| {
-                let row = &mut out[number * row..][..row];
-                for Piece { places: Range { start, end }, content } in pieces {
-                    let (start, end) = (start * block, end * block);
-                    match content {
-                        SegmentContent::Repeat(distance) => {
-                            repeat(&mut row[start - distance * block..end], distance * block)
-                        }
-                        SegmentContent::Fill => fill(&mut row[start..end], item),
-                        SegmentContent::Read(_) => {}
-                    }
-                }
-            });
+        for Piece { places, content } in pieces {
+            let (start, end) = (places.start * block, places.end * block);
+            match content {
+                SegmentContent::Repeat(distance) => each_read_place(&axes[..axis], &dims, 0, &mut |number| {
+                    repeat(&mut out[number * row..][start - distance * block..end], distance * block);
+                }),
+                SegmentContent::Fill => each_read_place(&axes[..axis], &dims, 0, &mut |number| {
+                    fill(&mut out[number * row..][start..end], item);
+                }),
+                SegmentContent::Read(_) => {}
+            }
         }
         block = row;
     }
