@@ -1,12 +1,12 @@
 //! Axes, dims, views of storage and windows; copies of items between views.
 
 pub mod axis;
-mod block;
 pub mod gather;
 pub mod numbers;
 pub mod segments;
 #[cfg(test)]
 mod tests;
+mod tile;
 pub mod view;
 pub mod walk;
 pub mod window;

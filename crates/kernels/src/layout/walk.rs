@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::convert::Infallible;
 
-use super::block::{TransposeBlock, transpose_items, transpose_words};
+use super::tile::copy_tiles;
 use super::view::{Few, View};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,40 +59,52 @@ impl CopyWalk {
         Some(walk)
     }
 
-    fn items(&self) -> usize {
-        self.steps.iter().map(|step| step.dim).product()
-    }
-
     /// Outside generic code, which would have a copy of the sort for each type.
     fn sort_as_target(&mut self) {
         sort_few(&mut self.steps, |step| Reverse(step.to));
     }
 
-    fn sort_as_source(&mut self) {
-        sort_few(&mut self.steps, |step| (step.from == 0, step.from.abs(), Reverse(step.to)));
+    /// The axes as the source stores them, innermost first; those that repeat its items come last.
+    pub(super) fn stored(&self) -> Few<usize> {
+        let mut axes: Few<usize> = (0..self.steps.len()).collect();
+        sort_few(&mut axes, |&axis| {
+            let step = self.steps[axis];
+            (step.from == 0, step.from.abs(), Reverse(axis))
+        });
+        axes
     }
 
-    /// The axis of the smallest source stride.
-    fn nearest(&self) -> usize {
-        let last = self.steps.len().saturating_sub(1);
-        let is_apart = |&axis: &usize| axis < last && self.steps[axis].from != 0;
-        let least = self.steps.last().map_or(0, |step| step.from.abs());
-        (0..last)
-            .filter(is_apart)
-            .min_by_key(|&axis| self.steps[axis].from.abs())
-            .filter(|&axis| self.steps[axis].from.abs() < least)
-            .unwrap_or(last)
+    /// Whether the source is stored along another axis than the last.
+    pub(super) fn is_across(&self) -> bool {
+        let [others @ .., last] = &self.steps[..] else { return false };
+        others.iter().any(|step| step.from != 0 && step.from.abs() < last.from.abs())
     }
 
+    /// Whether starting a row costs more than copying it.
+    fn has_short_rows(&self, itemsize: usize) -> bool {
+        let [_, .., row] = self.steps[..] else { return false };
+        row.dim < 8 && ((row.from, row.to) != (1, 1) || row.dim * itemsize < 16)
+    }
+
+    /// Calls `row(from, to)` with the first places of what the last `inner` axes span.
     pub(super) fn rows<E>(&self, inner: usize, mut row: impl FnMut(usize, usize) -> Result<(), E>) -> Result<(), E> {
+        self.places(inner, |_, from, to| row(from, to))
+    }
+
+    /// As [`CopyWalk::rows`], with the place on each of the other axes.
+    pub(super) fn places<E>(
+        &self,
+        inner: usize,
+        mut each: impl FnMut(&[usize], usize, usize) -> Result<(), E>,
+    ) -> Result<(), E> {
         let outer = &self.steps[..self.steps.len() - inner];
         if outer.is_empty() {
-            return row(self.from, self.to);
+            return each(&[], self.from, self.to);
         }
         let mut at: Few<usize> = outer.iter().map(|_| 0).collect();
         let (mut from, mut to) = (self.from, self.to);
         loop {
-            row(from, to)?;
+            each(&at, from, to)?;
             let mut axis = outer.len();
             loop {
                 let Some(next) = axis.checked_sub(1) else { return Ok(()) };
@@ -113,30 +125,15 @@ impl CopyWalk {
 }
 
 /// Sorts a few entries, which stay in order if they are equal. The standard library's stable sort allocates for long lists.
-fn sort_few<K: Ord>(steps: &mut [Step], key: impl Fn(&Step) -> K) {
-    for n in 1..steps.len() {
+fn sort_few<T, K: Ord>(entries: &mut [T], key: impl Fn(&T) -> K) {
+    for n in 1..entries.len() {
         let mut at = n;
-        while at > 0 && key(&steps[at - 1]) > key(&steps[at]) {
-            steps.swap(at - 1, at);
+        while at > 0 && key(&entries[at - 1]) > key(&entries[at]) {
+            entries.swap(at - 1, at);
             at -= 1;
         }
     }
 }
-
-/// Whether starting a row costs more than copying it.
-fn is_short<T>(row: Step) -> bool {
-    row.dim < 8 && ((row.from, row.to) != (1, 1) || row.dim * size_of::<T>() < 16)
-}
-
-const SHORT_ROW_ITEMS: usize = 512;
-
-/// Rows of a source across the destination that are too few for blocks: transposing 3 rows of float16 by blocks of 64 took
-/// twice as long.
-const FEW_ROWS: usize = 16;
-
-/// The bytes of a transposition that stays in the first-level cache, where rows are copied faster than blocks: one of 64 x 64
-/// float32 took 0.4 of the time.
-const CACHED: usize = 1 << 14;
 
 /// Calls `each(first)` for each run of contiguous items, in C order.
 pub fn each_run(view: &View, mut each: impl FnMut(usize)) {
@@ -150,62 +147,68 @@ pub fn each_run(view: &View, mut each: impl FnMut(usize)) {
 
 /// Copies items between views of the same shape.
 pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
-    copy_by(source, from, target, to, transpose_items);
-}
-
-fn copy_by<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View, transpose: TransposeBlock<T>) {
     let Some(walk) = CopyWalk::new(from, to) else { return };
-    let nearest = walk.nearest();
-    let last = walk.steps.len().wrapping_sub(1);
-    // an axis that is not worth the start of a row, or a block's side, and the long one beside it
-    let short_and_long = match walk.steps[..] {
-        [.., a, b] if is_short::<T>(b) && a.dim > b.dim && nearest + 1 >= last => Some((b, a)),
-        [.., a, b] if a.dim <= FEW_ROWS && a.dim < b.dim && nearest + 1 == last => Some((a, b)),
-        _ => None,
-    };
-    match (&walk.steps[..], short_and_long) {
-        ([], _) => target[walk.to] = source[walk.from],
-        (_, Some((short, long))) => {
-            // Copies along the long axis, in parts that stay in the cache.
-            let Ok(()) = walk.rows(2, |from, to| -> Result<(), Infallible> {
-                for first in (0..long.dim).step_by(SHORT_ROW_ITEMS) {
-                    let part = Step { dim: SHORT_ROW_ITEMS.min(long.dim - first), ..long };
-                    let from = from.wrapping_add_signed(long.from * first as isize);
-                    let to = to + long.to as usize * first;
-                    for n in 0..short.dim {
-                        let from = from.wrapping_add_signed(short.from * n as isize);
-                        copy_row(source, from, target, to + short.to as usize * n, part);
-                    }
-                }
-                Ok(())
-            });
-        }
-        ([.., row], _) if nearest == last || walk.items() * size_of::<T>() <= CACHED => {
-            let Ok(()) = walk.rows(1, |from, to| -> Result<(), Infallible> {
-                copy_row(source, from, target, to, *row);
-                Ok(())
-            });
-        }
-        _ if size_of::<T>() <= 2 => copy_blocks::<T, 64, { 64 * 64 }>(source, target, walk, nearest, transpose),
-        _ => copy_blocks::<T, 32, { 32 * 32 }>(source, target, walk, nearest, transpose),
+    if walk.is_across() || walk.has_short_rows(size_of::<T>()) {
+        copy_tiles(source, target, walk);
+    } else {
+        copy_walk(source, target, &walk);
     }
 }
 
-fn copy_row<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, row: Step) {
+/// Copies in the order of the walk, row by row along its last axis.
+pub(super) fn copy_walk<T: Copy>(source: &[T], target: &mut [T], walk: &CopyWalk) {
+    let (second, row) = match walk.steps[..] {
+        [] => return target[walk.to] = source[walk.from],
+        [row] => (Step { dim: 1, from: 0, to: 0 }, row),
+        [.., second, row] => (second, row),
+    };
+    let Ok(()) = walk.rows(walk.steps.len().min(2), |from, to| -> Result<(), Infallible> {
+        copy_rows(source, from, target, to, second, row);
+        Ok(())
+    });
+}
+
+/// Copies rows that begin a step of `second` after each other.
+fn copy_rows<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, second: Step, row: Step) {
     let (stride, step) = (row.from.unsigned_abs(), row.to as usize);
-    let extent = (row.dim - 1) * stride + 1;
-    let first = if row.from < 0 { from + 1 - extent } else { from };
-    let (source, target) = (&source[first..][..extent], &mut target[to..][..(row.dim - 1) * step + 1]);
+    let extents = [(row.dim - 1) * stride + 1, (row.dim - 1) * step + 1];
+    let first = if row.from < 0 { from + 1 - extents[0] } else { from };
+    let rows = Rows { source, first, target, to, second, extents };
     // One loop per arm, so that the compiler sees strides of 1.
     match (row.from, step) {
-        (1, 1) => target.copy_from_slice(source),
-        (0, _) => target.iter_mut().step_by(step).for_each(|t| *t = source[0]),
-        (-1, 1) => set(target.iter_mut(), source.iter().rev()),
-        (1.., 1) => set(target.iter_mut(), source.iter().step_by(stride)),
-        (..0, 1) => set(target.iter_mut(), source.iter().rev().step_by(stride)),
-        (1, _) => set(target.iter_mut().step_by(step), source.iter()),
-        (1.., _) => set(target.iter_mut().step_by(step), source.iter().step_by(stride)),
-        (..0, _) => set(target.iter_mut().step_by(step), source.iter().rev().step_by(stride)),
+        (1, 1) => rows.each(move |source, target| target.copy_from_slice(source)),
+        (0, _) => rows.each(move |source, target| target.iter_mut().step_by(step).for_each(|t| *t = source[0])),
+        (-1, 1) => rows.each(move |source, target| set(target.iter_mut(), source.iter().rev())),
+        (1.., 1) => rows.each(move |source, target| set(target.iter_mut(), source.iter().step_by(stride))),
+        (..0, 1) => rows.each(move |source, target| set(target.iter_mut(), source.iter().rev().step_by(stride))),
+        (1, _) => rows.each(move |source, target| set(target.iter_mut().step_by(step), source.iter())),
+        (1.., _) => {
+            rows.each(move |source, target| set(target.iter_mut().step_by(step), source.iter().step_by(stride)))
+        }
+        (..0, _) => {
+            rows.each(move |source, target| set(target.iter_mut().step_by(step), source.iter().rev().step_by(stride)));
+        }
+    }
+}
+
+/// Rows of a source and of a destination, from the first to the last item of each.
+struct Rows<'a, T> {
+    source: &'a [T],
+    first: usize,
+    target: &'a mut [T],
+    to: usize,
+    second: Step,
+    extents: [usize; 2],
+}
+
+impl<T> Rows<'_, T> {
+    #[inline(always)]
+    fn each(self, copy: impl Fn(&[T], &mut [T])) {
+        for n in 0..self.second.dim {
+            let from = self.first.wrapping_add_signed(self.second.from * n as isize);
+            let to = self.to.wrapping_add_signed(self.second.to * n as isize);
+            copy(&self.source[from..][..self.extents[0]], &mut self.target[to..][..self.extents[1]]);
+        }
     }
 }
 
@@ -214,136 +217,11 @@ fn set<'a, T: Copy + 'a>(target: impl Iterator<Item = &'a mut T>, source: impl I
     target.zip(source).for_each(|(t, s)| *t = *s);
 }
 
-/// Places along axes of a walk, innermost first.
-struct BlockSide<const SIDE: usize> {
-    /// The offset of each place in source and destination.
-    from: [isize; SIDE],
-    to: [isize; SIDE],
-    len: usize,
-    inner: usize,
-    part: usize,
-    last: Step,
-}
-
-impl<const SIDE: usize> BlockSide<SIDE> {
-    /// Takes axes while the side has at most `most` places and at least two of the next axis fit.
-    fn new(axes: impl IntoIterator<Item = Step>, most: usize) -> (Self, usize) {
-        let (mut axes, mut taken) = (axes.into_iter(), 1);
-        let last = axes.next().expect("a block has two sides");
-        let mut side = Self { from: [0; SIDE], to: [0; SIDE], len: 1, inner: 1, part: 1, last };
-        side.extend(last);
-        for axis in axes.take_while(|axis| axis.dim > 1) {
-            if side.part < side.last.dim || side.len > most || 2 * side.len > SIDE {
-                break;
-            }
-            side.extend(axis);
-            taken += 1;
-        }
-        (side, taken)
-    }
-
-    fn extend(&mut self, axis: Step) {
-        (self.inner, self.part, self.last) = (self.len, axis.dim.min(SIDE / self.len), axis);
-        for at in self.len..self.len * self.part {
-            let (place, before) = ((at / self.inner) as isize, at % self.inner);
-            self.from[at] = self.from[before] + place * axis.from;
-            self.to[at] = self.to[before] + place * axis.to;
-        }
-        self.len = self.inner * self.part;
-    }
-
-    /// Source offset, destination offset and number of places of each part.
-    fn parts(&self) -> impl Iterator<Item = (isize, isize, usize)> {
-        (0..self.last.dim).step_by(self.part).map(|first| {
-            let (at, count) = (first as isize, self.part.min(self.last.dim - first));
-            (at * self.last.from, at * self.last.to, count * self.inner)
-        })
-    }
-}
-
-/// Columns that a block completes with a further axis, whose pieces are then written item by item. With 14 columns of bytes that
-/// took 1.4 times as long as blocks of 14, with 8 columns 0.6.
-const FEW_COLUMNS: usize = 8;
-
-fn run_of(places: &[isize]) -> usize {
-    places.iter().zip(0..).take_while(|&(&place, at)| place == at).count()
-}
-
-/// Copies along a walk whose innermost source axis `nearest` is not the innermost destination axis. Blocks are read in
-/// storage order, transposed and written, so each cache line is touched once, even if power-of-two strides would evict
-/// it.
-fn copy_blocks<T: Copy, const SIDE: usize, const ITEMS: usize>(
-    source: &[T],
-    target: &mut [T],
-    mut walk: CopyWalk,
-    nearest: usize,
-    transpose: TransposeBlock<T>,
-) {
-    let (columns, taken) = BlockSide::<SIDE>::new(walk.steps[nearest + 1..].iter().rev().copied(), FEW_COLUMNS);
-    walk.steps.truncate(walk.steps.len() - taken);
-    let own = walk.steps[nearest];
-    // If axis `nearest` is short, the next source axes extend the rows.
-    walk.sort_as_source();
-    debug_assert_eq!(walk.steps[0], own, "the axis along which the source runs comes first");
-    let (rows, taken) = BlockSide::<SIDE>::new(walk.steps.iter().copied(), SIDE);
-    walk.steps = walk.steps[taken..].iter().copied().collect();
-    walk.sort_as_target();
-    let runs = [run_of(&rows.from[..rows.len]), run_of(&columns.to[..columns.len])];
-    let (mut block, mut turned) = ([source[walk.from]; ITEMS], [source[walk.from]; ITEMS]);
-    let Ok(()) = walk.rows(0, |from, to| -> Result<(), Infallible> {
-        for (from_row, to_row, row_count) in rows.parts() {
-            for (from_column, to_column, column_count) in columns.parts() {
-                let from = from.wrapping_add_signed(from_row + from_column);
-                let to = to.wrapping_add_signed(to_row + to_column);
-                if size_of::<T>() > 8 && row_count < SIDE {
-                    // A cache line has room for few such items: through the block, 21 rows of 12 bytes took three times as long.
-                    for (&column, &column_to) in columns.from.iter().zip(&columns.to).take(column_count) {
-                        let (from, to) = (from.wrapping_add_signed(column), to.wrapping_add_signed(column_to));
-                        for n in 0..row_count {
-                            let item = source[from.wrapping_add_signed(rows.from[n])];
-                            target[to.wrapping_add_signed(rows.to[n])] = item;
-                        }
-                    }
-                    continue;
-                }
-                for (column, block) in columns.from[..column_count].iter().zip(block.chunks_exact_mut(SIDE)) {
-                    let from = from.wrapping_add_signed(*column);
-                    match row_count {
-                        _ if row_count > runs[0] => {
-                            let places = block.iter_mut().zip(&rows.from[..row_count]);
-                            places.for_each(|(item, &row)| *item = source[from.wrapping_add_signed(row)]);
-                        }
-                        // A copy of constant length needs no call, and the surplus items are harmless.
-                        _ if 2 * row_count > SIDE && source.len() - from >= SIDE => {
-                            let whole = block.first_chunk_mut::<SIDE>().expect("a column of a block");
-                            *whole = *source[from..].first_chunk().expect("as many items are left");
-                        }
-                        _ => block[..row_count].copy_from_slice(&source[from..][..row_count]),
-                    }
-                }
-                transpose(&block, SIDE, row_count, column_count, &mut turned);
-                for (row, turned) in rows.to[..row_count].iter().zip(turned.chunks_exact(SIDE)) {
-                    let to = to.wrapping_add_signed(*row);
-                    match column_count {
-                        _ if column_count > runs[1] => {
-                            let places = turned.iter().zip(&columns.to[..column_count]);
-                            places.for_each(|(item, &column)| target[to.wrapping_add_signed(column)] = *item);
-                        }
-                        _ if column_count == SIDE => {
-                            let whole = target[to..].first_chunk_mut::<SIDE>().expect("a row of the destination");
-                            *whole = *turned.first_chunk().expect("a row of a block");
-                        }
-                        _ => target[to..][..column_count].copy_from_slice(&turned[..column_count]),
-                    }
-                }
-            }
-        }
-        Ok(())
-    });
-}
-
 /// Repeats the first `period` items of `out` until its end.
 pub fn repeat<T: Copy>(out: &mut [T], period: usize) {
+    if let (1, [item, rest @ ..]) = (period, &mut *out) {
+        return rest.fill(*item);
+    }
     let mut done = period;
     while done < out.len() {
         let more = done.min(out.len() - done);
@@ -386,15 +264,10 @@ pub fn is_word(itemsize: usize) -> bool {
     with_word!(itemsize, N => N > 0, _ => false)
 }
 
-/// Copies items of `N` bytes between views of the same shape.
-pub(crate) fn copy_words<const N: usize>(source: &[[u8; N]], from: &View, target: &mut [[u8; N]], to: &View) {
-    copy_by(source, from, target, to, transpose_words);
-}
-
 /// Copies items of `itemsize` bytes; the views count items. Items that are not words move as rows of words.
 pub fn copy_bytes(source: &[u8], from: &View, target: &mut [u8], to: &View, itemsize: usize) {
     fn words<const N: usize>(source: &[u8], from: &View, target: &mut [u8], to: &View) {
-        copy_words(source.as_chunks::<N>().0, from, target.as_chunks_mut::<N>().0, to);
+        copy(source.as_chunks::<N>().0, from, target.as_chunks_mut::<N>().0, to);
     }
     with_word!(itemsize, N => words::<N>(source, from, target, to), _ => {
         let word = 1 << itemsize.trailing_zeros().min(4);
@@ -491,8 +364,12 @@ mod tests {
 
     #[test]
     fn items_stored_across_the_destination() {
-        let shapes: [&[usize]; 8] = [
+        let shapes: [&[usize]; 12] = [
             &[70, 45],
+            &[150, 70],
+            &[2048, 20],
+            &[64, 16, 40],
+            &[3, 700, 4, 5],
             &[130, 66],
             &[1, 70, 65],
             &[9, 40, 3],
