@@ -14,7 +14,7 @@ const SIDE: usize = 64;
 const ITEMS: usize = SIDE * SIDE;
 
 /// The items up to which one side grows where the other is short.
-const GROWN_ITEMS: usize = ITEMS / 4;
+const GROWN_ITEMS: usize = ITEMS / 2;
 
 /// The places of a row that is worth its start.
 const LONG_ROW: usize = 16;
@@ -69,30 +69,31 @@ fn row_axis(sides: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator) -
 
 /// The places of a whole tile along each axis.
 fn sides(walk: &CopyWalk, stored: &[usize]) -> Few<usize> {
-    fn grow(walk: &CopyWalk, sides: &mut [usize], axes: impl Iterator<Item = usize>, most: usize) -> usize {
-        let mut items = 1;
-        for axis in axes {
-            let dim = walk.steps[axis].dim;
-            // tiles of about the same side, rather than a last one of a few places
-            let side = dim.div_ceil(dim.div_ceil(most / items));
-            sides[axis] = sides[axis].max(side);
-            items *= side;
-            if side < dim || 2 * items > most {
-                break;
+    let mut sides: Few<usize> = walk.steps.iter().map(|_| 1).collect();
+    // tiles of about the same side, rather than a last one of a few places
+    let even = |axis: usize, most: usize| {
+        let dim = walk.steps[axis].dim;
+        dim.div_ceil(dim.div_ceil(most))
+    };
+    let written: Few<usize> = (0..walk.steps.len()).rev().collect();
+    if walk.is_across() {
+        for axes in [&written[..], stored] {
+            let mut items = 1;
+            for &axis in axes {
+                let side = even(axis, SIDE / items);
+                sides[axis] = sides[axis].max(side);
+                items *= side;
+                if side < walk.steps[axis].dim || 2 * items > SIDE {
+                    break;
+                }
             }
         }
-        items
     }
-    let mut sides: Few<usize> = walk.steps.iter().map(|_| 1).collect();
-    let written = || (0..walk.steps.len()).rev();
-    if !walk.is_across() {
-        grow(walk, &mut sides, written(), GROWN_ITEMS);
-        return sides;
-    }
-    let columns = grow(walk, &mut sides, written(), SIDE);
-    let rows = grow(walk, &mut sides, stored.iter().copied(), SIDE.max(GROWN_ITEMS / columns));
-    if rows < SIDE {
-        grow(walk, &mut sides, written(), SIDE.max(GROWN_ITEMS / rows));
+    for &axis in stored {
+        let others = sides.iter().product::<usize>() / sides[axis];
+        if GROWN_ITEMS / others > sides[axis] {
+            sides[axis] = even(axis, GROWN_ITEMS / others);
+        }
     }
     sides
 }
