@@ -6,8 +6,8 @@ use std::convert::Infallible;
 use super::view::Few;
 use super::walk::{CopyWalk, Step, copy_walk};
 
-/// The places that a tile has, where an axis is long enough, along what the source stores together and along what the
-/// destination does. With 32 places items of 8 bytes took 1.3 times as long.
+/// The sides of a tile, where axes are long enough: along the axes that the source stores together, and along those of the
+/// destination. With sides of 32, items of 8 bytes took 1.3 times as long.
 const SIDE: usize = 64;
 
 /// The most items of a tile.
@@ -19,8 +19,8 @@ const GROWN_ITEMS: usize = ITEMS / 2;
 /// The places of a row that is worth its start.
 const LONG_ROW: usize = 16;
 
-/// Columns that lie a multiple of this many bytes apart evict each other from the first-level cache. Their tile is copied as it
-/// is stored first: matrices of 1024 x 1024 took 0.4 to 0.8 of the time.
+/// Columns that are a multiple of this many bytes apart evict each other from the first-level cache. Their tile is first copied
+/// in the order of storage: matrices of 1024 x 1024 took 0.4 to 0.8 of the time.
 const EVICTING: usize = 1024;
 
 /// Copies along a walk of at least two axes.
@@ -134,7 +134,7 @@ struct TileAxis {
 }
 
 impl Tile {
-    /// A whole tile in the order of the destination, but for its rows.
+    /// A whole tile: its rows last, its other axes in the order of the destination.
     fn new(walk: &CopyWalk, sides: &[usize]) -> Self {
         let row = row_axis(sides.iter().copied());
         let mut tile = Self { walk: CopyWalk { from: 0, to: 0, steps: Few::default() }, axes: Few::default() };

@@ -86,7 +86,7 @@ impl CopyWalk {
         row.dim < 8 && ((row.from, row.to) != (1, 1) || row.dim * itemsize < 16)
     }
 
-    /// Calls `row(from, to)` with the first places of what the last `inner` axes span.
+    /// Calls `row(from, to)` with the first places of each box of the last `inner` axes.
     pub(super) fn rows<E>(&self, inner: usize, mut row: impl FnMut(usize, usize) -> Result<(), E>) -> Result<(), E> {
         self.places(inner, |_, from, to| row(from, to))
     }
