@@ -9,8 +9,8 @@ use crate::storage::source::Source;
 use tensorop_kernels::Tensor;
 use tensorop_kernels::item::dtype::DType;
 use tensorop_kernels::item::meta::Meta;
+use tensorop_kernels::layout::copy::copy_bytes;
 use tensorop_kernels::layout::view::View;
-use tensorop_kernels::layout::walk::copy_bytes;
 use tensorop_kernels::parallel::Threads;
 
 fn threads(n: usize) -> Limits {

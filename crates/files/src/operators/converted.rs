@@ -10,9 +10,9 @@ use tensorop_kernels::error::Result;
 use tensorop_kernels::item::dtype::DType;
 use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::meta::Meta;
+use tensorop_kernels::layout::copy::copy_bytes;
 use tensorop_kernels::layout::gather::Gaps;
 use tensorop_kernels::layout::view::View;
-use tensorop_kernels::layout::walk::copy_bytes;
 use tensorop_kernels::layout::window::{Window, Windows, fill_each};
 use tensorop_kernels::memory::Buffer;
 

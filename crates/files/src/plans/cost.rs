@@ -11,9 +11,9 @@ use crate::operators::fill::{Fill, Limits};
 use crate::storage::source::{Hold, Keep, READ_AT_ONCE};
 use tensorop_kernels::error::{Error, Result};
 use tensorop_kernels::layout::axis::product;
+use tensorop_kernels::layout::boxes::tile;
 use tensorop_kernels::layout::gather::{Gaps, GatherRule, calls};
 use tensorop_kernels::layout::view::View;
-use tensorop_kernels::layout::walk::tile;
 use tensorop_kernels::layout::window::Windows;
 
 /// Costs within 1/16 count as equal: no machine is known better.

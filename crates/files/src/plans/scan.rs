@@ -14,9 +14,9 @@ use tensorop_kernels::error::Result;
 use tensorop_kernels::item::dtype::Kind;
 use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::meta::Meta;
+use tensorop_kernels::layout::boxes::{pieces, tile};
 use tensorop_kernels::layout::gather::LONG_PIECE;
 use tensorop_kernels::layout::view::View;
-use tensorop_kernels::layout::walk::{pieces, tile};
 use tensorop_kernels::layout::window::{Window, fill_each};
 
 /// Ways to scan: the files that are copied to memory first.

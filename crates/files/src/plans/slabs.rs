@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 
 use tensorop_kernels::error::Result;
 use tensorop_kernels::layout::axis::product;
+use tensorop_kernels::layout::copy::copy_bytes;
 use tensorop_kernels::layout::view::View;
-use tensorop_kernels::layout::walk::copy_bytes;
 use tensorop_kernels::layout::window::{Window, Windows};
 use tensorop_kernels::memory::Buffer;
 

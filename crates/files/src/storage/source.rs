@@ -20,9 +20,9 @@ use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::meta::{Meta, Order};
 use tensorop_kernels::item::tensor::Tensor;
+use tensorop_kernels::layout::copy::{self, copy_bytes};
 use tensorop_kernels::layout::gather::{GapRun, Gaps, GatherRule, calls, gather, reads};
 use tensorop_kernels::layout::view::View;
-use tensorop_kernels::layout::walk::{self, copy_bytes};
 use tensorop_kernels::layout::window::{Windows, boxes_of_run, fill_each};
 use tensorop_kernels::memory::{self, Buffer, fill_from};
 use tensorop_kernels::parallel::{Threads, UNPOISONED, locked};
@@ -441,7 +441,7 @@ pub fn fill(out: &mut [u8], item: &[u8]) {
     if item.iter().all(|&byte| byte == 0) {
         return out.fill(0);
     }
-    walk::fill(out, item);
+    copy::fill(out, item);
 }
 
 /// Returns whether `items` repeats `item`. The comparison stops at the first difference.

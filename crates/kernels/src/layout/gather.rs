@@ -1,7 +1,8 @@
 //! Gathers items from storage with positional reads.
 
+use super::copy::copy_bytes;
 use super::view::View;
-use super::walk::{CopyWalk, Step, copy_bytes};
+use super::walk::{CopyWalk, Step};
 use crate::memory::{Buffer, OutOfMemory};
 use std::cmp::Reverse;
 use std::convert::Infallible;

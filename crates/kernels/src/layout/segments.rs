@@ -7,8 +7,8 @@ use std::convert::Infallible;
 use std::ops::Range;
 
 use super::axis::Span;
+use super::copy::{fill, repeat};
 use super::view::{Few, View};
-use super::walk::{fill, repeat};
 
 /// A part of an output axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -266,8 +266,8 @@ fn each_read_place(axes: &[Vec<Piece>], dims: &[usize], number: usize, each: &mu
 
 #[cfg(test)]
 mod tests {
+    use super::super::copy::copy;
     use super::super::tests::span;
-    use super::super::walk::copy;
     use super::*;
 
     fn places(segments: &Segments) -> Vec<Option<usize>> {

@@ -9,8 +9,8 @@ use super::matcher::Matcher;
 use super::slice::SliceArgs;
 use crate::error::Result;
 use crate::item::element::Element;
+use crate::layout::copy::copy_bytes;
 use crate::layout::view::View;
-use crate::layout::walk::copy_bytes;
 use crate::memory::Buffer;
 
 impl Matcher {

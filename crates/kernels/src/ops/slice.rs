@@ -10,8 +10,8 @@ use super::kernels::{Items, Output, Strided};
 use crate::error::{Error, Result, Subject, counted};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::{BeyondInt64, Clamping, Span, StepRange, resolve_axis};
+use crate::layout::copy::copy_bytes;
 use crate::layout::view::View;
-use crate::layout::walk::copy_bytes;
 use crate::memory;
 
 /// A range for each of some axes; other axes are taken whole.

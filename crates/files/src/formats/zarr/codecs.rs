@@ -16,8 +16,8 @@ use tensorop_kernels::error::{Context, Error, ErrorKind, Result, bail, ensure, m
 use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::layout::axis::coordinates;
+use tensorop_kernels::layout::copy::copy_bytes;
 use tensorop_kernels::layout::view::View;
-use tensorop_kernels::layout::walk::copy_bytes;
 use tensorop_kernels::memory;
 
 /// A few bytes could claim any memory.

@@ -20,8 +20,8 @@ use tensorop_kernels::error::{Advice, Context, Error, Result, Subject, bail, ens
 use tensorop_kernels::item::dtype::DType;
 use tensorop_kernels::item::meta::Meta;
 use tensorop_kernels::layout::axis::{bytes_of, coordinates};
+use tensorop_kernels::layout::copy::copy_bytes;
 use tensorop_kernels::layout::view::View;
-use tensorop_kernels::layout::walk::copy_bytes;
 use tensorop_kernels::layout::window::{Window, Windows};
 use tensorop_kernels::memory;
 

@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use tensorop_kernels::error::{Error, Result, Subject};
+use tensorop_kernels::layout::copy::{copy_bytes, with_word};
 use tensorop_kernels::layout::view::View;
-use tensorop_kernels::layout::walk::{copy_bytes, with_word};
 use tensorop_kernels::memory::{self, Buffer};
 
 /// The entries of one part of an index tensor. Only the loops that move payloads are generic.

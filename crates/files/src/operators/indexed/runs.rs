@@ -1,8 +1,8 @@
 //! Reads and places runs of items that are scattered in storage.
 
 use tensorop_kernels::error::Result;
+use tensorop_kernels::layout::copy::with_word;
 use tensorop_kernels::layout::gather::GAP;
-use tensorop_kernels::layout::walk::with_word;
 use tensorop_kernels::memory::Buffer;
 use tensorop_kernels::ops::reduction::Combine;
 use tensorop_kernels::ops::tally::Tally;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::buckets::{BlockRuns, BucketGrid, Buckets, TakeEntries};
 use super::runs::{ItemRun, Put};
-use tensorop_kernels::layout::walk::with_word;
+use tensorop_kernels::layout::copy::with_word;
 use tensorop_kernels::layout::window::Window;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

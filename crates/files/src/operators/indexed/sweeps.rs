@@ -17,7 +17,7 @@ use crate::operators::converted::Converted;
 use crate::operators::fill::Limits;
 use crate::storage::source::{Hold, Source};
 use tensorop_kernels::error::Result;
-use tensorop_kernels::layout::walk::is_word;
+use tensorop_kernels::layout::copy::is_word;
 use tensorop_kernels::layout::window::Window;
 use tensorop_kernels::memory::Buffer;
 use tensorop_kernels::ops::indexed::TupleResolver;

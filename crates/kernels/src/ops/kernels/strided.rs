@@ -5,8 +5,8 @@ use std::ops::Range;
 use ndarray::{ArrayBase, ArrayViewD, ArrayViewMutD, Axis, Data, Dimension, IxDyn, ShapeBuilder};
 
 use crate::layout::axis::Span;
+use crate::layout::copy::{copy, copy_bytes};
 use crate::layout::view::View;
-use crate::layout::walk::{copy, copy_bytes};
 use crate::layout::window::boxes_of_run;
 use crate::ops::arrays::slice_of;
 

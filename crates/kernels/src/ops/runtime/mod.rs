@@ -13,8 +13,8 @@ use crate::item::dtype::DType;
 use crate::item::meta::{Meta, checked_bytes};
 use crate::item::tensor::Tensor;
 use crate::layout::axis::bytes_of;
+use crate::layout::copy::copy_bytes;
 use crate::layout::view::{Few, View};
-use crate::layout::walk::copy_bytes;
 use crate::memory;
 use crate::ops::arrays::check_most_axes;
 

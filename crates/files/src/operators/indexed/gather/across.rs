@@ -9,9 +9,9 @@ use crate::operators::indexed::places::NearPlaces;
 use crate::operators::indexed::runs::{ItemRun, ItemSlab, Put};
 use tensorop_kernels::error::Result;
 use tensorop_kernels::layout::axis::{coordinates, product};
+use tensorop_kernels::layout::boxes::{pieces, tile_by};
 use tensorop_kernels::layout::gather::GAP;
 use tensorop_kernels::layout::view::View;
-use tensorop_kernels::layout::walk::{pieces, tile_by};
 use tensorop_kernels::layout::window::{Window, Windows, boxes_of_run};
 
 /// Items per block that are picked together, if they fit: neighbours in the output.
