@@ -1,4 +1,4 @@
-//! The sides of boxes that are read and written in long pieces.
+//! The sides of boxes, chosen for long reads and writes.
 
 /// Ratios of written to read piece lengths. A write takes longer than a read, but with short rows a box written in one
 /// piece may be the cheapest.

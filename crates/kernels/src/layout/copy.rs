@@ -16,9 +16,6 @@ pub fn copy<T: Copy>(source: &[T], from: &View, target: &mut [T], to: &View) {
 
 /// Repeats the first `period` items of `out` until its end.
 pub fn repeat<T: Copy>(out: &mut [T], period: usize) {
-    if let (1, [item, rest @ ..]) = (period, &mut *out) {
-        return rest.fill(*item);
-    }
     let mut done = period;
     while done < out.len() {
         let more = done.min(out.len() - done);

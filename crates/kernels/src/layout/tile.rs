@@ -67,7 +67,7 @@ fn row_axis(sides: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator) -
     longest.expect("a walk has axes").0
 }
 
-/// The places of a whole tile along each axis.
+/// The places of a whole tile along each axis, in all at most [`ITEMS`].
 fn sides(walk: &CopyWalk, stored: &[usize]) -> Few<usize> {
     let mut sides: Few<usize> = walk.steps.iter().map(|_| 1).collect();
     // tiles of about the same side, rather than a last one of a few places
@@ -76,16 +76,14 @@ fn sides(walk: &CopyWalk, stored: &[usize]) -> Few<usize> {
         dim.div_ceil(dim.div_ceil(most))
     };
     let written: Few<usize> = (0..walk.steps.len()).rev().collect();
-    if walk.is_across() {
-        for axes in [&written[..], stored] {
-            let mut items = 1;
-            for &axis in axes {
-                let side = even(axis, SIDE / items);
-                sides[axis] = sides[axis].max(side);
-                items *= side;
-                if side < walk.steps[axis].dim || 2 * items > SIDE {
-                    break;
-                }
+    for axes in [&written[..], stored] {
+        let mut items = 1;
+        for &axis in axes {
+            let side = even(axis, SIDE / items);
+            sides[axis] = sides[axis].max(side);
+            items *= side;
+            if side < walk.steps[axis].dim || 2 * items > SIDE {
+                break;
             }
         }
     }
