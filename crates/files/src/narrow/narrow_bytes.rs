@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::narrow_view::{NarrowItems, Sharing};
 use super::packed::{Packer, unpack};
+use super::units::ByUnits;
 use crate::storage::attachments::Attachments;
 use crate::storage::chunked::{ChunkStyle, Chunked, PackedUnit};
 use crate::storage::key_store::WritableStore;
@@ -39,7 +40,8 @@ impl ByteReading for NarrowBytes {
             (_, Order::Fortran) if column != 1 => Sharing::Across(column),
             (_, Order::C | Order::Fortran) => Sharing::Along,
         };
-        Arc::new(NarrowItems { bytes, start, counted_from: 0, items: stored.items() * each, narrow, sharing })
+        let items = stored.items() * each;
+        Arc::new(ByUnits(NarrowItems { bytes, start, counted_from: 0, items, narrow, sharing }))
     }
 
     fn convert_stream(&self, reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {

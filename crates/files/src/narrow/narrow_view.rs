@@ -5,7 +5,8 @@ use std::io;
 use std::sync::Arc;
 
 use super::packed::{self, unpack};
-use crate::storage::read_at::{Identity, PackedFile, Packing, ReadAt, Stamp};
+use super::units::{ByUnits, Origin, Units};
+use crate::storage::read_at::{PackedFile, Packing, ReadAt};
 use crate::storage::source::Source;
 use tensorop_kernels::error::{Result, ensure};
 use tensorop_kernels::item::dtype::{Kind, Narrow};
@@ -26,7 +27,7 @@ pub(crate) fn open(
     if is_packed {
         items.check_end()?;
     }
-    Ok(Arc::new(items))
+    Ok(Arc::new(ByUnits(items)))
 }
 
 /// Reads packed or whole items by position. Items whose last byte has other bits set are read as a stream, which ignores
@@ -87,7 +88,7 @@ impl NarrowItems {
         Ok(())
     }
 
-    fn read_packed(&self, out: &mut [u8], first: usize) -> io::Result<()> {
+    fn read_packed(&self, out: &mut [u8], first: usize) -> Result<()> {
         let each = self.each();
         let (mut packed, mut items) = (Vec::new(), Vec::new());
         let (mut at, end) = (first / each, (first + out.len()).div_ceil(each));
@@ -115,7 +116,7 @@ impl NarrowItems {
     }
 
     /// The items of a byte are `column` items apart.
-    fn read_across(&self, out: &mut [u8], first: usize, column: usize) -> io::Result<()> {
+    fn read_across(&self, out: &mut [u8], first: usize, column: usize) -> Result<()> {
         if out.is_empty() {
             return Ok(());
         }
@@ -144,45 +145,35 @@ impl NarrowItems {
     }
 
     /// The other bits of a byte must be zero or copies of the sign.
-    fn read_bytes(&self, out: &mut [u8], first: usize, keeps: bool) -> io::Result<()> {
+    fn read_bytes(&self, out: &mut [u8], first: usize, keeps: bool) -> Result<()> {
         self.bytes.read_at(out, self.start + first as u64)?;
         let taken = match keeps {
             true => out.iter().position(|byte| self.narrow.item_in(*byte).is_none()).map_or(Ok(()), Err),
             false => self.narrow.take_items(out),
         };
-        taken.map_err(|n| self.narrow.refuse(self.counted_from + (first + n) as u64, out[n]).into())
+        taken.map_err(|n| self.narrow.refuse(self.counted_from + (first + n) as u64, out[n]))
     }
 }
 
-impl ReadAt for NarrowItems {
+impl Units for NarrowItems {
+    fn origin(&self) -> Origin<'_> {
+        Origin::Bytes(&self.bytes)
+    }
+
+    fn unit(&self) -> usize {
+        1
+    }
+
     fn size(&self) -> io::Result<u64> {
         Ok(self.items as u64)
     }
 
-    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        let first = usize::try_from(at).ok().filter(|first| self.items.saturating_sub(*first) >= out.len());
-        let first = first.ok_or(io::ErrorKind::UnexpectedEof)?;
+    fn compute(&self, out: &mut [u8], first: usize) -> Result<()> {
         match self.sharing {
             Sharing::Alone { keeps } => self.read_bytes(out, first, keeps),
             Sharing::Along => self.read_packed(out, first),
             Sharing::Across(column) => self.read_across(out, first, column),
         }
-    }
-
-    fn stamp(&self) -> io::Result<Stamp> {
-        self.bytes.stamp()
-    }
-
-    fn first_stamp(&self) -> io::Result<Stamp> {
-        self.bytes.first_stamp()
-    }
-
-    fn identity(&self) -> io::Result<Identity> {
-        self.bytes.identity()
-    }
-
-    fn costs_requests(&self) -> bool {
-        self.bytes.costs_requests()
     }
 
     fn as_packed_file(&self) -> Option<PackedFile<'_>> {
@@ -220,7 +211,7 @@ mod tests {
             let bits = 8 / each;
             let all: Vec<u8> =
                 long.iter().flat_map(|byte| (0..each).map(move |n| byte >> (n * bits) & ((1 << bits) - 1))).collect();
-            let view = items(name, &long, 1, all.len() - each, true);
+            let view = ByUnits(items(name, &long, 1, all.len() - each, true));
             for (first, count) in [(0, 9), (1, 1), (3, 0), (5, 4), (7, 2 * PIECE * each), (all.len() - each - 3, 3)] {
                 let mut out = vec![9; count];
                 view.read_at(&mut out, first as u64).expect("items");
@@ -246,7 +237,8 @@ mod tests {
                 bytes[place / each * column + row] >> (place % each * bits) & ((1 << bits) - 1)
             };
             let all: Vec<u8> = (0..bytes.len() * each).map(item).collect();
-            let view = NarrowItems { sharing: Sharing::Across(column), ..items(name, &bytes, 0, all.len(), true) };
+            let across = NarrowItems { sharing: Sharing::Across(column), ..items(name, &bytes, 0, all.len(), true) };
+            let view = ByUnits(across);
             for (first, count) in
                 [(0, all.len()), (1, 4), (all.len() / 2 - 1, all.len() / 2), (2, 0), (all.len() - 1, 1)]
             {
@@ -278,10 +270,11 @@ mod tests {
         ];
         for (name, byte, expected) in rows {
             let mut out = [0];
-            let read = items(name, &[0, byte], 0, 2, false).read_at(&mut out, 1);
+            let read = ByUnits(items(name, &[0, byte], 0, 2, false)).read_at(&mut out, 1);
             assert_eq!(read.is_ok().then_some(out[0]), expected, "{name} {byte:#x}");
         }
-        let refused = items("int4", &[7, 0x21], 0, 2, false).read_at(&mut [0; 2], 0).map_err(|error| error.to_string());
+        let items_of_bytes = ByUnits(items("int4", &[7, 0x21], 0, 2, false));
+        let refused = items_of_bytes.read_at(&mut [0; 2], 0).map_err(|error| error.to_string());
         assert_eq!(refused, Err("byte 1 is 0x21, which is no int4; 2 items a byte are int4x2".to_owned()));
     }
 

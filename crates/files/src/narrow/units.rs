@@ -1,18 +1,25 @@
-//! Bytes by position that are computed from others in units: items that are swapped, lie apart or are in blocks.
+//! Bytes by position that are computed from others in units: items that are swapped, narrow, quantised, in blocks or apart.
 
 use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
 use crate::storage::read_at::{EncodedBytes, Identity, PackedFile, Packing, ReadAt, Stamp};
-use tensorop_kernels::error::{Error, Result};
+use crate::storage::source::Source;
+use tensorop_kernels::error::Result;
 use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::memory;
 
+/// What units are computed from.
+pub(crate) enum Origin<'a> {
+    Bytes(&'a Arc<dyn ReadAt>),
+    /// Other tensors, and the identity of the file of the first.
+    Tensors(Identity, Vec<&'a Source>),
+}
+
 /// A rule with the bytes that it is for.
 pub(crate) trait Units: Debug + Send + Sync {
-    /// What the units are computed from.
-    fn stored(&self) -> &Arc<dyn ReadAt>;
+    fn origin(&self) -> Origin<'_>;
 
     /// The bytes of a unit.
     fn unit(&self) -> usize;
@@ -37,53 +44,21 @@ pub(crate) trait Units: Debug + Send + Sync {
     }
 }
 
-/// Bytes that are computed in units.
-pub(crate) struct UnitBytes {
-    /// The bytes of a unit.
-    pub unit: usize,
-    /// The bytes of all units.
-    pub all: u64,
-    pub costs_requests: bool,
-}
-
-impl UnitBytes {
-    /// Reads bytes from any place. `compute` fills whole units from a unit on.
-    pub(crate) fn read(
-        self,
-        out: &mut [u8],
-        at: u64,
-        compute: impl Fn(&mut [u8], usize) -> Result<()>,
-    ) -> io::Result<()> {
-        if self.all.checked_sub(at).is_none_or(|left| left < out.len() as u64) {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let unit = self.unit as u64;
-        let part = |out: &mut [u8], at: u64| {
-            let skip = (at % unit) as usize;
-            let mut whole = memory::zeros((skip + out.len()).next_multiple_of(self.unit))?;
-            compute(&mut whole, (at / unit) as usize)?;
-            out.copy_from_slice(&whole[skip..][..out.len()]);
-            Ok::<_, Error>(())
-        };
-        let head = at.next_multiple_of(unit) - at;
-        let tail = (at + out.len() as u64) % unit;
-        // a request costs more than the copy of all bytes
-        if head >= out.len() as u64 || self.costs_requests && head + tail > 0 {
-            return Ok(part(out, at)?);
-        }
-        let (first, last) = ((at + head) / unit, at + out.len() as u64 - tail);
-        let (head, rest) = out.split_at_mut(head as usize);
-        let (whole, tail) = rest.split_at_mut(rest.len() - tail as usize);
-        for (out, at) in [(head, at), (tail, last)].into_iter().filter(|(out, _)| !out.is_empty()) {
-            part(out, at)?;
-        }
-        Ok(compute(whole, first as usize)?)
-    }
-}
-
 /// The bytes by position that a rule computes.
 #[derive(Debug)]
 pub(crate) struct ByUnits<T>(pub T);
+
+impl<T: Units> ByUnits<T> {
+    /// Reads bytes that may begin and end within a unit.
+    fn read_part(&self, out: &mut [u8], at: u64) -> Result<()> {
+        let unit = self.0.unit();
+        let skip = (at % unit as u64) as usize;
+        let mut whole = memory::zeros((skip + out.len()).next_multiple_of(unit))?;
+        self.0.compute(&mut whole, (at / unit as u64) as usize)?;
+        out.copy_from_slice(&whole[skip..][..out.len()]);
+        Ok(())
+    }
+}
 
 impl<T: Units> ReadAt for ByUnits<T> {
     fn size(&self) -> io::Result<u64> {
@@ -91,20 +66,44 @@ impl<T: Units> ReadAt for ByUnits<T> {
     }
 
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        let bytes = UnitBytes { unit: self.0.unit(), all: self.size()?, costs_requests: self.costs_requests() };
-        bytes.read(out, at, |out, first| self.0.compute(out, first))
+        if self.size()?.checked_sub(at).is_none_or(|left| left < out.len() as u64) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let unit = self.0.unit() as u64;
+        let head = at.next_multiple_of(unit) - at;
+        let tail = (at + out.len() as u64) % unit;
+        // a request costs more than the copy of all bytes
+        if head >= out.len() as u64 || head + tail > 0 && self.costs_requests() {
+            return Ok(self.read_part(out, at)?);
+        }
+        let (first, last) = ((at + head) / unit, at + out.len() as u64 - tail);
+        let (head, rest) = out.split_at_mut(head as usize);
+        let (whole, tail) = rest.split_at_mut(rest.len() - tail as usize);
+        for (out, at) in [(head, at), (tail, last)].into_iter().filter(|(out, _)| !out.is_empty()) {
+            self.read_part(out, at)?;
+        }
+        Ok(self.0.compute(whole, first as usize)?)
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
-        self.0.stored().stamp()
+        match self.0.origin() {
+            Origin::Bytes(bytes) => bytes.stamp(),
+            Origin::Tensors(_, tensors) => {
+                tensors.into_iter().try_for_each(Source::finish)?;
+                Ok(Stamp::Revision(0))
+            }
+        }
     }
 
     fn first_stamp(&self) -> io::Result<Stamp> {
-        self.0.stored().first_stamp()
+        if let Origin::Bytes(bytes) = self.0.origin() { bytes.first_stamp() } else { self.stamp() }
     }
 
     fn identity(&self) -> io::Result<Identity> {
-        self.0.stored().identity()
+        match self.0.origin() {
+            Origin::Bytes(bytes) => bytes.identity(),
+            Origin::Tensors(identity, _) => Ok(identity),
+        }
     }
 
     fn as_encoded(&self) -> Option<EncodedBytes<'_>> {
@@ -116,7 +115,10 @@ impl<T: Units> ReadAt for ByUnits<T> {
     }
 
     fn costs_requests(&self) -> bool {
-        self.0.stored().costs_requests()
+        match self.0.origin() {
+            Origin::Bytes(bytes) => bytes.costs_requests(),
+            Origin::Tensors(_, tensors) => tensors.into_iter().any(Source::costs_requests),
+        }
     }
 }
 
@@ -133,8 +135,8 @@ pub(crate) struct SwappedWords {
 }
 
 impl Units for SwappedWords {
-    fn stored(&self) -> &Arc<dyn ReadAt> {
-        &self.bytes
+    fn origin(&self) -> Origin<'_> {
+        Origin::Bytes(&self.bytes)
     }
 
     fn unit(&self) -> usize {

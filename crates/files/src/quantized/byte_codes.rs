@@ -11,6 +11,7 @@ use super::assemble::{
 use super::matrix::{CodeBytes, CodePlanes, Encoding, LoadedBytes, Matrix};
 use super::parts::{PartNumbers, Role, WeightParts};
 use super::weight::{QuantizedItems, SharedNumbers, WholeScale, spread};
+use crate::narrow::units::ByUnits;
 use crate::storage::source::Source;
 use tensorop_kernels::error::{Context, Error, ErrorKind, Result, ensure};
 use tensorop_kernels::item::dtype::{Kind, Narrow};
@@ -80,7 +81,11 @@ fn nested(parts: &WeightParts<'_>, codes: Source, state: &Value, blocks: usize) 
     let offset = Matrix::constant(offset as f32)?;
     weight.items.biases = Some(SharedNumbers { matrix: offset, groups: groups(1, 1, blocks).into() });
     let Weight { meta, items } = weight;
-    Ok(Matrix::new(Source::stored(meta, Arc::new(items), 0, parts.name(Role::Scales))?, Encoding::Float32, blocks))
+    Ok(Matrix::new(
+        Source::stored(meta, Arc::new(ByUnits(items)), 0, parts.name(Role::Scales))?,
+        Encoding::Float32,
+        blocks,
+    ))
 }
 
 /// 1 / 127 as bitsandbytes has it.

@@ -27,6 +27,7 @@ pub use self::rules::LAYOUTS;
 use crate::container::content::{BlockDescription, Description, GraphWeight, KnownTensor, MemberFile, QuantizedGraph};
 use crate::container::interface::{Members, ReadableFile, Reader, StoredMember};
 use crate::container::names::joined_by;
+use crate::narrow::units::ByUnits;
 use crate::storage::requests::RequestOptions;
 use crate::storage::source::{FileMetadata, Source};
 use tensorop_kernels::error::{Error, ErrorKind, Result, bail, ensure};
@@ -372,5 +373,5 @@ impl Reader for QuantizedReader {
 }
 
 fn stored(Weight { meta, items }: Weight, label: String) -> Result<Source> {
-    Source::stored(meta, Arc::new(items), 0, label)
+    Source::stored(meta, Arc::new(ByUnits(items)), 0, label)
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::matrix::{CodeBytes, CodePacking, CodePlanes, Encoding, LoadedBytes, Matrix};
 use super::weight::{Groups, QuantizedItems, SharedNumbers, WholeScale};
+use crate::narrow::units::ByUnits;
 use crate::storage::read_at::{Identity, MemoryBytes, ReadAt};
 use crate::storage::source::Source;
 use tensorop_kernels::item::dtype::Kind;
@@ -138,7 +139,7 @@ fn windows_of_weights() {
                 (scaled + weight.biases.as_ref().map_or(0.0, own)).to_le_bytes()
             })
             .collect();
-        let end = expected.len();
+        let (end, weight) = (expected.len(), ByUnits(weight));
         assert_eq!(weight.size().expect("a size"), end as u64);
         for at in 0..end.min(260) {
             for len in [0, 1, 4, 7, 8, 36, cols * 4, cols * 4 + 4, cols * 12, end - at] {

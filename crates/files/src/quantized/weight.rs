@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::matrix::{LoadedBytes, Matrix};
-use crate::narrow::units::UnitBytes;
-use crate::storage::read_at::{Identity, READ_AHEAD, ReadAt, Stamp};
+use crate::narrow::units::{Origin, Units};
+use crate::storage::read_at::{Identity, READ_AHEAD};
 use tensorop_kernels::error::Result;
 
 const ITEMSIZE: usize = size_of::<f32>();
@@ -242,9 +242,36 @@ impl QuantizedItems {
         Ok(())
     }
 
-    /// Decodes whole items from item `first` on.
-    fn read_items(&self, out: &mut [u8], first: usize) -> Result<()> {
-        let costs_requests = self.costs_requests();
+    fn shared(&self) -> impl Iterator<Item = &SharedNumbers> {
+        let shared = [Some(&self.scales), self.zeros.as_ref(), self.factors.as_ref(), self.biases.as_ref()];
+        shared.into_iter().flatten()
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Matrix> {
+        [&self.codes].into_iter().chain(self.shared().map(|shared| &shared.matrix))
+    }
+
+    fn rows_in_order(&self, row: usize) -> usize {
+        let shared = self.shared().map(|shared| shared.groups.rows_in_order(row)).min();
+        self.codes.rows_in_order(row).min(shared.unwrap_or(usize::MAX))
+    }
+}
+
+impl Units for QuantizedItems {
+    fn origin(&self) -> Origin<'_> {
+        Origin::Tensors(self.identity, self.parts().map(Matrix::source).collect())
+    }
+
+    fn unit(&self) -> usize {
+        ITEMSIZE
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok((self.rows * self.cols * ITEMSIZE) as u64)
+    }
+
+    fn compute(&self, out: &mut [u8], first: usize) -> Result<()> {
+        let costs_requests = self.parts().any(|part| part.source().costs_requests());
         let most = if costs_requests { READ_AHEAD / ITEMSIZE } else { PIECE };
         let most_of_row = if costs_requests { most } else { PIECE_OF_ROW };
         let (mut rest, mut item) = (out, first);
@@ -262,43 +289,5 @@ impl QuantizedItems {
             (rest, item) = (after, item + items);
         }
         Ok(())
-    }
-
-    fn shared(&self) -> impl Iterator<Item = &SharedNumbers> {
-        let shared = [Some(&self.scales), self.zeros.as_ref(), self.factors.as_ref(), self.biases.as_ref()];
-        shared.into_iter().flatten()
-    }
-
-    fn parts(&self) -> impl Iterator<Item = &Matrix> {
-        [&self.codes].into_iter().chain(self.shared().map(|shared| &shared.matrix))
-    }
-
-    fn rows_in_order(&self, row: usize) -> usize {
-        let shared = self.shared().map(|shared| shared.groups.rows_in_order(row)).min();
-        self.codes.rows_in_order(row).min(shared.unwrap_or(usize::MAX))
-    }
-}
-
-impl ReadAt for QuantizedItems {
-    fn size(&self) -> io::Result<u64> {
-        Ok((self.rows * self.cols * ITEMSIZE) as u64)
-    }
-
-    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        let bytes = UnitBytes { unit: ITEMSIZE, all: self.size()?, costs_requests: self.costs_requests() };
-        bytes.read(out, at, |out, first| self.read_items(out, first))
-    }
-
-    fn stamp(&self) -> io::Result<Stamp> {
-        self.parts().try_for_each(|part| part.source().finish())?;
-        Ok(Stamp::Revision(0))
-    }
-
-    fn identity(&self) -> io::Result<Identity> {
-        Ok(self.identity)
-    }
-
-    fn costs_requests(&self) -> bool {
-        self.parts().any(|part| part.source().costs_requests())
     }
 }

@@ -3,8 +3,8 @@
 use std::io;
 use std::ops::Range;
 
-use crate::narrow::units::UnitBytes;
-use crate::storage::read_at::{Identity, ReadAt, Stamp};
+use crate::narrow::units::{Origin, Units};
+use crate::storage::read_at::Identity;
 use crate::storage::source::{READ_AT_ONCE, Source};
 use tensorop_kernels::error::{Result, malformed};
 use tensorop_kernels::item::cast::Cast;
@@ -93,29 +93,6 @@ impl ComposedItems {
         Self { identity, parts, row, all, stored, computation }
     }
 
-    fn itemsize(&self) -> usize {
-        if self.computation.is_some() { size_of::<f32>() } else { self.stored }
-    }
-
-    /// Fills whole items from item `first` on.
-    fn read_items(&self, out: &mut [u8], first: usize) -> Result<()> {
-        let Some(Computation { formula, to_gguf, cast }) = &self.computation else {
-            return self.read_stored(out, first);
-        };
-        let (mut at, most) = (first, READ_AT_ONCE / size_of::<f32>());
-        for items in out.chunks_mut(most * size_of::<f32>()) {
-            let count = items.len() / size_of::<f32>();
-            let mut stored = memory::zeros(count * self.stored)?;
-            self.read_stored(&mut stored, at)?;
-            cast.apply_to(&stored, items).map_err(|failure| malformed!("{}", failure.why))?;
-            for item in items.as_chunks_mut::<4>().0 {
-                *item = formula.apply(*to_gguf, f32::from_le_bytes(*item)).to_le_bytes();
-            }
-            at += count;
-        }
-        Ok(())
-    }
-
     fn read_stored(&self, out: &mut [u8], first: usize) -> Result<()> {
         let (size, mut scratch, mut piece) = (self.stored, Buffer::default(), Buffer::default());
         if let [part] = &self.parts[..] {
@@ -158,26 +135,34 @@ impl ComposedItems {
     }
 }
 
-impl ReadAt for ComposedItems {
+impl Units for ComposedItems {
+    fn origin(&self) -> Origin<'_> {
+        Origin::Tensors(self.identity, self.parts.iter().map(|part| &part.source).collect())
+    }
+
+    fn unit(&self) -> usize {
+        if self.computation.is_some() { size_of::<f32>() } else { self.stored }
+    }
+
     fn size(&self) -> io::Result<u64> {
-        Ok((self.all * self.itemsize()) as u64)
+        Ok((self.all * self.unit()) as u64)
     }
 
-    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        let bytes = UnitBytes { unit: self.itemsize(), all: self.size()?, costs_requests: self.costs_requests() };
-        bytes.read(out, at, |out, first| self.read_items(out, first))
-    }
-
-    fn stamp(&self) -> io::Result<Stamp> {
-        self.parts.iter().try_for_each(|part| part.source.finish())?;
-        Ok(Stamp::Revision(0))
-    }
-
-    fn identity(&self) -> io::Result<Identity> {
-        Ok(self.identity)
-    }
-
-    fn costs_requests(&self) -> bool {
-        self.parts.iter().any(|part| part.source.costs_requests())
+    fn compute(&self, out: &mut [u8], first: usize) -> Result<()> {
+        let Some(Computation { formula, to_gguf, cast }) = &self.computation else {
+            return self.read_stored(out, first);
+        };
+        let (mut at, most) = (first, READ_AT_ONCE / size_of::<f32>());
+        for items in out.chunks_mut(most * size_of::<f32>()) {
+            let count = items.len() / size_of::<f32>();
+            let mut stored = memory::zeros(count * self.stored)?;
+            self.read_stored(&mut stored, at)?;
+            cast.apply_to(&stored, items).map_err(|failure| malformed!("{}", failure.why))?;
+            for item in items.as_chunks_mut::<4>().0 {
+                *item = formula.apply(*to_gguf, f32::from_le_bytes(*item)).to_le_bytes();
+            }
+            at += count;
+        }
+        Ok(())
     }
 }

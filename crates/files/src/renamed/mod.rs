@@ -17,6 +17,7 @@ pub use self::table::NameStyle;
 use self::table::{NameNumbers, NameTable, ONLY_GGUF, ONLY_HF, PARTS_ONLY_HF, Row};
 use crate::container::content::{BlockDescription, Description, MemberFile};
 use crate::container::interface::{ReadableFile, Reader, StoredMember};
+use crate::narrow::units::ByUnits;
 use crate::quantized::config::{CONFIG, read_json};
 use crate::storage::requests::RequestOptions;
 use crate::storage::sidecar::join;
@@ -428,7 +429,7 @@ impl Reader for RenamedReader {
         }
         let identity = identity.context("no parts")?;
         let items = ComposedItems::new(identity, opened, meta.items(), computation);
-        Source::stored(meta, Arc::new(items), 0, label)
+        Source::stored(meta, Arc::new(ByUnits(items)), 0, label)
     }
 
     fn as_stored(&self, n: usize, label: &dyn Fn() -> String) -> Option<Result<Source>> {

@@ -21,7 +21,7 @@ use self::types::{BlockRule, ItemType};
 use crate::container::content::{BlockDescription, Content, Description, IndexFaults, KnownTensor, MemberFile};
 use crate::container::interface::{Confidence, Members, ReadableFile, Reader, StoredMember};
 use crate::container::member_list::numbered;
-use crate::narrow::units::{ByUnits, SwappedWords, Units, needs_swap};
+use crate::narrow::units::{ByUnits, Origin, SwappedWords, Units, needs_swap};
 use crate::storage::read_at::{EncodedBytes, READ_AHEAD, ReadAt, Section};
 use crate::storage::sidecar::{join, open_beside};
 use crate::storage::source::{Container, FileMetadata, Source};
@@ -210,8 +210,8 @@ struct BlockItems {
 }
 
 impl Units for BlockItems {
-    fn stored(&self) -> &Arc<dyn ReadAt> {
-        &self.bytes
+    fn origin(&self) -> Origin<'_> {
+        Origin::Bytes(&self.bytes)
     }
 
     fn unit(&self) -> usize {

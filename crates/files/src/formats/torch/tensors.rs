@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::objects::{StridedTensor, makes_tensor, unsupported};
 use super::pickle::{Id, Node, Pickle};
 use super::walk::Found;
-use crate::narrow::units::Units;
+use crate::narrow::units::{Origin, Units};
 use crate::storage::read_at::{MemoryBytes, ReadAt};
 use crate::storage::source::READ_AT_ONCE;
 use tensorop_kernels::error::{Context, Error, Result, malformed};
@@ -154,8 +154,8 @@ pub(crate) struct StridedItems {
 }
 
 impl Units for StridedItems {
-    fn stored(&self) -> &Arc<dyn ReadAt> {
-        &self.bytes
+    fn origin(&self) -> Origin<'_> {
+        Origin::Bytes(&self.bytes)
     }
 
     fn unit(&self) -> usize {
