@@ -97,7 +97,8 @@ impl LinkedGather {
         let is_far = blocks.reach.saturating_mul(itemsize) > machine.slab;
         let boxes = match &places {
             TuplePlaces::OnDemand(places) if is_far => {
-                ElementBoxes::new(&places.resolver.shapes, data.meta().order, itemsize, machine.slab)
+                let most = machine.swept / 2 / limits.threads.for_bytes(meta.bytes()).max(1);
+                ElementBoxes::new(&places.resolver.shapes, data.meta().order, itemsize, [machine.slab, most])
             }
             _ => None,
         };

@@ -28,10 +28,10 @@ pub(super) struct ElementBoxes {
 }
 
 impl ElementBoxes {
-    /// `slab` is the approximate number of bytes of `data` per box. `None` if pieces would be short, or for other
-    /// operators.
-    pub(super) fn new(shapes: &IndexSpec, order: Order, itemsize: usize, slab: usize) -> Option<Self> {
-        /// The wanted piece is this part of a slab, 2 KiB; it may enlarge a box to four slabs. A quarter is acceptable.
+    /// `slab` is the approximate number of bytes of `data` per box, and `most` the number that a box may have for pieces
+    /// that are long enough. `None` if pieces would be short, or for other operators.
+    pub(super) fn new(shapes: &IndexSpec, order: Order, itemsize: usize, [slab, most]: [usize; 2]) -> Option<Self> {
+        /// The wanted piece is this part of a slab, 2 KiB. A quarter is acceptable.
         const PIECES: usize = 1 << 9;
         let IndexSpec { data, axes, updates, is_implied: true, .. } = shapes else { return None };
         let (axis, inner) = (axes.start, axes.end..data.len());
@@ -42,7 +42,7 @@ impl ElementBoxes {
         let column = dim.saturating_mul(itemsize);
         let items = |bytes: usize| bytes.div_ceil(itemsize).max(1);
         let (least, wanted) = (items(slab / PIECES / 4), items(slab / PIECES));
-        let row = (slab / column).max(wanted.min(slab.saturating_mul(4) / column));
+        let row = (slab / column).max(wanted.min(most / column));
         if inner.is_empty() || row < least {
             return None;
         }
