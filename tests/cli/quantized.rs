@@ -250,7 +250,7 @@ type Fault = (&'static str, &'static str, &'static str);
 #[test]
 fn parts_that_a_config_demands() {
     let folder = folder();
-    let rows: [Fault; 15] = [
+    let rows: [Fault; 16] = [
         ("ct-group", "--exclude l.0.weight_g_idx", "l.0.weight_g_idx is missing, and config.json demands it"),
         ("ct-group", "--exclude l.1.weight_zero_point", "l.1.weight_zero_point is missing, and config.json demands it"),
         ("ct-group", "--exclude l.1.weight_shape", "l.1.weight_shape is missing"),
@@ -267,6 +267,7 @@ fn parts_that_a_config_demands() {
             "--exclude l.0.weight_scale --exclude l.1.*",
             "l.0.qscale_weight or l.0.weight_scale is missing",
         ),
+        ("fused-fbgemm", "--exclude experts.down_proj", "experts.down_proj_scale is float32, and no weight of"),
         (
             "fused-fp8",
             "--exclude experts.*_proj_*",
@@ -531,6 +532,45 @@ fn numbers_on_the_command_line() {
     says(&folder, rows);
 }
 
+/// A format is stated by any of the words that programs have for it, or in the file of the quantiser.
+#[test]
+fn words_for_a_format() {
+    let folder = folder();
+    let config = |more: &str| {
+        format!(r#"{{"quantization_config": {{"quant_method": "gptq", "bits": 3, "group_size": 32, {more}"x": 0}}}}"#)
+    };
+    fs::create_dir(folder.path("m")).expect("a folder");
+    folder.put("m/model.safetensors", golden("gptq-file/model.safetensors"));
+    let rows: &[(&str, &str, i32, &str)] = &[
+        ("", "", 0, "no checkpoint_format is given"),
+        (r#""checkpoint_format": "gptq_v2", "#, "", 0, " of gptq-v2 "),
+        (r#""format": "gptq_v2", "#, "", 0, " of gptq-v2 "),
+        (r#""version": "GPTQ_V2", "format": "gptq_v2", "#, "", 0, " of gptq-v2 "),
+        (r#""format": "marlin", "#, "", 2, "config.json states the layout \"gptq marlin\", which is not read"),
+        (r#""format": "gptq", "version": "gptq_v2", "#, "", 2, "the layout \"gptq gptq and gptq_v2\""),
+        ("", r#"{"bits": 3, "checkpoint_format": "gptq_v2"}"#, 0, " of gptq-v2 "),
+        ("", r#"{"bits": 3, "checkpoint_format": "bitblas"}"#, 2, "the layout \"gptq bitblas\""),
+        ("", r#"{"quant_method": "awq", "version": "gemm"}"#, 0, "no checkpoint_format is given"),
+        (r#""checkpoint_format": "gptq", "#, r#"{"checkpoint_format": "gptq_v2"}"#, 0, " of gptq "),
+    ];
+    each(
+        rows.iter(),
+        |(more, beside, ..)| format!("{more}{beside}"),
+        |(more, beside, status, expected)| {
+            folder.put("m/config.json", config(more));
+            let beside = if beside.is_empty() { "{}" } else { beside };
+            folder.put("m/quantize_config.json", beside);
+            let run = folder.run(words("convert m --dequantize -o out.npz"));
+            if run.status == Some(*status) && run.stderr.contains(expected) { Ok(()) } else { Err(run.stderr) }
+        },
+    );
+    for (format, layout) in [(r#""checkpoint_format": "gemv""#, "gemv"), (r#""backend": "llm-awq""#, "llm-awq")] {
+        folder
+            .put("awq-file/config.json", format!(r#"{{"quantization_config": {{"quant_method": "awq", {format}}}}}"#));
+        says(&folder, &[("info awq-file --dequantize", 2, "", &format!("the layout \"awq {layout}\""))]);
+    }
+}
+
 /// Scales of activations do not make a quantised model different from its base.
 #[test]
 fn scales_of_activations() {
@@ -544,7 +584,14 @@ fn scales_of_activations() {
     folder.put("base.safetensors", expected);
     fs::create_dir(folder.path("m")).expect("a folder");
     folder.put("m/config.json", r#"{"quantization_config": {"quant_method": "fp8"}}"#);
-    let scales = ["l.input_scale", "l.k_scale", "l.attn.v_scale", "experts.up_input_scale", "l.input_global_scale"];
+    let scales = [
+        "l.input_scale",
+        "l.k_scale",
+        "l.attn.v_scale",
+        "experts.up_input_scale",
+        "l.input_global_scale",
+        "l.qscale_act",
+    ];
     let mut members = vec![
         member("l.weight", "float8_e4m3fn", &[1, 2], vec![0x38; 2]),
         member("l.weight_scale", "float32", &[], 0.5_f32.to_le_bytes().to_vec()),
@@ -552,20 +599,20 @@ fn scales_of_activations() {
     members.extend(scales.map(|name| member(name, "float32", &[], vec![0; 4])));
     folder.put("m/model.safetensors", safetensors(&members));
     let rows: &[(&str, i32, &str, &str)] = &[
-        ("diff base.safetensors m --dequantize", 0, "equal", "ACTUAL m: 5 scales of activations left alone\n"),
+        ("diff base.safetensors m --dequantize", 0, "equal", "ACTUAL m: 6 scales of activations left alone\n"),
         ("diff base.safetensors m --dequantize -v", 0, "equal", "ACTUAL m: l.k_scale is left alone\n"),
         ("diff base.safetensors m --dequantize --exclude *_scale", 0, "equal", ""),
         ("diff base.safetensors m --dequantize --only l.* --only *_scale", 1, "5 extra", ""),
-        ("info m --dequantize --members", 0, "l.weight\n", "FILE m: 5 scales of activations left alone\n"),
+        ("info m --dequantize --members", 0, "l.weight\n", "FILE m: 6 scales of activations left alone\n"),
         (
             "info m --dequantize --members --only *.input_scale",
             0,
             "l.input_scale\n",
-            "4 scales of activations left alone",
+            "5 scales of activations left alone",
         ),
         ("info m --dequantize -v", 0, "", "FILE m: experts.up_input_scale is left alone\n"),
         ("show m:l.input_scale --dequantize", 0, "m:l.input_scale: float32 []\n0.0", ""),
-        ("convert m --dequantize -o out.npz", 0, "", "5 scales of activations left alone"),
+        ("convert m --dequantize -o out.npz", 0, "", "6 scales of activations left alone"),
         ("info out.npz --members", 0, "l.weight\n", ""),
         ("info m --members", 0, "l.input_scale", ""),
     ];

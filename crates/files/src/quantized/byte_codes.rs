@@ -266,7 +266,7 @@ pub(crate) fn bitnet(parts: &WeightParts<'_>, _: &PartNumbers) -> Result<Weight>
 pub(crate) fn gemma(parts: &WeightParts<'_>, numbers: &PartNumbers) -> Result<Weight> {
     let (codes, before, rows, bytes) = parts.codes()?;
     let is_signed = *codes.dtype().kind() == Kind::Int8;
-    let bits = if is_signed { 8 } else { numbers.bits.unwrap_or(4) };
+    let bits = if is_signed { 8 } else { parts.bits(numbers)? };
     ensure!(is_signed || matches!(bits, 2 | 4), "{} states {bits} bits, expected 2 or 4 of uint8", parts.config);
     let (cols, scales) = (bytes.saturating_mul(8 / bits), parts.required(Role::Scales)?);
     let across = scales.shape().last().copied().unwrap_or(1).max(1);

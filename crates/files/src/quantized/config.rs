@@ -63,54 +63,67 @@ const EXCLUDED: &[&str] = &[
 /// The keys that can be given with `--dequantize=LAYOUT`.
 const GIVEN: [&[&str]; 6] = [BITS, GROUP, BLOCK, REORDERED, SYMMETRIC, &["mode", "zero_point"]];
 
-/// A method, the key that states its format, a format, and its layouts.
-type Method = (&'static str, &'static str, &'static str, &'static [&'static str]);
+/// A method, a format of it, and its layouts.
+type Method = (&'static str, &'static str, &'static [&'static str]);
 
 pub(crate) const BITSANDBYTES: &[&str] = &[BNB_NF4, BNB_FP4, BNB_INT8];
 
 const COMPRESSED: &[&str] = &[NVFP4_CT, MXFP4_CT, MXFP6, PACK_QUANTIZED, INT_QUANTIZED, MXFP8, FLOAT_QUANTIZED];
 
 const METHODS: &[Method] = &[
-    ("auto-round", "packing_format", "auto_round", &[GPTQ_V2]),
-    ("auto-round", "packing_format", "auto_round:auto_awq", &[AWQ]),
-    ("auto-round", "packing_format", "auto_round:auto_gptq", &[GPTQ]),
-    ("auto-round", "packing_format", "auto_round:gptqmodel", &[GPTQ_V2]),
-    ("auto-round", "packing_format", "auto_round:llm_compressor", COMPRESSED),
-    ("awq", "version", "", &[AWQ]),
-    ("awq", "version", "gemm", &[AWQ]),
-    ("bitnet", "", "", &[BITNET]),
-    ("bitsandbytes", "", "", BITSANDBYTES),
-    ("compressed-tensors", "format", "float-quantized", &[FLOAT_QUANTIZED]),
-    ("compressed-tensors", "format", "int-quantized", &[INT_QUANTIZED]),
-    ("compressed-tensors", "format", "mxfp4-pack-quantized", &[MXFP4_CT]),
-    ("compressed-tensors", "format", "mxfp6-pack-quantized", &[MXFP6]),
-    ("compressed-tensors", "format", "mxfp8-quantized", &[MXFP8]),
-    ("compressed-tensors", "format", "naive-quantized", &[INT_QUANTIZED, FLOAT_QUANTIZED]),
-    ("compressed-tensors", "format", "nvfp4-pack-quantized", &[NVFP4_CT]),
-    ("compressed-tensors", "format", "pack-quantized", &[PACK_QUANTIZED]),
-    ("fbgemm_fp8", "", "", &[FP8_BLOCK, FLOAT_QUANTIZED, FBGEMM_FP8]),
-    ("fp8", "expert_dtype", "", &[FP8_BLOCK, FLOAT_QUANTIZED]),
-    ("fp8", "expert_dtype", "fp4", &[DEEPSEEK_FP4]),
-    ("fp8", "expert_dtype", "fp8", &[FP8_BLOCK, FLOAT_QUANTIZED, DEEPSEEK_FP4]),
-    ("gemma", "", "", &[GEMMA]),
-    ("gptq", "checkpoint_format", "", &[GPTQ]),
-    ("gptq", "checkpoint_format", "gptq", &[GPTQ]),
-    ("gptq", "checkpoint_format", "gptq_v2", &[GPTQ_V2]),
-    ("hqq", "", "", &[HQQ]),
-    ("metal", "", "", &[METAL]),
-    ("mlx", "", "", &[MLX]),
-    ("modelopt", "quant_algo", "FP8", &[FLOAT_QUANTIZED]),
-    ("modelopt", "quant_algo", "FP8_PB_WO", &[FLOAT_QUANTIZED]),
-    ("modelopt", "quant_algo", "FP8_PER_CHANNEL_PER_TOKEN", &[FLOAT_QUANTIZED]),
-    ("modelopt", "quant_algo", "MIXED_PRECISION", &[NVFP4, FLOAT_QUANTIZED, W4A16_AWQ]),
-    ("modelopt", "quant_algo", "MXFP8", &[MXFP8]),
-    ("modelopt", "quant_algo", "NVFP4", &[NVFP4]),
-    ("modelopt", "quant_algo", "NVFP4_AWQ", &[NVFP4]),
-    ("modelopt", "quant_algo", "W4A16_AWQ", &[W4A16_AWQ]),
-    ("mxfp4", "", "", &[MXFP4]),
-    ("mxfp8", "", "", &[MXFP8]),
-    ("torchao", "", "", &[TORCHAO]),
+    ("auto-round", "auto_round", &[GPTQ_V2]),
+    ("auto-round", "auto_round:auto_awq", &[AWQ]),
+    ("auto-round", "auto_round:auto_gptq", &[GPTQ]),
+    ("auto-round", "auto_round:fp8_static", &[FP8_BLOCK, FLOAT_QUANTIZED]),
+    ("auto-round", "auto_round:gptqmodel", &[GPTQ_V2]),
+    ("auto-round", "auto_round:llm_compressor", COMPRESSED),
+    ("awq", "", &[AWQ]),
+    ("awq", "gemm", &[AWQ]),
+    ("bitnet", "", &[BITNET]),
+    ("bitsandbytes", "", BITSANDBYTES),
+    ("compressed-tensors", "float-quantized", &[FLOAT_QUANTIZED]),
+    ("compressed-tensors", "int-quantized", &[INT_QUANTIZED]),
+    ("compressed-tensors", "mxfp4-pack-quantized", &[MXFP4_CT]),
+    ("compressed-tensors", "mxfp6-pack-quantized", &[MXFP6]),
+    ("compressed-tensors", "mxfp8-quantized", &[MXFP8]),
+    ("compressed-tensors", "naive-quantized", &[INT_QUANTIZED, FLOAT_QUANTIZED]),
+    ("compressed-tensors", "nvfp4-pack-quantized", &[NVFP4_CT]),
+    ("compressed-tensors", "pack-quantized", &[PACK_QUANTIZED]),
+    ("fbgemm_fp8", "", &[FP8_BLOCK, FLOAT_QUANTIZED, FBGEMM_FP8]),
+    ("fp8", "", &[FP8_BLOCK, FLOAT_QUANTIZED]),
+    ("fp8", "fp4", &[DEEPSEEK_FP4]),
+    ("fp8", "fp8", &[FP8_BLOCK, FLOAT_QUANTIZED, DEEPSEEK_FP4]),
+    ("gemma", "", &[GEMMA]),
+    ("gptq", "", &[GPTQ]),
+    ("gptq", "gptq", &[GPTQ]),
+    ("gptq", "gptq_v2", &[GPTQ_V2]),
+    ("hqq", "", &[HQQ]),
+    ("metal", "", &[METAL]),
+    ("mlx", "", &[MLX]),
+    ("modelopt", "FP8", &[FLOAT_QUANTIZED]),
+    ("modelopt", "FP8_PB_WO", &[FLOAT_QUANTIZED]),
+    ("modelopt", "FP8_PER_CHANNEL_PER_TOKEN", &[FLOAT_QUANTIZED]),
+    ("modelopt", "MIXED_PRECISION", &[NVFP4, FLOAT_QUANTIZED, W4A16_AWQ]),
+    ("modelopt", "MXFP8", &[MXFP8]),
+    ("modelopt", "NVFP4", &[NVFP4]),
+    ("modelopt", "NVFP4_AWQ", &[NVFP4]),
+    ("modelopt", "W4A16_AWQ", &[W4A16_AWQ]),
+    ("mxfp4", "", &[MXFP4]),
+    ("mxfp8", "", &[MXFP8]),
+    ("torchao", "", &[TORCHAO]),
 ];
+
+/// Returns the keys that state the format of a method.
+fn format_keys(method: &str) -> &'static [&'static str] {
+    match method {
+        "auto-round" => &["packing_format"],
+        "awq" | "gptq" => &["checkpoint_format", "format", "version"],
+        "compressed-tensors" => &["format"],
+        "fp8" => &["expert_dtype"],
+        "modelopt" => &["quant_algo"],
+        _ => &[],
+    }
+}
 
 /// The first release of compressed-tensors that packs 3, 5, 6 and 7 bits densely.
 const DENSE_SINCE: [u64; 2] = [0, 20];
@@ -147,6 +160,9 @@ impl Stated {
             let config = read_json(&join(folder, file), requests).with_context(|| file.to_owned())?;
             let stated = config.and_then(|config| Self::from_config(&config, keys, method).transpose());
             if let Some(mut stated) = stated.transpose().with_context(|| file.to_owned())? {
+                if stated.assumed.is_some() && file == CONFIG {
+                    stated.complete(folder, requests)?;
+                }
                 if let Some(layers) = layers.filter(|layers| layers.layouts == stated.layouts) {
                     stated.modules.extend(layers.modules);
                     stated.unknown = stated.unknown.or(layers.unknown);
@@ -163,6 +179,20 @@ impl Stated {
             }
         }
         Ok(layers.map(|stated| Self { file: "the header".to_owned(), ..stated }))
+    }
+
+    /// Takes the version of GPTQ from the file that the quantiser wrote beside, if that states one.
+    fn complete(&mut self, folder: &Path, requests: RequestOptions) -> Result<()> {
+        let Some((file, keys, method)) = FILES.iter().find(|(.., method)| *method == "gptq") else { return Ok(()) };
+        let config = read_json(&join(folder, file), requests).with_context(|| (*file).to_owned())?;
+        let Some(config) = config.filter(|config| config["quant_method"].as_str().is_none_or(|of| of == *method))
+        else {
+            return Ok(());
+        };
+        if let Some(Self { layouts, unknown, assumed: None, .. }) = Self::from_config(&config, keys, method)? {
+            (self.layouts, self.unknown, self.assumed) = (layouts, unknown, None);
+        }
+        Ok(())
     }
 
     /// Reads the formats of single layers: ComfyUI's under a key of the header, torchao's under the name of each tensor.
@@ -216,7 +246,7 @@ impl Stated {
     }
 
     fn from_config(config: &Value, keys: &[&str], default_method: &str) -> Result<Option<Self>> {
-        let within = [config, &config["text_config"]];
+        let within = [config, &config["text_config"], &config["llm_config"]];
         let of_key = |key: &str| {
             if key.is_empty() {
                 config
@@ -239,9 +269,13 @@ impl Stated {
             None if quantized.contains_key("quant_algo") || quantized.is_empty() => return Ok(None),
             None => "no quant_method",
         };
-        let format_key = METHODS.iter().find(|(of, ..)| *of == method).map_or("", |(_, key, ..)| key);
         let of_experts = config["expert_dtype"].as_str().filter(|_| method == "fp8");
-        let format = text(format_key).or(of_experts).unwrap_or_default();
+        let of_backend = text("backend").filter(|backend| method == "awq" && *backend == "llm-awq");
+        let mut formats: Vec<_> = format_keys(method).iter().filter_map(|key| text(key)).collect();
+        formats.extend(of_experts.into_iter().chain(of_backend));
+        formats.dedup_by(|next, format| next.eq_ignore_ascii_case(format));
+        // several, which contradict each other, are no format that is known
+        let format = &*formats.join(" and ");
         let mut stated = match method {
             "compressed-tensors" => Self::from_compressed_tensors(quantized, format)?,
             "gptq" if quantized.get("is_marlin_format") == Some(&Value::Bool(true)) => {
@@ -264,7 +298,7 @@ impl Stated {
     }
 
     fn from_method(method: &str, format: &str) -> Self {
-        let is_it = |(of, _, name, _): &&Method| *of == method && name.eq_ignore_ascii_case(format);
+        let is_it = |(of, name, _): &&Method| *of == method && name.eq_ignore_ascii_case(format);
         match METHODS.iter().find(is_it) {
             Some((.., layouts)) => Self { layouts: layouts.to_vec(), ..Self::default() },
             None => Self { unknown: Some(format!("{method} {format}").trim_end().to_owned()), ..Self::default() },
@@ -456,8 +490,11 @@ fn without(text: &str, keys: &[&str], indent: usize) -> serde_json::Result<Optio
             has_any = true;
             continue;
         }
-        let inner =
-            if key == "text_config" && value.starts_with('{') { without(value, keys, indent + 2)? } else { None };
+        let inner = if matches!(&*key, "text_config" | "llm_config") && value.starts_with('{') {
+            without(value, keys, indent + 2)?
+        } else {
+            None
+        };
         has_any |= inner.is_some();
         let value = inner.map_or(Cow::Borrowed(value), Cow::Owned);
         kept.push(format!("{:indent$}{}: {value}", "", Value::from(key)));

@@ -84,7 +84,7 @@ pub(crate) fn foreign(name: &str) -> Option<&'static str> {
 pub(crate) const MARKER: &str = "scaled_fp8";
 
 /// The endings of scales and zero points that quantise activations. No weight needs them.
-pub(crate) const OF_ACTIVATIONS: [&str; 12] = [
+pub(crate) const OF_ACTIVATIONS: [&str; 13] = [
     "input_scale",
     "input_global_scale",
     "input_zero_point",
@@ -97,6 +97,7 @@ pub(crate) const OF_ACTIVATIONS: [&str; 12] = [
     ".q_scale",
     ".kv_scale",
     ".prob_scale",
+    ".qscale_act",
 ];
 
 /// The tensors of a checkpoint by their names.
@@ -243,5 +244,6 @@ pub(crate) fn is_part(name: &str) -> bool {
         let sure = RULES.iter().flat_map(|rule| rule.names.sure_endings());
         BTreeSet::from_iter(sure).into_iter().collect()
     });
-    SURE.iter().any(|ending| name.ends_with(ending))
+    // that of fbgemm's codes is not sure in other places
+    SURE.iter().any(|ending| name.ends_with(ending)) || name.contains("experts.") && name.ends_with("_proj_scale")
 }
