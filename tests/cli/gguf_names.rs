@@ -71,7 +71,7 @@ fn text(text: &str) -> Vec<u8> {
     [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat()
 }
 
-/// A GGUF of float32s: the items of tensor `n` are `n`, `n` + 1/64, and so on.
+/// A GGUF of float32s: the items of tensor `n` are `n`, `n` + 1/64, and so on, and those of the output are those of tensor 0.
 fn gguf(keys: &[(&str, Key)], tensors: &[(&str, &[u64])]) -> Vec<u8> {
     let mut out = b"GGUF\x03\0\0\0".to_vec();
     out.extend([tensors.len() as u64, keys.len() as u64].map(u64::to_le_bytes).concat());
@@ -92,7 +92,7 @@ fn gguf(keys: &[(&str, Key)], tensors: &[(&str, &[u64])]) -> Vec<u8> {
         out.extend([text(name), (shape.len() as u32).to_le_bytes().to_vec()].concat());
         out.extend(shape.iter().rev().flat_map(|dim| dim.to_le_bytes()));
         out.extend([&0_u32.to_le_bytes()[..], &(items.len() as u64).to_le_bytes()].concat());
-        let count = shape.iter().product::<u64>();
+        let (count, n) = (shape.iter().product::<u64>(), if *name == "output.weight" { 0 } else { n });
         items.extend((0..count).flat_map(|item| (n as f32 + item as f32 / 64.0).to_le_bytes()));
         items.resize(items.len().next_multiple_of(32), 0);
     }
@@ -210,7 +210,24 @@ fn what_one_side_has_by_design() {
         ("diff hf x.gguf --names hf --json", 0, "\"equal\": true", lines.trim_start()),
         // an output of its own is missed
         ("diff own x.gguf --names hf", 1, "  missing  lm_head.weight", ""),
+        // a tied one is that of the embedding
+        ("diff tied output.gguf --names hf", 0, "equal: 6 same", ""),
+        ("diff tied output.gguf --names gguf", 0, "equal: 5 same", ""),
+        ("diff tied wrong.gguf --names hf", 1, "  lm_head.weight: axis 0", ""),
+        ("diff wrong.gguf tied --names gguf", 1, "  output.weight: axis 0", ""),
+        ("diff tied x.gguf --names hf", 0, "equal: 5 same", ""),
+        ("info tied --names gguf", 0, "5 tensors", ""),
     ];
+    fs::create_dir(folder.path("tied")).expect("a folder");
+    folder
+        .run(words("convert hf/model.safetensors --exclude lm_head.weight -o tied/model.safetensors -q"))
+        .printed()
+        .expect("a copy");
+    folder.put("tied/config.json", CONFIG);
+    let mut tied = gguf(&llama(Key::Number(1)), &[&TENSORS[..], &[("output.weight", &[4, 2])]].concat());
+    folder.put("output.gguf", &tied);
+    *tied.last_mut().expect("an item") ^= 1;
+    folder.put("wrong.gguf", tied);
     fs::create_dir(folder.path("own")).expect("a folder");
     folder.put("own/model.safetensors", folder.get("hf/model.safetensors"));
     folder.put("own/config.json", CONFIG.replace("true", "false"));

@@ -571,6 +571,37 @@ fn words_for_a_format() {
     }
 }
 
+/// A folder is never one tensor, and its files that cannot be read are not forgotten.
+#[test]
+fn whole_folders() {
+    let folder = Folder::new();
+    let one = |name: &str| safetensors(&[member(name, "float32", &[1, 2], vec![0; 8])]);
+    for (path, name) in [("a", "l.up_proj.weight"), ("b", "l.down_proj.weight")] {
+        fs::create_dir(folder.path(path)).expect("a folder");
+        folder.put(format!("{path}/config.json"), r#"{"quantization_config": {"quant_method": "fp8"}}"#);
+        let mut members = vec![member("k.weight", "float8_e4m3fn", &[1, 2], vec![0x38; 2])];
+        members.push(member("k.weight_scale", "float32", &[], 0.5_f32.to_le_bytes().to_vec()));
+        folder.put(format!("{path}/one.safetensors"), one(name));
+        folder.put(format!("{path}/two.safetensors"), safetensors(&members));
+    }
+    let rows: &[(&str, i32, &str, &str)] = &[
+        ("diff a b --dequantize", 1, "1 same, 0 within, 0 different, 1 missing, 1 extra", ""),
+        ("diff a b --dequantize --exclude one:*", 0, "equal: 1 same", ""),
+        ("diff a b --dequantize --json", 1, "\"missing\": 1", ""),
+        ("diff a [1] --dequantize", 2, "", "EXPECTED a: is a folder, and ACTUAL [1] is one tensor"),
+        ("diff a b --dequantize --exclude nothing", 2, "", "matches no tensor"),
+    ];
+    says(&folder, rows);
+    folder.put("a/x.h5", b"\x89HDF\r\n\x1a\n");
+    folder.put("b/y.bin", [1, 2, 3]);
+    let rows: &[(&str, i32, &str, &str)] = &[
+        ("diff a b --dequantize", 2, "unreadable  x.h5: EXPECTED a/x.h5: an HDF5 file, which is not read", ""),
+        ("diff a b --dequantize", 2, "unreadable  y.bin: ACTUAL b/y.bin: bytes without a header", ""),
+        ("diff a b --dequantize --exclude x.h5 --exclude y.*", 1, "1 missing, 1 extra", ""),
+    ];
+    says(&folder, rows);
+}
+
 /// Scales of activations do not make a quantised model different from its base.
 #[test]
 fn scales_of_activations() {

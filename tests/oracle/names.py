@@ -274,10 +274,10 @@ def linear_attention(arch, model_type, experts=False):
     return make
 
 
-def glm4(rng, **sides):
+def glm4(rng, parts=1, **sides):
     model = Model("glm4", rng, **sides)
     model.config["model_type"] = "glm4"
-    model.heads(4, 2, SIZE)
+    model.heads(4, 2, SIZE * parts)
     model.frame(("input_layernorm", "post_attention_layernorm", "post_self_attn_layernorm", "post_mlp_layernorm"))
     for layer in range(LAYERS):
         model.attention(layer)
@@ -286,11 +286,40 @@ def glm4(rng, **sides):
     return model
 
 
+def glm4_mrope(rng, **sides):
+    """The text of GLM-4V, of which half of each head is rotated."""
+    model = glm4(rng, parts=2, **sides)
+    model.rotated = model.size // 2
+    model.config["rope_parameters"] = {"mrope_section": [1, 1, 1], "partial_rotary_factor": 0.5}
+    model.config = {"model_type": "glm4v", "text_config": model.config}
+    model.keys |= {"rope.dimension_sections": [1, 1, 1, 0], "rope.dimension_count": model.rotated}
+    return model
+
+
 def glm4moe(rng, **sides):
     model = experts("glm4moe", "glm4_moe", norms=True)(rng, **sides)
     for layer in range(LAYERS):
         model.add(f"model.layers.{layer}.mlp.gate.e_score_correction_bias", 3)
         model.mlp(f"model.layers.{layer}.mlp.shared_experts")
+    # a layer that predicts more tokens
+    h, at = model.hidden, f"model.layers.{LAYERS}."
+    shapes = {"eh_proj": (h, 2 * h), "enorm": (h,), "hnorm": (h,), "embed_tokens": (model.vocabulary, h)}
+    for name, shape in {**shapes, "shared_head.norm": (h,), "shared_head.head": (model.vocabulary, h)}.items():
+        model.add(f"{at}{name}.weight", *shape)
+    model.add(f"{at}input_layernorm.weight", h)
+    model.attention(LAYERS, norms=True)
+    model.keys |= {"block_count": LAYERS + 1, "nextn_predict_layers": 1}
+    return model
+
+
+def qwen35_mtp(rng, **sides):
+    model = linear_attention("qwen35", "qwen3_5_text")(rng, **sides)
+    h = model.hidden
+    for name, shape in {"fc": (h, 2 * h), "pre_fc_norm_embedding": (h,), "pre_fc_norm_hidden": (h,), "norm": (h,)}.items():
+        model.add(f"mtp.{name}.weight", *shape)
+    model.add("mtp.layers.0.input_layernorm.weight", h)
+    model.mlp("mtp.layers.0.mlp")
+    model.keys |= {"block_count": LAYERS + 1, "nextn_predict_layers": 1}
     return model
 
 
@@ -302,6 +331,9 @@ def llama4(rng, **sides):
     for layer in range(LAYERS):
         model.attention(layer)
         at = f"model.layers.{layer}.feed_forward"
+        if layer == 0:
+            model.mlp(at)
+            continue
         model.add(f"{at}.router.weight", 3, model.hidden)
         model.mlp(f"{at}.shared_expert")
         model.add(f"{at}.experts.gate_up_proj", 3, model.hidden, 2 * model.wide)
@@ -352,10 +384,10 @@ def stablelm(rng, **sides):
     return model
 
 
-def falcon(rng, **sides):
+def falcon(rng, keys=2, **sides):
     model = Model("falcon", rng, **sides)
-    model.config |= {"model_type": "falcon", "num_kv_heads": 2}
-    model.heads(6, 2, SIZE)
+    model.config["model_type"] = "falcon"
+    model.heads(6, keys, SIZE)
     h = model.hidden
     model.add("transformer.word_embeddings.weight", model.vocabulary, h)
     for layer in range(LAYERS):
@@ -363,12 +395,20 @@ def falcon(rng, **sides):
         for norm in "ln_attn", "ln_mlp":
             model.add(f"{at}{norm}.weight", h)
             model.add(f"{at}{norm}.bias", h)
-        model.add(f"{at}self_attention.query_key_value.weight", 2 * (3 + 2) * SIZE, h)
+        model.add(f"{at}self_attention.query_key_value.weight", (6 + 2 * keys) * SIZE, h)
         model.add(f"{at}self_attention.dense.weight", h, 6 * SIZE)
         model.add(f"{at}mlp.dense_h_to_4h.weight", model.wide, h)
         model.add(f"{at}mlp.dense_4h_to_h.weight", h, model.wide)
     model.add("transformer.ln_f.weight", h)
     model.add("transformer.ln_f.bias", h)
+    return model
+
+
+def falcon_mqa(rng, **sides):
+    """A config that states the heads of the queries as those of the only key."""
+    model = falcon(rng, keys=1, **sides)
+    del model.config["num_key_value_heads"]
+    model.config |= {"multi_query": True, "new_decoder_architecture": False, "num_kv_heads": 6}
     return model
 
 
@@ -417,6 +457,15 @@ def t5(rng, **sides):
     return model
 
 
+def t5_encoder(rng, **sides):
+    """Without the tensor that encoder and decoder share."""
+    model = t5(rng, **sides)
+    model.tensors["encoder.embed_tokens.weight"] = model.tensors.pop("shared.weight")
+    model.add("decoder.embed_tokens.weight", model.vocabulary, model.hidden)
+    model.skipped = {"decoder.embed_tokens.weight"}
+    return model
+
+
 def mamba(rng, **sides):
     model = Model("mamba", rng, **sides)
     model.config["model_type"] = "mamba"
@@ -453,17 +502,21 @@ MODELS = {
     "roberta": bert("roberta", "roberta."),
     "qwen3next": linear_attention("qwen3next", "qwen3_next", experts=True),
     "qwen35": linear_attention("qwen35", "qwen3_5_text"),
+    "qwen35-mtp": qwen35_mtp,
     "qwen35moe": linear_attention("qwen35moe", "qwen3_5_moe_text", experts=True),
     "gemma4": gemma("gemma4", "gemma4_text", norms=True),
     "glm4": glm4,
+    "glm4-mrope": glm4_mrope,
     "glm4moe": glm4moe,
     "llama4": llama4,
     "olmo": olmo,
     "olmo2": olmo2,
     "stablelm": stablelm,
     "falcon": falcon,
+    "falcon-mqa": falcon_mqa,
     "gpt2": gpt2,
     "t5": t5,
+    "t5-encoder": t5_encoder,
     "mamba": mamba,
 }
 
@@ -506,6 +559,17 @@ def linear_attention_converted(model, name, value):
 def converted(model, name, value):
     """The names in the mapping, and the values, of a tensor of the checkpoint."""
     name = name.removeprefix("language_model.")
+    if name == "encoder.embed_tokens.weight":
+        return [("shared.weight", value)]
+    if name.startswith("mtp."):
+        modules = {"fc": "eh_proj", "pre_fc_norm_embedding": "enorm", "pre_fc_norm_hidden": "hnorm", "norm": "shared_head_norm"}
+        module, rest = name.split(".")[1], name.removeprefix("mtp.layers.0.")
+        name = f"blk.{LAYERS}.nextn.{modules[module]}.weight" if module in modules else f"model.layers.{LAYERS}.{rest}"
+        return [(name, value + np.float32(1) if name.endswith("norm.weight") else value)]
+    if hasattr(model, "rotated") and name.endswith(("q_proj.weight", "k_proj.weight")):
+        heads = value.reshape(-1, model.size, value.shape[-1])
+        pairs, rest = heads[:, : model.rotated], heads[:, model.rotated :]
+        value = np.concatenate([pairs[:, 0::2], pairs[:, 1::2], rest], 1).reshape(value.shape)
     if "linear_attn" in name:
         return linear_attention_converted(model, name, value)
     if model.arch == "olmo" and name.endswith(("q_proj.weight", "k_proj.weight")):
@@ -515,8 +579,9 @@ def converted(model, name, value):
     if model.arch == "llama4" and name.endswith("experts.down_proj"):
         value = value.swapaxes(1, 2)
     if name.endswith("query_key_value.weight"):
-        groups = value.reshape(2, 3 + 2, SIZE, -1)
-        value = np.concatenate([part.reshape(-1, value.shape[1]) for part in (groups[:, :3], groups[:, 3], groups[:, 4])])
+        groups = value.reshape(model.kv, 6 // model.kv + 2, SIZE, -1)
+        parts = groups[:, :-2], groups[:, -2], groups[:, -1]
+        value = np.concatenate([part.reshape(-1, value.shape[1]) for part in parts])
     if model.arch == "gpt2" and name.endswith(("c_attn.weight", "c_proj.weight", "c_fc.weight")):
         value = value.T
     if model.arch == "mamba" and "A_log" in name:
@@ -555,7 +620,7 @@ def converted(model, name, value):
 
 def gguf_tensors(model):
     arch = next(number for number, name in gguf.MODEL_ARCH_NAMES.items() if name == model.arch)
-    mapping, found, stacks = get_tensor_name_map(arch, LAYERS), dict(model.only_gguf), {}
+    mapping, found, stacks = get_tensor_name_map(arch, LAYERS + 1), dict(model.only_gguf), {}
     for name, value in model.tensors.items():
         if name in model.skipped:
             continue
@@ -565,7 +630,8 @@ def gguf_tensors(model):
             place = words.index(of_many) + 1 if of_many else 0
             expert = words.pop(place) if of_many and words[place].isdigit() else None
             words = [word for word in words if word != "norms"]
-            plain = mapping.get_name(".".join(words), try_suffixes=(".weight", ".bias"))
+            plain = ".".join(words)
+            plain = plain if plain.startswith("blk.") else mapping.get_name(plain, try_suffixes=(".weight", ".bias"))
             assert plain, f"{model.arch}: gguf has no name for {name}"
             # the mapping adds no ending to names without one
             plain = plain + ".weight" if plain.endswith("attn_sinks") else plain

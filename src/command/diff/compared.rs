@@ -20,6 +20,8 @@ pub(crate) enum ComparedOperand {
     Opened(Arc<Input>),
     /// A whole folder, whose files are opened once both operands are known.
     Folder(Folder),
+    /// A whole folder, and the tensors that are made of its members, whose parts may lie in several files.
+    Made(Folder, Arc<Input>),
     /// Does not exist, but may be made.
     Absent,
 }
@@ -32,15 +34,17 @@ pub(crate) fn find(
 ) -> Result<ComparedOperand> {
     match &operand.located {
         located if may_be_made && is_absent(located) => return Ok(ComparedOperand::Absent),
-        // the parts of a weight may lie in several files of the folder, which are opened as one
-        Located { place: Place::Folder(folder), suffix: None, .. } if !reader.options.makes_members() => {
+        Located { place: Place::Folder(folder), suffix: None, .. } => {
             if may_be_made && folder.is_pattern() {
                 bail!(
                     "{}: --accept: EXPECTED is a pattern of files without a header, which are not written",
                     operand.label
                 );
             }
-            return Ok(ComparedOperand::Folder(folder.clone()));
+            return Ok(match reader.options.makes_members() {
+                false => ComparedOperand::Folder(folder.clone()),
+                true => ComparedOperand::Made(folder.clone(), reader.open(operand, OpenMode::Taking(taken))?),
+            });
         }
         _ => {}
     }
@@ -68,7 +72,7 @@ impl ComparedOperand {
                 let may_be_one = input.glob().is_some() || !input.format().names_files();
                 self.is_meant() || may_be_one && input.select().is_ok_and(|selected| selected.len() == 1)
             }
-            Self::Folder(_) => false,
+            Self::Folder(_) | Self::Made(..) => false,
             Self::Absent => true,
         }
     }
@@ -82,9 +86,11 @@ impl ComparedOperand {
         };
         let advice = "name a member after a colon, or a file";
         let input = match (self, name) {
-            (Self::Opened(input), _) => Arc::clone(input),
+            (Self::Opened(input), _) | (Self::Made(_, input), Some(_)) => Arc::clone(input),
             (Self::Folder(_), Some(_)) => reader.open(operand, OpenMode::Plain)?,
-            (Self::Folder(_), None) => bail!("{label}: is a folder, and {other} is one tensor: {advice}"),
+            (Self::Folder(_) | Self::Made(..), None) => {
+                bail!("{label}: is a folder, and {other} is one tensor: {advice}")
+            }
             (Self::Absent, _) => bail!("{label}: does not exist"),
         };
         let n = match (input.glob(), name) {

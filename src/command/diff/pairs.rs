@@ -2,7 +2,6 @@
 //!
 //! Small pairs are compared several at a time, one thread each; large pairs one at a time, by all threads.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -20,7 +19,7 @@ use crate::command::operands::member::{Member, typed};
 use crate::command::operands::operand_reader::OperandReader;
 use crate::command::options::{ACTUAL, EXPECTED, MemberOptions, Operand};
 use crate::container::glob::Glob;
-use crate::container::names::{ModelFile, by_numbers};
+use crate::container::names::{ModelFile, NameFilter, by_numbers};
 use crate::diff::{self, Effort, Options, Outline};
 use crate::findings::metadata::{DifferingNames, FilePairs};
 use crate::library::rewrite::NamedSource;
@@ -58,14 +57,20 @@ pub(crate) fn pair_up(
         return Ok(ComparedSides::Two(Box::new([one(0)?, one(1)?])));
     }
     let is_folder = [0, 1].map(|side: usize| matches!(found[side], ComparedOperand::Folder(_)));
+    let takes_dumps = found.iter().all(|side| matches!(side, ComparedOperand::Folder(_) | ComparedOperand::Made(..)));
     let open = |side: usize, by_files| {
         let filter = if side == 0 { members.renaming_filter() } else { members.taken.filter() };
-        let (role, takes_dumps) = ([EXPECTED, ACTUAL][side].name, is_folder == [true; 2]);
+        let role = [EXPECTED, ACTUAL][side].name;
         let opening = Opening { role, options: reader.open_options(""), filter, by_files, takes_dumps };
         let path = operands[side].located.typed().to_owned();
         let folder = match &found[side] {
             ComparedOperand::Opened(input) => return Ok(Side { input: Arc::clone(input), folder: None, path }),
             ComparedOperand::Folder(folder) => Collection::from_folder(folder, &opening)?,
+            ComparedOperand::Made(folder, made) => {
+                let whole = Opening { filter: NameFilter::default(), ..opening };
+                let folder = Collection::from_folder(folder, &whole)?.with_tensors_of(Arc::clone(made), &path);
+                return Ok(Side { input: Arc::clone(made), folder: Some(folder.into()), path });
+            }
             ComparedOperand::Absent => Collection::default(),
         };
         let (input, folder) = folder.into_input();
@@ -198,23 +203,21 @@ impl NamedPairs {
         }
         named.extend(actual.map(alone));
         unite_broken(&mut named, &sides);
-        let is_by_design = |name: &String, side: usize| {
-            sides[side].input.one_sided().here.contains(name) || sides[1 - side].input.one_sided().there.contains(name)
+        let one_sided = [0, 1].map(|side: usize| sides[side].input.one_sided());
+        let alone_in = |numbers: &[Option<usize>; 2]| match numbers {
+            [Some(_), None] => Some(one_sided[0]),
+            [None, Some(_)] => Some(one_sided[1]),
+            _ => None,
         };
-        let lone = named.extract_if(.., |(name, numbers)| match numbers {
-            [Some(_), None] => is_by_design(name, 0),
-            [None, Some(_)] => is_by_design(name, 1),
-            _ => false,
-        });
+        named.retain(|(name, numbers)| alone_in(numbers).is_none_or(|names| !names.implied.contains(name)));
+        let lone =
+            named.extract_if(.., |(name, numbers)| alone_in(numbers).is_some_and(|names| names.here.contains(name)));
         let by_design = lone.map(|(name, _)| name).collect();
         let models: Vec<_> = sides.iter().filter_map(Side::model).collect();
         let folders = || sides.iter().filter_map(|side| side.folder.as_deref());
         if !members.taken.is_empty() {
             let names: Vec<_> = named.iter().map(|(name, _)| name).collect();
-            let mut beside: Vec<Cow<'_, str>> = Vec::new();
-            beside.extend(models.iter().flat_map(|model| named.iter().map(|(name, _)| model.within(name).into())));
-            beside.extend(folders().flat_map(|folder| &folder.left_out).map(Cow::from));
-            beside.extend(sides.iter().flat_map(|side| side.input.members().index_faults().names()).map(Cow::from));
+            let beside: Vec<_> = sides.iter().flat_map(|side| side.input.names_beside()).collect();
             members.taken.check_names(&names, &beside)?;
         }
         if named.is_empty() {

@@ -189,7 +189,7 @@ impl Collection {
         Ok(pointers)
     }
 
-    fn sort(&mut self) {
+    pub(crate) fn sort(&mut self) {
         // Files list most names in natural order, and sorting such lists takes few comparisons.
         self.tensors.sort_by(|(a, _), (b, _)| by_numbers(a, b));
         // the last of equal names is meant

@@ -186,6 +186,24 @@ impl Collection {
         Self { files, tensors, stems, open: 1, model, left_out, ..self }
     }
 
+    /// Replaces the readable tensors by those of `made`, which are made of them. `path` is the folder.
+    #[must_use]
+    pub fn with_tensors_of(mut self, made: Arc<Input>, path: &Path) -> Self {
+        let mut not_read = self.tensors.split_off(self.read);
+        if self.open_model().is_none() {
+            self.files.insert(0, Listed { path: path.to_owned(), is_container: true, ..Listed::default() });
+            not_read.iter_mut().for_each(|(_, place)| place.file += 1);
+            self.stems.values_mut().for_each(|file| *file += 1);
+        }
+        let names = made.names().unwrap_or_default().iter().enumerate();
+        let tensors = names.map(|(n, name)| (name.clone(), TensorPlace::in_container(0, &made, n, true)));
+        self.tensors = tensors.collect();
+        self.files[0].input = Some(made);
+        self.sort();
+        self.tensors.extend(not_read);
+        self
+    }
+
     /// Makes a container of the readable tensors; an only model is the container itself.
     pub fn into_input(mut self) -> (Input, Arc<Self>) {
         let model = self.files.first_mut().filter(|file| file.stem.is_none()).and_then(|file| file.input.take());

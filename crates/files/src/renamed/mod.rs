@@ -34,8 +34,8 @@ use tensorop_kernels::layout::view::View;
 pub struct OneSided {
     /// Names in this file.
     pub here: HashSet<String>,
-    /// Names that the other file may have.
-    pub there: HashSet<String>,
+    /// Second names of tensors in this file, for a file that has such a tensor.
+    pub implied: HashSet<String>,
 }
 
 /// The result of giving the tensors of a file other names.
@@ -113,6 +113,12 @@ impl MemberPlan {
     }
 }
 
+/// The output layer in a checkpoint and in a GGUF. Where it is tied, it is the embedding.
+const OUTPUT: [&str; 2] = ["lm_head.weight", "output.weight"];
+
+/// How the embedding begins in the table.
+const EMBEDDING: &str = "token_embd.";
+
 /// The maximum number of tensors that experts become.
 const MAX_TENSORS: usize = 1 << 20;
 
@@ -157,13 +163,15 @@ pub(crate) fn open(
 
 fn only_in_gguf(inner: &ReadableFile) -> OneSided {
     let names = inner.members.names().unwrap_or_default().iter();
-    OneSided { here: names.filter(|name| ONLY_GGUF.contains(&&***name)).cloned().collect(), there: HashSet::new() }
+    let here = names.filter(|name| ONLY_GGUF.contains(&&***name)).cloned().collect();
+    OneSided { here, ..OneSided::default() }
 }
 
 fn open_gguf(inner: ReadableFile, facts: ModelFacts) -> Result<(ReadableFile, Renaming)> {
-    let table = NameTable::new(facts.arch, NameStyle::Gguf);
+    let table = NameTable::new(&facts, NameStyle::Gguf);
     let mut plan = MemberPlan::default();
     let names = inner.members.names().unwrap_or_default();
+    let in_hf = |row: &Row, numbers: NameNumbers<'_>| facts.own_name(numbers.name(row.hf));
     for (n, name) in names.iter().enumerate() {
         let is_meant = |(row, _, numbers): &(&Row, usize, NameNumbers<'_>)| {
             row.beside.is_none_or(|beside| names.contains(&numbers.name(beside)))
@@ -174,8 +182,8 @@ fn open_gguf(inner: ReadableFile, facts: ModelFacts) -> Result<(ReadableFile, Re
         };
         if !stacks(row) {
             match row.rule.renames(facts.arch) {
-                true => plan.push(numbers.name(row.hf), RenamedMember::Stored(n)),
-                false => plan.add(numbers.name(row.hf), row, numbers.layer, slot, n),
+                true => plan.push(in_hf(row, numbers), RenamedMember::Stored(n)),
+                false => plan.add(in_hf(row, numbers), row, numbers.layer, slot, n),
             }
             continue;
         }
@@ -187,7 +195,7 @@ fn open_gguf(inner: ReadableFile, facts: ModelFacts) -> Result<(ReadableFile, Re
             continue;
         };
         for target in 0..experts {
-            let name = NameNumbers { expert: Some(target), ..numbers }.name(row.hf);
+            let name = in_hf(row, NameNumbers { expert: Some(target), ..numbers });
             let parts = vec![(0, n)];
             plan.push(name, RenamedMember::Made { row, layer: numbers.layer, parts, target });
         }
@@ -202,27 +210,29 @@ fn open_checkpoint(
     facts: ModelFacts,
     compares: bool,
 ) -> Result<(ReadableFile, Renaming)> {
-    let table = NameTable::new(facts.arch, NameStyle::Hf);
+    let table = NameTable::new(&facts, NameStyle::Hf);
     let (mut plan, mut one_sided) = (MemberPlan::default(), OneSided::default());
     let layers = facts.number(LAYERS, None).ok();
     let is_tied = facts.is_tied().unwrap_or(TIED.contains(&facts.arch));
-    if is_tied {
-        one_sided.there.insert(if style == NameStyle::Hf { "lm_head.weight" } else { "output.weight" }.to_owned());
-    }
-    for (n, name) in inner.members.names().unwrap_or_default().iter().enumerate() {
-        let found = table.find_hf(name);
+    let names = inner.members.names().unwrap_or_default();
+    let (mut embedding, mut has_output) = (None, false);
+    for (n, name) in names.iter().enumerate() {
+        let found = table.find_hf(&facts.table_name(name, names));
         let plain = found.as_ref().map_or(name, |(_, plain)| plain);
         let layer = plain.strip_prefix("model.layers.").and_then(|rest| rest.split('.').next()?.parse().ok());
         let is_beyond = layer.zip(layers).is_some_and(|(layer, layers): (usize, _)| layer >= layers);
         let part = name.strip_prefix("model.").unwrap_or(name);
+        let is_output = plain == OUTPUT[0];
+        embedding = embedding.or(found.as_ref().filter(|(row, _)| row.gguf[0].starts_with(EMBEDDING)).map(|_| n));
         let is_one_sided = is_beyond
-            || is_tied && plain == "lm_head.weight"
-            || ONLY_HF.split(' ').any(|ending| name.ends_with(ending))
+            || is_tied && is_output
+            || found.is_none() && ONLY_HF.split(' ').any(|ending| name.ends_with(ending))
             || PARTS_ONLY_HF.split(' ').any(|begin| part.starts_with(begin));
+        has_output |= is_output;
         let before = plan.names.len();
         match found {
-            Some((_, plain)) if style == NameStyle::Hf => plan.push(plain, RenamedMember::Stored(n)),
-            Some((row, plain)) if !is_beyond => {
+            Some((_, plain)) if style == NameStyle::Hf => plan.push(facts.own_name(plain), RenamedMember::Stored(n)),
+            Some((row, plain)) => {
                 let numbers = NameNumbers::read(row.hf, &plain).expect("a template that fits the name");
                 if stacks(row) {
                     plan.add(numbers.name(row.gguf[0]), row, numbers.layer, numbers.expert.unwrap_or_default(), n);
@@ -241,6 +251,11 @@ fn open_checkpoint(
         if is_one_sided {
             one_sided.here.extend(plan.names[before..].iter().cloned());
         }
+    }
+    if let (true, Some(n)) = (compares && is_tied && !has_output, embedding) {
+        let name = OUTPUT[usize::from(style == NameStyle::Gguf)].to_owned();
+        one_sided.implied.insert(name.clone());
+        plan.push(name, RenamedMember::Stored(n));
     }
     let (file, renaming) = finish(inner, facts, true, plan, one_sided);
     Ok((file, Renaming { applies: style == NameStyle::Gguf, ..renaming }))
@@ -387,11 +402,11 @@ impl RenamedReader {
         };
         let (all, mut ends) = (plan.hf().iter().product(), vec![0; numbers.len()]);
         let part = |block: Block| match self.to_gguf {
-            true => (block.slot == target).then(|| (numbers[0], block.in_hf(all), block.rows() * block.items())),
+            true => (block.slot == target).then(|| (numbers[0], block.in_hf(all), block.items_in_gguf())),
             false => {
                 let end = &mut ends[block.slot];
                 let view = block.in_gguf(*end);
-                *end += block.rows() * block.items();
+                *end += block.items_in_gguf();
                 Some((numbers[block.slot], view, block.items()))
             }
         };

@@ -3,7 +3,8 @@
 //! A rule lists the axes in a checkpoint and, after `=`, those in a GGUF: `N.2.d * = N.d.2 *`. A small letter is a size that
 //! follows from the shapes, a capital one a [number](ModelFacts::number) of the model, and `*` is all other axes. `N.d` is
 //! an axis that consists of two, the inner one last. `a|b` are items of two kinds, one behind the other, and `f:a|b` are
-//! those for each `f`. In the GGUF each kind is a tensor (`;`) or further rows of one (`+`), and the kind `-` is left out.
+//! those for each `f`. In the GGUF each kind is a tensor (`;`) or further rows of one (`+`), for each `f` if the tensor begins
+//! with `f:`, and the kind `-` is left out.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
@@ -137,24 +138,29 @@ impl RulePlan {
 
     /// All items, in the order of either side.
     pub(crate) fn blocks(&self) -> Vec<Block> {
-        let Self { rule: ParsedRule { hf, kinds, .. }, sizes } = self;
+        let Self { rule: ParsedRule { hf, gguf, kinds }, sizes } = self;
         let at = hf.iter().position(|axis| axis.kinds.len() > 1).unwrap_or(0);
         let plain = |axes: &[Axis]| axes.iter().flat_map(|axis| axis.kinds[0].clone()).collect::<Parts>();
         // axes of 1 change no order
         let long = |parts: Parts| parts.into_iter().filter(|part| *part != "1").collect::<Parts>();
         let size = |parts: &Parts| parts.iter().map(|part| sizes.of(part)).collect::<Vec<_>>();
         let (before, after) = (long([plain(&hf[..at]), hf[at].outer.clone()].concat()), plain(&hf[at + 1..]));
-        let (mut start, mut blocks) = (0, Vec::new());
+        let (mut start, mut blocks) = (0, Vec::<Block>::new());
         for (parts, kind) in hf[at].kinds.iter().zip(kinds) {
             let inner = long([&**parts, &after].concat());
             let names = [&*before, &inner].concat();
             if let Some((slot, axes)) = kind {
                 let place = |part: &&str| names.iter().position(|name| name == part).expect("an axis on both sides");
-                let order = long(axes.concat()).iter().map(place).collect();
-                blocks.push(Block { slot: *slot, before: size(&before), start, inner: size(&inner), order });
+                let outer = &gguf[*slot][0].outer;
+                let order = long([&**outer, &axes.concat()].concat()).iter().map(place).collect();
+                let row = (!outer.is_empty()).then_some(0);
+                blocks.push(Block { slot: *slot, before: size(&before), start, inner: size(&inner), order, row });
             }
             start += size(&inner).iter().product::<usize>();
         }
+        let of_slot = |slot| blocks.iter().filter(|block| block.slot == slot).map(Block::items).sum::<usize>();
+        let rows: Vec<_> = blocks.iter().map(|block| block.row.map(|_| of_slot(block.slot))).collect();
+        blocks.iter_mut().zip(rows).for_each(|(block, row)| block.row = row);
         blocks
     }
 }
@@ -171,6 +177,8 @@ pub(crate) struct Block {
     inner: Vec<usize>,
     /// The order of all axes in the GGUF.
     order: Vec<usize>,
+    /// The items that a row has in the GGUF's tensor, if that has the same rows.
+    row: Option<usize>,
 }
 
 impl Block {
@@ -181,6 +189,11 @@ impl Block {
     /// The items of a row.
     pub(crate) fn items(&self) -> usize {
         self.inner.iter().product()
+    }
+
+    /// The consecutive items in the GGUF.
+    pub(crate) fn items_in_gguf(&self) -> usize {
+        if self.row.is_some() { self.items() } else { self.rows() * self.items() }
     }
 
     /// The items in a checkpoint's tensor of `all` items, in the order of the GGUF.
@@ -199,7 +212,10 @@ impl Block {
         let ordered: Vec<_> = self.order.iter().map(|axis| dims[*axis]).collect();
         let mut back = self.order.clone();
         self.order.iter().enumerate().for_each(|(at, axis)| back[*axis] = at);
-        View::c_order(&ordered).from_item(first).with_axes(&back)
+        let times = self.row.and_then(|row| row.checked_div(self.items())).unwrap_or(1) as isize;
+        let strides = View::c_order(&ordered).strides().collect::<Vec<_>>().into_iter().enumerate();
+        let strides = strides.map(|(axis, stride)| if axis < self.before.len() { stride * times } else { stride });
+        View::strided(ordered.into_iter().zip(strides)).from_item(first).with_axes(&back)
     }
 }
 
@@ -225,12 +241,14 @@ impl ParsedRule {
     fn parse(rule: &'static str) -> Self {
         let parts = |text: &'static str| text.split('.').collect::<Parts>();
         let (hf, gguf) = rule.split_once(" = ").expect("a rule has two sides");
+        let of_each =
+            |text: &'static str| text.split_once(':').map_or((Parts::new(), text), |(of, text)| (parts(of), text));
         let axis = |text: &'static str| {
-            let (outer, kinds) =
-                text.split_once(':').map_or((Parts::new(), text), |(outer, kinds)| (parts(outer), kinds));
+            let (outer, kinds) = of_each(text);
             Axis { outer, kinds: kinds.split('|').map(parts).collect() }
         };
-        let kinds = gguf.split(" ; ").enumerate().flat_map(|(slot, tensor)| {
+        let tensors: Vec<_> = gguf.split(" ; ").map(of_each).collect();
+        let kinds = tensors.iter().enumerate().flat_map(|(slot, (_, tensor))| {
             let rows = tensor.split(" + ");
             rows.map(move |rows| (rows != "-").then(|| (slot, rows.split(' ').map(parts).collect::<Vec<_>>())))
         });
@@ -240,7 +258,10 @@ impl ParsedRule {
             match gguf.get_mut(*slot) {
                 Some(known) => known[0].kinds.push(axes[0].clone()),
                 None => {
-                    gguf.push(axes.iter().map(|axis| Axis { outer: Parts::new(), kinds: vec![axis.clone()] }).collect())
+                    let plain = |axis: &Parts| Axis { outer: Parts::new(), kinds: vec![axis.clone()] };
+                    let mut axes: Vec<_> = axes.iter().map(plain).collect();
+                    axes[0].outer.clone_from(&tensors[*slot].0);
+                    gguf.push(axes);
                 }
             }
         }

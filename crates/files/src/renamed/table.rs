@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use super::facts::ModelFacts;
 use super::rules::{KEY_ROWS, QUERY_ROWS, Rule};
 
 /// The tensors of some architectures that have the same two names.
@@ -37,6 +38,7 @@ const EXPERTS: &str = "qwen2moe qwen3moe deepseek2 qwen3next qwen35moe glm4moe";
 const SHARED: &str = "qwen2moe qwen3next qwen35moe";
 const QWEN35: &str = "qwen35 qwen35moe";
 const LINEAR: &str = "qwen3next qwen35 qwen35moe";
+const PREDICTING: &str = "glm4 glm4moe qwen35 qwen35moe";
 
 const fn row(archs: &'static str, hf: &'static str, gguf: &'static [&'static str], rule: Rule) -> Row {
     Row { archs, hf, gguf, rule, beside: None }
@@ -80,6 +82,20 @@ pub(crate) static ROWS: &[Row] = &[
     layer!("olmo2", "post_feedforward_layernorm.{w}", "post_ffw_norm.{w}", Rule::Same),
     layer!("stablelm", "self_attn.q_layernorm.norms.{e}.{w}", "attn_q_norm.{w}", Rule::Same),
     layer!("stablelm", "self_attn.k_layernorm.norms.{e}.{w}", "attn_k_norm.{w}", Rule::Same),
+    // layers of Llama 4 without experts
+    layer!("llama4", "feed_forward.gate_proj.{w}", "ffn_gate.{w}", Rule::Same),
+    layer!("llama4", "feed_forward.up_proj.{w}", "ffn_up.{w}", Rule::Same),
+    layer!("llama4", "feed_forward.down_proj.{w}", "ffn_down.{w}", Rule::Same),
+    // the pairs of a head that RoPE rotates, in two halves in a GGUF
+    layer!("mrope", "self_attn.q_proj.{w}", "attn_q.{w}", Rule::View("N:A.2|x * = N:2.A * + x *")),
+    layer!("mrope", "self_attn.k_proj.{w}", "attn_k.{w}", Rule::View("K:A.2|x * = K:2.A * + x *")),
+    // layers that predict further tokens
+    layer!(PREDICTING, "eh_proj.{w}", "nextn.eh_proj.{w}", Rule::Same),
+    layer!(PREDICTING, "enorm.{w}", "nextn.enorm.{w}", Rule::Norm),
+    layer!(PREDICTING, "hnorm.{w}", "nextn.hnorm.{w}", Rule::Norm),
+    layer!(PREDICTING, "embed_tokens.{w}", "nextn.embed_tokens.{w}", Rule::Same),
+    layer!(PREDICTING, "shared_head.head.{w}", "nextn.shared_head_head.{w}", Rule::Same),
+    layer!(PREDICTING, "shared_head.norm.{w}", "nextn.shared_head_norm.{w}", Rule::Norm),
     // most
     row(LAYERS, "model.embed_tokens.{w}", &["token_embd.{w}"], Rule::Same),
     row(LAYERS, "model.norm.{w}", &["output_norm.{w}"], Rule::Norm),
@@ -165,9 +181,6 @@ pub(crate) static ROWS: &[Row] = &[
     layer!(QWEN35, "linear_attn.out_proj.weight", "ssm_out.weight", Rule::View("r L.R.d = r R.L.d")),
     layer!(LINEAR, "linear_attn.norm.weight", "ssm_norm.weight", Rule::Same),
     // Llama 4
-    layer!("llama4", "feed_forward.gate_proj.{w}", "ffn_gate.{w}", Rule::Same),
-    layer!("llama4", "feed_forward.up_proj.{w}", "ffn_up.{w}", Rule::Same),
-    layer!("llama4", "feed_forward.down_proj.{w}", "ffn_down.{w}", Rule::Same),
     layer!("llama4", "feed_forward.router.{w}", "ffn_gate_inp.{w}", Rule::Same),
     layer!("llama4", "feed_forward.shared_expert.gate_proj.{w}", "ffn_gate_shexp.{w}", Rule::Same),
     layer!("llama4", "feed_forward.shared_expert.up_proj.{w}", "ffn_up_shexp.{w}", Rule::Same),
@@ -365,9 +378,10 @@ pub(crate) struct NameTable {
 }
 
 impl NameTable {
-    pub(crate) fn new(arch: &str, by: NameStyle) -> Self {
+    pub(crate) fn new(facts: &ModelFacts, by: NameStyle) -> Self {
         let mut rows: HashMap<_, Vec<_>> = HashMap::new();
-        for row in ROWS.iter().filter(|row| row.archs.split(' ').any(|known| known == arch)) {
+        let is_of = |row: &&Row| row.archs.split(' ').any(|known| facts.kinds().any(|kind| kind == known));
+        for row in ROWS.iter().filter(is_of) {
             let templates = if by == NameStyle::Hf { std::slice::from_ref(&row.hf) } else { row.gguf };
             for (slot, template) in templates.iter().enumerate() {
                 rows.entry(Self::key(template)).or_default().push((row, slot));
