@@ -181,6 +181,7 @@ impl Convert {
         let order = self.order;
         if let ([_, .., Operand { name: None, located: last, .. }], None, None) =
             (&operands[..], &output.output, output.to)
+            && !output.is_dry_run()
             && !matches!(last.place, Place::Stdin | Place::Json(_))
             && Format::from_name(last.typed()).is_ok()
         {
@@ -191,7 +192,9 @@ impl Convert {
             bail!("standard output: {count} tensors, and only {several} hold several: -o {label}?");
         }
         let reader = OperandReader::new(io, &self.options.input, &self.options.run)?;
-        let has_model = operands.iter().any(|one| one.name.is_none() && one.located.is_model());
+        // a dry run needs no output, which several files would have to name
+        let has_model = output.is_dry_run() && operands.len() > 1
+            || operands.iter().any(|one| one.name.is_none() && one.located.is_model());
         let destination = match has_model {
             true => Destination::for_model(reader.run, output)?,
             false => Destination::of(reader.run, output, false)?,

@@ -754,6 +754,7 @@ fn a_runtime_that_is_run() {
         ("kill -9 $$ # {model} {out}", "", "crashed: signal: 9 (SIGKILL)"),
         ("cp {inputs}/output_*.pb {out}; exit 1", "", "crashed: exit status: 1"),
         ("sleep 20 # {model} {out}", "--timeout 0.1", "crashed: killed after 0.1 s"),
+        ("mkfifo {out}/output_0.pb # {model}", "", "crashed: output_0.pb is not a file"),
         (": {model} {out}", "", "no result"),
         ("cp {inputs}/input_0.pb {out}/output_0.pb", "", "output 0: "),
     ] {
@@ -761,6 +762,12 @@ fn a_runtime_that_is_run() {
         assert!(found.starts_with(expected), "{command}: {found}");
     }
     assert!(folder.path(format!("out/{id}/output_0.pb")).exists(), "the results of the last run stay");
+    // what a command has started is killed with it
+    let late = folder.path("late");
+    let command = format!("(sleep 1; : >'{}') & sleep 20 # {{model}} {{out}}", late.display());
+    assert_eq!(reason(&command, "--timeout 0.1"), "crashed: killed after 0.1 s");
+    std::thread::sleep(std::time::Duration::from_millis(1300));
+    assert!(!late.exists(), "its child went on");
     // a folder with tests is run as it is, each data set by its inputs
     folder
         .run(words("check --export vectors --layout onnx -q --only split/onnx-11/equal-in-2"))
@@ -783,8 +790,9 @@ fn a_runtime_that_is_run() {
     for (args, command, fragment) in [
         ("check", "mine {model}", "--run \"mine {model}\": expected {model} and {out} in it"),
         ("check", "mine {out}", "--run \"mine {out}\": expected {model} and {out} in it"),
-        ("check --timeout 0", "{model} {out}", "--timeout: expected seconds, more than 0"),
-        ("check --timeout nan", "{model} {out}", "--timeout: expected seconds"),
+        ("check --timeout 0", "{model} {out}", "expected seconds, from 0.001 to 86400"),
+        ("check --timeout nan", "{model} {out}", "expected seconds, from 0.001 to 86400"),
+        ("check --jobs 0", "{model} {out}", "expected a whole number, 1 or more"),
         ("check --actual out", "{model} {out}", "cannot be used with"),
         ("check --export new", "{model} {out}", "cannot be used with"),
     ] {

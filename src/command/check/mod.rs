@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use std::io::Write as _;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{ArgGroup, Args, ValueHint};
@@ -25,8 +26,8 @@ use self::results::unclaimed;
 use self::runtime::Runtime;
 use super::messages::counted;
 use super::options::{
-    ByName, JunitOptions, OptionWord, parse_glob, parse_number, parse_path, parse_steps, parse_tolerances, parse_words,
-    word, write_junit,
+    ByName, JunitOptions, OptionWord, parse_glob, parse_number, parse_path, parse_steps, parse_threads, parse_timeout,
+    parse_tolerances, parse_words, word, write_junit,
 };
 use super::process::io::{Io, Outcome, complain};
 use crate::container::glob::Glob;
@@ -120,11 +121,11 @@ pub(super) struct Check {
     #[arg(long, value_name = "CMD", value_hint = ValueHint::CommandString, conflicts_with_all = ["actual", "export", "list"])]
     pub run: Option<String>,
     /// With --run: the number of commands at once [default: the number of processors]
-    #[arg(long, value_name = "N", value_parser = parse_number::<NonZero<usize>>, value_hint = ValueHint::Other, requires = "run")]
+    #[arg(long, value_name = "N", value_parser = parse_threads, value_hint = ValueHint::Other, requires = "run")]
     pub jobs: Option<NonZero<usize>>,
-    /// With --run: the seconds after which a command is killed
-    #[arg(long, value_name = "S", value_parser = parse_number::<f64>, value_hint = ValueHint::Other, default_value_t = 60.0, requires = "run")]
-    pub timeout: f64,
+    /// With --run: the seconds after which a command is killed, with all that it started
+    #[arg(long, value_name = "S", value_parser = parse_timeout, value_hint = ValueHint::Other, default_value = "60", requires = "run")]
+    pub timeout: Duration,
     /// Write the outputs to DIR/ID/output.npy, or a message to DIR/ID/refused or DIR/ID/unsupported
     #[arg(long, value_name = "DIR", value_parser = parse_path(), value_hint = ValueHint::DirPath)]
     pub save: Option<PathBuf>,

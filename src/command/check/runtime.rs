@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
@@ -15,7 +16,8 @@ use super::judge::{Outputs, TestVerdict, judge};
 use super::results::{CRASHED, MARKERS, clear, message, results_in};
 use crate::diff::Options;
 use crate::error::{Context, Result};
-use crate::parallel::wait;
+use crate::parallel::{locked, wait};
+use crate::storage::platform::{begin_group, end_group};
 use crate::storage::targets::signals;
 
 const MODEL: &str = "{model}";
@@ -30,24 +32,28 @@ pub(super) struct Runtime<'a> {
     /// Tests without files are exported here, and outputs are written here unless they are saved.
     folder: TempDir,
     runs: AtomicUsize,
+    /// The process numbers of the commands, which are in groups of their own, so that what they start ends with them.
+    running: Arc<Mutex<Vec<u32>>>,
 }
 
 impl<'a> Runtime<'a> {
     pub(super) fn new(
         command: &'a str,
-        timeout: f64,
+        timeout: Duration,
         layout: Option<CaseLayout>,
         save: Option<&'a Path>,
     ) -> anyhow::Result<Self> {
         let has_test = command.contains(MODEL) || command.contains(INPUTS);
         ensure!(has_test && command.contains(OUT), "--run {command:?}: expected {MODEL} and {OUT} in it");
-        let timeout = Duration::try_from_secs_f64(timeout).ok().filter(|timeout| !timeout.is_zero());
-        let timeout = anyhow::Context::context(timeout, "--timeout: expected seconds, more than 0")?;
         let folder = anyhow::Context::context(tempfile::tempdir(), "--run: a folder for temporary files")?;
-        let path = folder.path().to_owned();
-        signals::call_when_ended(move || drop(fs::remove_dir_all(&path)));
+        let (path, running) = (folder.path().to_owned(), Arc::<Mutex<Vec<u32>>>::default());
+        let commands = Arc::clone(&running);
+        signals::call_when_ended(move || {
+            locked(&commands).iter().for_each(|number| drop(end_group(*number)));
+            let _ = fs::remove_dir_all(&path);
+        });
         let layout = layout.unwrap_or(CaseLayout::Onnx);
-        Ok(Self { command, timeout, layout, save, folder, runs: AtomicUsize::new(0) })
+        Ok(Self { command, timeout, layout, save, folder, runs: AtomicUsize::new(0), running })
     }
 
     /// Runs the command, and judges its results. Threads may share this.
@@ -75,8 +81,14 @@ impl<'a> Runtime<'a> {
         let out = self.save.map_or_else(|| own.join("out"), |folder| folder.join(id));
         clear(&out)?;
         fs::create_dir_all(&own).with_context(|| own.display().to_string())?;
-        let ended = self.run(&files, &out, &own).with_context(|| format!("--run: {id}"))?;
-        let has_marker = results_in(&out)?.iter().any(|name| MARKERS.contains(&name.as_str()));
+        let mut ended = self.run(&files, &out, &own).with_context(|| format!("--run: {id}"))?;
+        let mut results = results_in(&out)?;
+        // to open a pipe would wait for its writer
+        for name in results.extract_if(.., |name| !out.join(name).is_file()) {
+            fs::remove_file(out.join(&name)).with_context(|| out.join(&name).display().to_string())?;
+            ended = Some(format!("{name} is not a file"));
+        }
+        let has_marker = results.iter().any(|name| MARKERS.contains(&name.as_str()));
         if let Some(how) = ended.filter(|_| !has_marker) {
             let path = out.join(CRASHED);
             fs::write(&path, how + "\n").with_context(|| path.display().to_string())?;
@@ -99,8 +111,16 @@ impl<'a> Runtime<'a> {
         let said = File::create(own.join(SAID))?;
         let mut process = Command::new(shell);
         process.args([option, &command]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
-        let mut child = process.spawn().context(shell)?;
-        Ok(match self.end_of(&mut child)? {
+        begin_group(&mut process);
+        let mut child = {
+            let mut running = locked(&self.running);
+            let child = process.spawn().context(shell)?;
+            running.push(child.id());
+            child
+        };
+        let ended = self.end_of(&mut child);
+        locked(&self.running).retain(|number| *number != child.id());
+        Ok(match ended? {
             None => Some(format!("killed after {} s", self.timeout.as_secs_f64())),
             Some(status) if status.success() => None,
             Some(status) => Some(match message(own, SAID).strip_prefix("stderr: ") {
@@ -118,7 +138,7 @@ impl<'a> Runtime<'a> {
                 return Ok(Some(status));
             }
             if begin.elapsed() >= self.timeout {
-                child.kill()?;
+                end_group(child.id())?;
                 child.wait()?;
                 return Ok(None);
             }

@@ -116,7 +116,10 @@ impl<'a> AskedDTypes<'a> {
     /// `--names` a file of other names.
     pub(crate) fn finish(&self) -> Result<()> {
         let found = self.quantized.is_none_or(|containers| containers.has_quantized.load(Ordering::Relaxed));
-        ensure!(found, "--dequantize: no operand has a quantised weight, or a file beside it that states a layout");
+        ensure!(
+            found,
+            "--dequantize: no operand has a quantised weight, of a layout that its names or a file beside it state"
+        );
         if let Some((style, containers)) = self.named {
             let what = match style {
                 NameStyle::Hf => "--names hf: no operand is a GGUF",

@@ -190,8 +190,9 @@ impl<'a> OperandReader<'a> {
 
     fn renamed(&self, input: Input, style: NameStyle, operand: &Operand) -> Result<Input> {
         let Run { io, requests, quiet, .. } = self.run;
+        let renamed = input.renamed(style, self.compares, &operand.located, requests);
         let (input, Renaming { applies, mut notes, mut kept, one_sided }) =
-            input.renamed(style, self.compares, &operand.located, requests)?;
+            renamed.inspect_err(|_| io.containers.has_names.store(true, Ordering::Relaxed))?;
         if applies {
             io.containers.has_names.store(true, Ordering::Relaxed);
         }

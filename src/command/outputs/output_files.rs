@@ -113,11 +113,10 @@ impl<'a> ShardIndex<'a> {
             files.add(target, Some(place), shard.tensors, inherited.clone(), &is_kept).map_err(argument_error)?;
         }
         let is_indexed = !is_of_folder || old.is_there || files.files.len() > 1;
-        let beside = side.line();
         if options.is_dry_run() {
             files.report(&mut report)?;
             target.probe()?;
-            if let Some(beside) = beside {
+            if let Some(beside) = side.line(["would copy", "would leave"]) {
                 report.line(format_args!("{label}: {beside}"));
             }
             if is_indexed {
@@ -135,7 +134,7 @@ impl<'a> ShardIndex<'a> {
         }
         drafts.into_iter().chain(index).try_for_each(OpenOutput::finish)?;
         side.write()?;
-        if let Some(beside) = beside.filter(|_| !run.quiet) {
+        if let Some(beside) = side.line(["copied", "left"]).filter(|_| !run.quiet) {
             note(&run.io.stderr, &format!("{label}: {beside}"))?;
         }
         for name in &removed {

@@ -223,13 +223,12 @@ impl SideFiles {
         Ok(())
     }
 
-    /// Lists the copied files and the others in a line.
-    pub(super) fn line(&self) -> Option<String> {
+    /// Lists the copied files and the others in a line, with the verbs for either.
+    pub(super) fn line(&self, verbs: [&str; 2]) -> Option<String> {
         let less = |file: &SideFile| if file.text.is_some() { " (less the layout of codes)" } else { "" };
         let names = self.copied.iter().map(|file| format!("{}{}", printable(&file.name), less(file)));
-        let (names, left) = (names.collect::<Vec<_>>().join(", "), self.left.join(", "));
-        let parts = [("copied", names), ("left", printable(&left).into_owned())];
-        let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+        let lists = [names.collect::<Vec<_>>().join(", "), printable(&self.left.join(", ")).into_owned()];
+        let parts = verbs.into_iter().zip(lists).filter(|(_, names)| !names.is_empty());
         let parts: Vec<_> = parts.map(|(verb, names)| format!("{verb} {names}")).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }

@@ -435,6 +435,11 @@ impl PartNumbers {
             let known = GIVEN.concat();
             ensure!(known.contains(&key), "{key:?} is not known: expected {}", known.join(", "));
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+            let is_whole = number(&value).is_some() || GROUP.contains(&key) && value.as_i64() == Some(-1);
+            ensure!(
+                is_whole || ![BITS, GROUP].concat().contains(&key),
+                "{key}={value}: expected a whole number, 1 or more"
+            );
             given.insert(key.to_owned(), value);
         }
         Ok(Self::of(&given))

@@ -84,8 +84,9 @@ pub(crate) fn foreign(name: &str) -> Option<&'static str> {
 pub(crate) const MARKER: &str = "scaled_fp8";
 
 /// The endings of scales and zero points that quantise activations. No weight needs them.
-pub(crate) const OF_ACTIVATIONS: [&str; 13] = [
+pub(crate) const OF_ACTIVATIONS: [&str; 14] = [
     "input_scale",
+    "input_scale_ub",
     "input_global_scale",
     "input_zero_point",
     "output_scale",

@@ -3,7 +3,11 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, fchown};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::explain_end;
 
@@ -48,4 +52,15 @@ pub fn open_folder(folder: &Path) -> io::Result<Option<File>> {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
         opened => opened.map(Some),
     }
+}
+
+/// Lets a command begin a process group.
+pub fn begin_group(command: &mut Command) {
+    command.process_group(0);
+}
+
+/// Ends a command that [began a group](begin_group), by its process number, and what it has started.
+pub fn end_group(number: u32) -> io::Result<()> {
+    let number = i32::try_from(number).ok().and_then(Pid::from_raw);
+    Ok(kill_process_group(number.ok_or(io::ErrorKind::InvalidInput)?, Signal::KILL)?)
 }

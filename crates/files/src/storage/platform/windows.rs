@@ -4,6 +4,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::windows::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use super::explain_end;
 
@@ -55,4 +56,14 @@ pub fn open_to_lock(folder: &Path) -> io::Result<File> {
 /// Windows does not sync folders.
 pub fn open_folder(_: &Path) -> io::Result<Option<File>> {
     Ok(None)
+}
+
+/// Does nothing: Windows knows which process has started another.
+pub fn begin_group(_: &mut Command) {}
+
+/// Ends a process by its number, and what it has started.
+pub fn end_group(number: u32) -> io::Result<()> {
+    let mut command = Command::new("taskkill");
+    command.args(["/T", "/F", "/PID", &number.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().map(drop)
 }
