@@ -299,18 +299,37 @@ impl Pickle {
         })
     }
 
+    /// A value of metadata: a [plain](Self::plain) one, with the whole of a text, or what bytes and huge integers are.
+    pub(crate) fn fact(&self, id: Id) -> Option<String> {
+        const MAX_BYTES: usize = 1 << 20;
+        match self.node(id) {
+            Node::Huge(number) => Some(format!("integer of {} bytes", number.len())),
+            Node::Bytes(_) | Node::Call(_) => {
+                let bytes = self.byte_string(self.byte_node(id)?, usize::MAX)?;
+                Some(format!("{} bytes", bytes.len()))
+            }
+            Node::Text(text) if text.len() <= MAX_BYTES => Some(self.text(text)),
+            _ => self.plain(id),
+        }
+    }
+
     /// Hashes all of a plain value, with its type, and returns the number of bytes.
     pub(crate) fn exact(&self, id: Id, hash: &mut Sha256) -> usize {
         let plain = self.plain(id).unwrap_or_default();
         let (kind, bytes) = match self.node(id) {
-            Node::Text(text) => ("text", &self.bytes[text.clone()]),
-            Node::List(_) => ("list", &[][..]),
-            Node::Tuple(_) => ("tuple", &[][..]),
-            _ => ("value", plain.as_bytes()),
+            Node::Text(bytes) => ("text", self.bytes[bytes.clone()].into()),
+            Node::Huge(bytes) => ("integer", self.bytes[bytes.clone()].into()),
+            Node::List(_) => ("list", Cow::default()),
+            Node::Tuple(_) => ("tuple", Cow::default()),
+            Node::Bytes(_) | Node::Call(_) => {
+                let bytes = self.byte_node(id).and_then(|node| self.byte_string(node, usize::MAX));
+                ("bytes", bytes.unwrap_or_default().into())
+            }
+            _ => ("value", plain.as_bytes().into()),
         };
         let items = self.items(id);
         hash.update(format!("{kind} {} {} ", items.len(), bytes.len()));
-        hash.update(bytes);
+        hash.update(&bytes);
         items.iter().map(|id| self.exact(*id, hash)).sum::<usize>() + kind.len() + bytes.len()
     }
 }

@@ -28,12 +28,14 @@ pub(crate) type Id = u32;
 #[derive(Debug, PartialEq)]
 pub(crate) enum Node {
     None,
-    /// An integer of more than 16 bytes, or a malformed number.
+    /// A malformed number.
     Other,
     Bool(bool),
     Int(i64),
     /// Beyond int64.
     Long(Box<i128>),
+    /// An integer of more than 16 bytes, little-endian.
+    Huge(Range<usize>),
     Float(f64),
     /// UTF-8, or any bytes of a Python 2 string.
     Text(Range<usize>),
@@ -296,10 +298,10 @@ impl<'a> Unpickler<'a> {
     /// Two's complement, little-endian.
     fn long(&mut self, prefix: usize) -> Result<Node> {
         let range = self.counted(prefix)?;
-        let bytes = &self.bytes[range];
-        if bytes.len() > 16 {
-            return Ok(Node::Other);
+        if range.len() > 16 {
+            return Ok(Node::Huge(range));
         }
+        let bytes = &self.bytes[range];
         let sign = if bytes.last().is_some_and(|byte| *byte >= 0x80) { -1 } else { 0 };
         Ok(Node::integer(bytes.iter().rev().fold(sign, |number, byte| number << 8 | i128::from(*byte))))
     }

@@ -340,6 +340,29 @@ fn containers_and_classes() {
     assert_eq!(facts, expected);
 }
 
+/// Bytes have one identity in all protocols, and a text is kept whole.
+#[test]
+fn values_that_are_long() {
+    let long = "x".repeat(1000);
+    let facts = |bytes: V, hugest: u8| {
+        let mut pickle = dict([("w", floats(0, &[1], &[1])), ("b", bytes), ("s", text(&long))]).pickle();
+        pickle.pop();
+        pickle.extend(b"X\x01\0\0\0h\x8a\x11");
+        pickle.extend([[7; 16].as_slice(), &[hugest], b"s."].concat());
+        let reader = reader(&zip(&[("x/data.pkl", pickle), ("x/data/0", storage_bytes())], false)).expect("a file");
+        let metadata = reader.file_of(0).expect("facts").metadata.expect("facts");
+        (metadata.shown.clone(), metadata.exact.values().expect("hashes"))
+    };
+    let encode = |chars: &str| call("_codecs", "encode", vec![text(chars), text("latin1")]);
+    let (shown, exact) = facts(V::Bytes(b"a\xff"), 1);
+    assert_eq!(shown.get("b").map(String::as_str), Some("2 bytes"));
+    assert_eq!(shown.get("h").map(String::as_str), Some("integer of 17 bytes"));
+    assert_eq!(shown.get("s"), Some(&long));
+    assert_eq!(facts(encode("a\u{ff}"), 1).1, exact, "protocol 2");
+    assert_ne!(facts(V::Bytes(b"a\xfe"), 1).1, exact, "other bytes");
+    assert_ne!(facts(V::Bytes(b"a\xff"), 2).1, exact, "another integer");
+}
+
 /// The line of a tensor that is called `w`, without the name.
 fn line_of(value: V) -> String {
     let lines = listed(&zipped(&dict([("w", value)]))).expect("a file");

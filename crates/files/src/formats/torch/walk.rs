@@ -83,19 +83,24 @@ impl Found {
             return Ok(());
         }
         ensure!(self.within.len() <= MAX_DEPTH, "more than {MAX_DEPTH} containers within one another");
-        let plain = pickle.plain(id).filter(|_| !self.path.is_empty());
+        let is_fact = match pickle.node(id) {
+            Node::Huge(_) | Node::Bytes(_) => true,
+            Node::Call(_) => pickle.byte_node(id).is_some(),
+            // also a list of plain values, which is one value
+            _ => pickle.plain(id).is_some(),
+        };
         match pickle.node(id) {
+            _ if is_fact && !self.path.is_empty() => {
+                if facts {
+                    let mut hash = Sha256::new();
+                    self.visit(pickle.exact(id, &mut hash) / TRIFLES)?;
+                    let fact = pickle.fact(id).unwrap_or_default();
+                    self.facts.keep(&self.path, &fact, &hash.finalize());
+                }
+            }
             Node::Call(call) => self.call(pickle, id, call, facts)?,
             Node::Persistent(_) => self.push(pickle.whole(id).map(|tensor| self.placed(tensor)))?,
             Node::Dict(items) => self.pairs(pickle, items, &[], facts)?,
-            // also a list of plain values, which is one value
-            _ if plain.is_some() => {
-                if let Some(plain) = plain.filter(|_| facts) {
-                    let mut hash = Sha256::new();
-                    self.visit(pickle.exact(id, &mut hash) / TRIFLES)?;
-                    self.facts.keep(&self.path, &plain, &hash.finalize());
-                }
-            }
             Node::List(items) | Node::Tuple(items) => {
                 for (n, item) in items.iter().enumerate() {
                     self.child(pickle, &n.to_string(), *item, facts)?;
