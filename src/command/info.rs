@@ -1,5 +1,6 @@
 //! The sub-command `info`, which describes files and tensors.
 
+use std::cmp::Reverse;
 use std::convert::Infallible;
 use std::io::{BufWriter, Write};
 use std::sync::{Arc, Mutex};
@@ -12,15 +13,12 @@ use super::operands::container_notes::Failures;
 use super::operands::dtype_option::{AskedDTypes, Reinterpret};
 use super::operands::member::Member;
 use super::operands::operand_reader::{OpenMode, OperandReader};
-use super::options::members::{MemberSelection, TakenOptions};
-use super::options::{
-    FILE, InputOptions, Operand, OptionWord, ThreadOptions, check_stdin, data_help, parse_words, word,
-};
+use super::options::members::{MemberSelection, TakenOptions, orders};
+use super::options::{FILE, InputOptions, Operand, ThreadOptions, check_stdin, data_help, parse_words};
 use super::outputs::dry_run::Report;
 use super::process::io::{Io, Outcome, Run, complain, note};
 use super::process::meter::Meter;
 use crate::container::content::{Description, KnownTensor, MemberFile};
-use crate::container::names::by_numbers;
 use crate::info::{self, AxisStats, ListOrder, Stats, UnreadTensor};
 use crate::layout::axis::resolve_axis;
 use crate::opening::input::Input;
@@ -95,9 +93,9 @@ pub(super) struct Info {
     /// Print only the names of the members, one on each line
     #[arg(long, conflicts_with_all = ["stats", "by_axis", "histogram", "hash"])]
     pub members: bool,
-    /// The order of the list [default: the order of the files, and of the tensors in each]
+    /// The order of the list [default: file]
     ///
-    /// This sorts the files and the tensors of each container; with --members only the tensors.
+    /// name and size sort the files, too; with --members only the tensors.
     #[arg(long, value_name = "WHAT", value_parser = parse_words(orders()), conflicts_with = "tree")]
     pub sort: Option<ListOrder>,
     #[command(flatten)]
@@ -219,7 +217,9 @@ impl Info {
         let asked = reader.asked(Reinterpret::Unsigned);
         reader.look_ahead(files, &self.taken, &asked);
         let mut outcome = Outcome::Done;
-        let mut taking = MemberSelection::new(&self.taken);
+        // a list of rows is sorted once it is known
+        let is_by_name = self.members && self.sort.is_some_and(|order| order != ListOrder::File);
+        let mut taking = MemberSelection::new(&self.taken, is_by_name);
         for file in files {
             // an unreadable file must not hide the others
             match self.describe_all(&reader, file, &asked, &mut taking, &mut found) {
@@ -235,7 +235,7 @@ impl Info {
             self.print_plans(io, &plans, &lines)?;
             return Ok(outcome);
         }
-        if let Some(order) = self.sort {
+        if let Some(order) = self.sort.filter(|order| *order != ListOrder::File) {
             info::sort(&mut infos, &mut unread, order);
         }
         let printed = match () {
@@ -288,8 +288,8 @@ impl Info {
                 found.lines.push_str(&info::metadata_line(key, value));
             }
         }
-        if self.members {
-            self.sort_members(&input, &mut selected);
+        if self.members && self.sort == Some(ListOrder::Size) {
+            selected.sort_by_cached_key(|&n| Reverse(input.describe(n).map_or(0, |found| found.bytes)));
         }
         if !self.members && !self.json && input.member().is_none() && !self.input.makes_members() {
             // what lies beside the file and cannot be read is no fault of it
@@ -412,17 +412,6 @@ impl Info {
         is_list && input.member().is_none() && self.taken.filter().only.is_empty()
     }
 
-    fn sort_members(&self, input: &Input, members: &mut [usize]) {
-        let Some(order) = self.sort else { return };
-        let bytes = |n: usize| match order {
-            ListOrder::Name => 0,
-            ListOrder::Size => input.describe(n).map_or(0, |found| found.bytes),
-        };
-        let mut keyed: Vec<_> = members.iter().map(|&n| (bytes(n), input.name(n).unwrap_or_default(), n)).collect();
-        keyed.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| by_numbers(a.1, b.1)));
-        members.iter_mut().zip(keyed).for_each(|(member, (_, _, n))| *member = n);
-    }
-
     /// `--dtype` decides the dtype of plain text.
     fn described(member: &Member, asked: &AskedDTypes<'_>) -> Result<Description> {
         let (Member { input, n, label }, asked) = (member, asked.of(member.name()));
@@ -471,13 +460,6 @@ impl Info {
             error: None,
         })
     }
-}
-
-fn orders() -> Vec<OptionWord<ListOrder>> {
-    vec![
-        word("name", "The name: layers.2 before layers.10", ListOrder::Name),
-        word("size", "The size, the largest first", ListOrder::Size),
-    ]
 }
 
 fn parse_axis(text: &str) -> Result<i64, String> {

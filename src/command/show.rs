@@ -11,14 +11,16 @@ use super::messages::about_items;
 use super::operands::dtype_option::{AskedDTypes, Reinterpret};
 use super::operands::member::Member;
 use super::operands::operand_reader::{OpenMode, OperandReader};
-use super::options::members::{MemberSelection, TakenOptions};
+use super::options::members::{MemberSelection, TakenOptions, orders};
 use super::options::{
     At, FILE, InputOptions, Operand, PageOptions, ThreadOptions, check_stdin, data_help, parse_number, parse_path,
+    parse_words,
 };
 use super::process::io::{Io, Outcome, Run, TerminalSize, complain};
 use super::process::meter::Meter;
 use crate::error::Subject;
 use crate::formats::text::{self, TextOptions};
+use crate::info::ListOrder;
 use crate::item::tensor::Tensor;
 use crate::opening::input::Input;
 use crate::opening::located::dims_of;
@@ -56,6 +58,9 @@ pub(super) struct Show {
     /// used: time=3,lat=::2.
     #[arg(long, value_name = "SLICES")]
     pub at: Option<At<BasicIndex>>,
+    /// The order of the tensors of a container [default: file]
+    #[arg(long, value_name = "WHAT", value_parser = parse_words(orders().into_iter().take(2).collect()))]
+    pub sort: Option<ListOrder>,
     #[command(flatten)]
     pub taken: TakenOptions,
     #[command(flatten)]
@@ -164,7 +169,8 @@ impl Show {
             outcome = complain(&io.stderr, &error);
             out.flush().context("standard output")
         };
-        let (mut taking, last) = (MemberSelection::new(&self.taken), files.len() - 1);
+        let (mut taking, last) =
+            (MemberSelection::new(&self.taken, self.sort == Some(ListOrder::Name)), files.len() - 1);
         for (number, file) in files.iter().enumerate() {
             let (input, members) = match open(&reader, file, &mut taking) {
                 Ok(opened) => opened,
@@ -230,7 +236,7 @@ impl Show {
             ensure!(io.is_coloured(), "--image: {no_colour}: use -o OUT.png");
         }
         let target = self.output.as_deref().map(|path| png_target(path, io)).transpose()?;
-        let mut taking = MemberSelection::new(&self.taken);
+        let mut taking = MemberSelection::new(&self.taken, self.sort == Some(ListOrder::Name));
         let (input, members) = open(reader, file, &mut taking)?;
         taking.check(files)?;
         let [member] = members[..] else {

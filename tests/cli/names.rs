@@ -263,6 +263,14 @@ fn sorted_lists() {
         .put("two.npz", npz(&two))
         .put("bad.npz", npz(&[("x10", b"bad".to_vec()), ("x2", b"bad".to_vec()), two[2].clone()]));
     // the arguments, and the names in their order, as far as they have no member before them
+    let titles = |args: &str| {
+        let text = folder.run(words(args)).printed().expect("tensors");
+        let titles: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("two.npz:")?.split_once(':')).collect();
+        titles.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(titles("show two.npz"), "b2 b10 a");
+    assert_eq!(titles("show two.npz --sort file"), "b2 b10 a");
+    assert_eq!(titles("show two.npz --sort name"), "a b2 b10");
     let rows = [
         ("one.safetensors --members", "layers.0 layers.1 layers.10 layers.11 layers.2"),
         ("one.safetensors --members --sort name", "layers.0 layers.1 layers.2 layers.10 layers.11"),
@@ -272,6 +280,7 @@ fn sorted_lists() {
         ("one.safetensors --sort size --only *.1*", "one.safetensors layers.11 layers.10 layers.1 total"),
         ("two.npz --sort size", "two.npz a b2 b10 total"),
         ("two.npz", "two.npz b2 b10 a total"),
+        ("two.npz --sort file", "two.npz b2 b10 a total"),
         ("two.npz d10.npy d2.npy", "two.npz b2 b10 a total d10.npy d2.npy"),
         ("two.npz d10.npy d2.npy --sort name", "d2.npy d10.npy two.npz a b2 b10 total"),
         ("d2.npy two.npz d10.npy --sort size", "d10.npy two.npz a b2 b10 total d2.npy"),

@@ -86,7 +86,7 @@ impl<'a> OperandReader<'a> {
         for file in files.iter().filter(|_| files.len() > 1 && asked.depends_on_others()) {
             let is_once = matches!(file.located.place, Place::Stdin | Place::Pipe(_));
             let opened = (!is_once)
-                .then(|| MemberSelection::new(taken).open(|filter| self.open(file, OpenMode::Taking(filter))));
+                .then(|| MemberSelection::new(taken, false).open(|filter| self.open(file, OpenMode::Taking(filter))));
             if let Some(Ok((input, Some(tensors)))) = opened {
                 asked.look_at_all(&input, &tensors);
             }

@@ -7,10 +7,11 @@ use anyhow::{Result, bail, ensure};
 use clap::{Arg, Args};
 
 use super::operands::Operand;
-use super::values::parse_glob;
+use super::values::{OptionWord, parse_glob, word};
 use crate::command::messages::WholeMessage;
 use crate::container::glob::{Glob, Rename};
-use crate::container::names::{NameFilter, alike, list};
+use crate::container::names::{NameFilter, alike, by_numbers, list};
+use crate::info::ListOrder;
 use crate::opening::input::Input;
 
 /// The options of commands that take whole containers. All patterns are matched with the names that tensors have in their
@@ -76,6 +77,8 @@ impl TakenOptions {
 
 pub(crate) struct MemberSelection<'a> {
     options: &'a TakenOptions,
+    /// Whether tensors have the order of their names, in place of that of storage.
+    is_by_name: bool,
     names: Vec<String>,
     beside: Vec<String>,
     taken: usize,
@@ -84,8 +87,8 @@ pub(crate) struct MemberSelection<'a> {
 }
 
 impl<'a> MemberSelection<'a> {
-    pub(crate) fn new(options: &'a TakenOptions) -> Self {
-        Self { options, names: Vec::new(), beside: Vec::new(), taken: 0, has_unknown: false }
+    pub(crate) fn new(options: &'a TakenOptions, is_by_name: bool) -> Self {
+        Self { options, is_by_name, names: Vec::new(), beside: Vec::new(), taken: 0, has_unknown: false }
     }
 
     /// A tensor without a name, or one that the operand names, is always selected. A file without tensors has no list.
@@ -102,6 +105,9 @@ impl<'a> MemberSelection<'a> {
             self.beside.extend(input.names_beside());
             selected.retain(|&n| input.name(n).is_none() || input.is_taken(n, options.filter()));
         }
+        if let (Some(names), true) = (input.names(), self.is_by_name) {
+            selected.sort_by(|&a, &b| by_numbers(&names[a], &names[b]));
+        }
         self.taken += selected.len();
         Ok((input, holds_any.then_some(selected)))
     }
@@ -116,6 +122,15 @@ impl<'a> MemberSelection<'a> {
         ensure!(self.taken > 0, "{}: --only and --exclude leave no tensor", labels());
         Ok(())
     }
+}
+
+/// The words of `--sort`. `show` has the first two.
+pub(crate) fn orders() -> Vec<OptionWord<ListOrder>> {
+    vec![
+        word("file", "The order of the files as given, and of storage in each", ListOrder::File),
+        word("name", "The name: layers.2 before layers.10", ListOrder::Name),
+        word("size", "The size, the largest first", ListOrder::Size),
+    ]
 }
 
 /// The first line is the short help of `--rename`.

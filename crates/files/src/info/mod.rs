@@ -129,12 +129,14 @@ fn object_of_metadata(metadata: Option<&Metadata>) -> Option<(&'static str, Stri
 /// The order of listed tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOrder {
+    /// The order of storage.
+    File,
     Name,
     /// By size, the largest first.
     Size,
 }
 
-/// Sorts tensors of several files. Ties are sorted by name.
+/// Sorts tensors of several files by name or size. Ties are sorted by name.
 pub fn sort(infos: &mut [Info], unread: &mut [UnreadTensor], order: ListOrder) {
     let by_names = |a: (&str, Option<&str>), b: (&str, Option<&str>)| {
         by_numbers(a.0, b.0).then_with(|| by_numbers(a.1.unwrap_or_default(), b.1.unwrap_or_default()))

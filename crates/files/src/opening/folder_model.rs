@@ -186,7 +186,8 @@ impl Collection {
         Self { files, tensors, stems, open: 1, model, left_out, ..self }
     }
 
-    /// Replaces the readable tensors by those of `made`, which are made of them. `path` is the folder.
+    /// Replaces the readable tensors by those of `made`, which are made of them and of the other files that can be read.
+    /// `path` is the folder.
     #[must_use]
     pub fn with_tensors_of(mut self, made: Arc<Input>, path: &Path) -> Self {
         let mut not_read = self.tensors.split_off(self.read);
@@ -199,6 +200,7 @@ impl Collection {
         let tensors = names.map(|(n, name)| (name.clone(), TensorPlace::in_container(0, &made, n, true)));
         self.tensors = tensors.collect();
         self.files[0].input = Some(made);
+        self.left_alone.clear();
         self.sort();
         self.tensors.extend(not_read);
         self
