@@ -371,9 +371,10 @@ impl Info {
             }
             found.infos.push(info);
         }
-        if found.infos.len() == described && unread.is_empty() {
+        let counts_small = !small.is_empty() && (found.infos.len() > described || !unread.is_empty());
+        if !counts_small {
             found.infos.append(&mut small);
-        } else if !small.is_empty() {
+        } else {
             let (file, count) = (printable(&file), counted(small.len(), "constant", "constants"));
             let line = format!("{file}: {count} of at most {SMALL_CONSTANT} items: --members lists them\n");
             found.lines.push_str(&line);
@@ -386,7 +387,7 @@ impl Info {
         }
         info::mark_shared(&mut found.infos[described..]);
         // if no member can be read, the file is at fault
-        let are_listed = found.infos.len() > described || self.json;
+        let are_listed = found.infos.len() > described || counts_small || self.json;
         let all = passed.iter().chain(unread.iter().filter(|_| are_listed));
         let unread_of = |member, reason, known, lies_in: &MemberFile| {
             let (file, format) = (file.clone(), input.format_of(lies_in));

@@ -189,6 +189,16 @@ fn items_in_missing_files() {
     folder.put("here.bin", [5, 6]);
     let run = folder.run(words("info m.onnx"));
     assert!(run.status == Some(2) && run.stderr.contains("2 tensors cannot be read (\"gone\", \"out\")"), "{run:?}");
+    // beside a constant that is only counted, it has its row, and the model its facts
+    folder.put("lone.onnx", model(&[external("gone", "gone.bin"), constant("a", &[1])]));
+    let run = folder.run(words("info lone.onnx"));
+    let text = String::from_utf8_lossy(&run.stdout);
+    let lines =
+        ["\n  gone ", "not read: the items are in 'gone.bin'", "\nmetadata producer = maker\n", "1 constant of"];
+    assert!(run.status == Some(2) && lines.iter().all(|line| text.contains(line)), "{run:?}");
+    let run = folder.run(words("info lone.onnx --json"));
+    let known = r#""name": "gone", "member": "gone", "format": "onnx-model", "dtype": "uint8", "shape": [2], "#;
+    assert!(run.status == Some(2) && String::from_utf8_lossy(&run.stdout).contains(known), "{run:?}");
     let edit = "slice-scatter m.onnx:own --fill 9 --at 1: -i";
     folder.refuses(words(edit), &["in 'm.onnx': expected another file than this one"]).expect("refused");
     folder.put("tied.onnx", model(&[external("a", "here.bin"), external("b", "./here.bin"), external("c", "m.onnx")]));

@@ -384,7 +384,7 @@ pub fn write_table(out: &mut dyn Write, infos: &mut [Info], unread: &[UnreadTens
         .write(out, style)?;
     write_sums(out, ("dtype", |infos| Totals::by_dtype(infos)), infos, unread, style)?;
     write_sums(out, ("file", Totals::by_shard), infos, unread, style)?;
-    write_metadata(out, infos)?;
+    write_metadata(out, infos, unread)?;
     write_content(out, infos)?;
     if infos.iter().any(|info| info.stats.is_some()) {
         let row = |name, info: &Info| info.stats.as_ref().map(|stats| figures::cells(name, stats.as_ref()));
@@ -478,12 +478,13 @@ fn write_sums(
 }
 
 /// Merges the metadata of the shards of an index.
-fn write_metadata(out: &mut dyn Write, infos: &[Info]) -> io::Result<()> {
-    let files: Vec<&[Info]> = infos.chunk_by(|a, b| a.file == b.file).collect();
-    for tensors in &files {
-        let metadata = merged(tensors.iter().filter_map(|info| info.metadata.as_ref()));
-        if let (Some(info), true, true) = (tensors.first(), files.len() > 1, !metadata.is_empty()) {
-            writeln!(out, "{}:", printable(&info.file))?;
+fn write_metadata(out: &mut dyn Write, infos: &[Info], unread: &[UnreadTensor]) -> io::Result<()> {
+    let files = by_file(infos, unread);
+    for file in &files {
+        let of_unread = file.unread.iter().filter_map(|tensor| tensor.metadata.as_ref());
+        let metadata = merged(file.infos.iter().filter_map(|info| info.metadata.as_ref()).chain(of_unread));
+        if files.len() > 1 && !metadata.is_empty() {
+            writeln!(out, "{}:", printable(file.name()))?;
         }
         for (key, value) in &metadata {
             out.write_all(metadata_line(key, value).as_bytes())?;

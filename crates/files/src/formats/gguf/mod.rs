@@ -166,8 +166,9 @@ impl Reader for GgufReader {
     fn stored(&self, n: usize) -> StoredMember {
         let Ok((file, n)) = self.find(n) else { return StoredMember::default() };
         let StoredTensor { shape, start, bytes, number_of_type, .. } = &file.tensors[n];
+        let dtype = ItemType::numbered(*number_of_type).ok().map(|known| known.name.to_owned());
         StoredMember {
-            known: KnownTensor { shape: Some(shape.clone()), bytes: Some(*bytes), offset: Some(*start), dtype: None },
+            known: KnownTensor { dtype, shape: Some(shape.clone()), bytes: Some(*bytes), offset: Some(*start) },
             bytes: Some(Box::new(Section::new(Arc::clone(&file.bytes), *start, *bytes))),
             entry: Some(format!("{number_of_type} {shape:?} {}\n", file.is_big_endian)),
             is_passed_over: file.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported),

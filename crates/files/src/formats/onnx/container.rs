@@ -14,7 +14,7 @@ use super::proto::Proto;
 use super::quantized::graph;
 use super::types::STRING;
 use super::wire::{Fields, FileWindow, WireField, field, last_of};
-use crate::container::content::{Content, Description};
+use crate::container::content::{Content, Description, KnownTensor};
 use crate::container::interface::{Confidence, Members, ReadableFile, Reader, StoredMember};
 use crate::storage::read_at::{Identity, MemoryBytes, ReadAt, Section};
 use crate::storage::source::{Container, Source};
@@ -88,10 +88,18 @@ impl Reader for ModelReader {
 
     fn stored(&self, n: usize) -> StoredMember {
         let ModelMember { message: Range { start, end }, is_whole, .. } = self.members[n];
+        let tensor = self.tensor(n);
+        let known = tensor.as_ref().map(|Proto { meta, bytes, .. }| KnownTensor {
+            dtype: Some(meta.dtype.name().to_owned()),
+            shape: Some(meta.shape.clone()),
+            bytes: Some(*bytes),
+            offset: None,
+        });
         StoredMember {
+            known: known.unwrap_or_default(),
             bytes: Some(Box::new(Section::new(Arc::clone(&self.file), start, end - start))),
             entry: is_whole.then(String::new),
-            is_passed_over: self.tensor(n).is_err_and(|error| error.kind() == ErrorKind::Unsupported),
+            is_passed_over: tensor.is_err_and(|error| error.kind() == ErrorKind::Unsupported),
             ..StoredMember::default()
         }
     }
