@@ -207,7 +207,12 @@ impl Planner<'_> {
             Route::Scan { .. } => self.reads.iter().map(|access| access.source.dtype().itemsize()).fold(1, usize::max),
             _ => self.meta.dtype.itemsize(),
         };
-        let (operands, is_remote, notes) = (self.operands(&plan), self.is_remote, Vec::new());
+        let (mut operands, is_remote, notes) = (self.operands(&plan), self.is_remote, Vec::new());
+        for (n, operand) in operands.iter_mut().enumerate().filter(|(n, _)| !self.reads[*n].costs_requests()) {
+            if let Some([_, bytes]) = self.reads_of_regions(&plan, n).filter(|_| operand.bytes > 0) {
+                operand.times = bytes as f64 / operand.bytes as f64;
+            }
+        }
         Explanation { operands, plan, cost, instead, itemsize, is_remote, notes }
     }
 }
