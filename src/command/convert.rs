@@ -294,8 +294,7 @@ impl Convert {
         names.sort_unstable();
         names.dedup();
         if count > 0 {
-            let tensors = counted(count, "tensor", "tensors");
-            let are = if count == 1 { "is" } else { "are" };
+            let (tensors, are) = (counted(count, "tensor", "tensors"), if count == 1 { "is" } else { "are" });
             note(&run.io.stderr, &format!("{tensors} of {} {are} written as float32", names.join(", ")))?;
         }
         Ok(())
@@ -313,14 +312,12 @@ impl Convert {
         for of_input in cast.chunk_by(|one, next| Arc::ptr_eq(&one.member.input, &next.member.input)) {
             let Chosen { member, operand, .. } = of_input[0];
             // what lies beside the file and cannot be read is no fault of it
-            for count in member.input.quantized(&operand.located, run.requests).unwrap_or_default() {
-                if of_input.iter().any(|chosen| count.parts.contains(&chosen.member.n)) {
-                    let (label, made_up) = (member.input.label(), made_up(&count));
-                    note(
-                        &run.io.stderr,
-                        &format!("{label}: {made_up}: their scales are not applied without --dequantize"),
-                    )?;
-                }
+            let mut counts = member.input.quantized(&operand.located, run.requests).unwrap_or_default();
+            counts.retain(|count| of_input.iter().any(|chosen| count.parts.contains(&chosen.member.n)));
+            for count in counts {
+                let (label, made_up) = (member.input.label(), made_up(&count));
+                let line = format!("{label}: {made_up}: their scales are not applied without --dequantize");
+                note(&run.io.stderr, &line)?;
             }
         }
         Ok(())

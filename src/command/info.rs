@@ -13,8 +13,10 @@ use super::operands::container_notes::Failures;
 use super::operands::dtype_option::{AskedDTypes, Reinterpret};
 use super::operands::member::Member;
 use super::operands::operand_reader::{OpenMode, OperandReader};
-use super::options::members::{MemberSelection, TakenOptions, orders};
-use super::options::{FILE, InputOptions, Operand, ThreadOptions, check_stdin, data_help, parse_words};
+use super::options::members::{MemberSelection, TakenOptions};
+use super::options::{
+    FILE, InputOptions, Operand, OptionWord, ThreadOptions, check_stdin, data_help, parse_words, word,
+};
 use super::outputs::dry_run::Report;
 use super::process::io::{Io, Outcome, Run, complain, note};
 use super::process::meter::Meter;
@@ -461,6 +463,15 @@ impl Info {
             error: None,
         })
     }
+}
+
+/// The words of `--sort`. `show` has the first two.
+pub(super) fn orders() -> Vec<OptionWord<ListOrder>> {
+    vec![
+        word("file", "The order of the files as given, and of storage in each", ListOrder::File),
+        word("name", "The name: layers.2 before layers.10", ListOrder::Name),
+        word("size", "The size, the largest first", ListOrder::Size),
+    ]
 }
 
 fn parse_axis(text: &str) -> Result<i64, String> {

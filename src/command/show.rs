@@ -7,11 +7,12 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Args, ValueHint};
 
+use super::info::orders;
 use super::messages::about_items;
 use super::operands::dtype_option::{AskedDTypes, Reinterpret};
 use super::operands::member::Member;
 use super::operands::operand_reader::{OpenMode, OperandReader};
-use super::options::members::{MemberSelection, TakenOptions, orders};
+use super::options::members::{MemberSelection, TakenOptions};
 use super::options::{
     At, FILE, InputOptions, Operand, PageOptions, ThreadOptions, check_stdin, data_help, parse_number, parse_path,
     parse_words,

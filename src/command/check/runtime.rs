@@ -32,7 +32,7 @@ pub(super) struct Runtime<'a> {
     /// Tests without files are exported here, and outputs are written here unless they are saved.
     folder: TempDir,
     runs: AtomicUsize,
-    /// The process numbers of the commands, which are in groups of their own, so that what they start ends with them.
+    /// The process numbers of the commands. Each leads a group, so that its children end with it.
     running: Arc<Mutex<Vec<u32>>>,
 }
 

@@ -20,7 +20,7 @@ pub(crate) enum ComparedOperand {
     Opened(Arc<Input>),
     /// A whole folder, whose files are opened once both operands are known.
     Folder(Folder),
-    /// A whole folder, and the tensors that are made of its members, whose parts may lie in several files.
+    /// A whole folder, and the tensors that are computed from its members.
     Made(Folder, Arc<Input>),
     /// Does not exist, but may be made.
     Absent,

@@ -7,11 +7,10 @@ use anyhow::{Result, bail, ensure};
 use clap::{Arg, Args};
 
 use super::operands::Operand;
-use super::values::{OptionWord, parse_glob, word};
+use super::values::parse_glob;
 use crate::command::messages::WholeMessage;
 use crate::container::glob::{Glob, Rename};
 use crate::container::names::{NameFilter, alike, by_numbers, list};
-use crate::info::ListOrder;
 use crate::opening::input::Input;
 
 /// The options of commands that take whole containers. All patterns are matched with the names that tensors have in their
@@ -77,7 +76,7 @@ impl TakenOptions {
 
 pub(crate) struct MemberSelection<'a> {
     options: &'a TakenOptions,
-    /// Whether tensors have the order of their names, in place of that of storage.
+    /// Whether tensors are sorted by name.
     is_by_name: bool,
     names: Vec<String>,
     beside: Vec<String>,
@@ -122,15 +121,6 @@ impl<'a> MemberSelection<'a> {
         ensure!(self.taken > 0, "{}: --only and --exclude leave no tensor", labels());
         Ok(())
     }
-}
-
-/// The words of `--sort`. `show` has the first two.
-pub(crate) fn orders() -> Vec<OptionWord<ListOrder>> {
-    vec![
-        word("file", "The order of the files as given, and of storage in each", ListOrder::File),
-        word("name", "The name: layers.2 before layers.10", ListOrder::Name),
-        word("size", "The size, the largest first", ListOrder::Size),
-    ]
 }
 
 /// The first line is the short help of `--rename`.

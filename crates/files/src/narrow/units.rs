@@ -10,7 +10,7 @@ use tensorop_kernels::error::Result;
 use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::memory;
 
-/// What units are computed from.
+/// The source of units.
 pub(crate) enum Origin<'a> {
     Bytes(&'a Arc<dyn ReadAt>),
     /// Other tensors, and the identity of the file of the first.

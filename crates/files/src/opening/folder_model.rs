@@ -186,8 +186,7 @@ impl Collection {
         Self { files, tensors, stems, open: 1, model, left_out, ..self }
     }
 
-    /// Replaces the readable tensors by those of `made`, which are made of them and of the other files that can be read.
-    /// `path` is the folder.
+    /// Replaces the readable tensors by those that `made` computes from them. `path` is the folder.
     #[must_use]
     pub fn with_tensors_of(mut self, made: Arc<Input>, path: &Path) -> Self {
         let mut not_read = self.tensors.split_off(self.read);

@@ -63,7 +63,7 @@ const EXCLUDED: &[&str] = &[
 /// The keys that can be given with `--dequantize=LAYOUT`.
 const GIVEN: [&[&str]; 6] = [BITS, GROUP, BLOCK, REORDERED, SYMMETRIC, &["mode", "zero_point"]];
 
-/// A method, a format of it, and its layouts.
+/// A method, a format, and the layouts of the format.
 type Method = (&'static str, &'static str, &'static [&'static str]);
 
 pub(crate) const BITSANDBYTES: &[&str] = &[BNB_NF4, BNB_FP4, BNB_INT8];
@@ -274,7 +274,7 @@ impl Stated {
         let mut formats: Vec<_> = format_keys(method).iter().filter_map(|key| text(key)).collect();
         formats.extend(of_experts.into_iter().chain(of_backend));
         formats.dedup_by(|next, format| next.eq_ignore_ascii_case(format));
-        // several, which contradict each other, are no format that is known
+        // formats that contradict each other are an unknown one
         let format = &*formats.join(" and ");
         let mut stated = match method {
             "compressed-tensors" => Self::from_compressed_tensors(quantized, format)?,

@@ -106,7 +106,7 @@ enum FactSource {
 /// Keys of a config under which a model of several kinds of input has that of its text.
 const TEXT_CONFIGS: [&str; 2] = ["text_config", "llm_config"];
 
-/// The names of the embedding of T5, of which a GGUF has the first.
+/// The names of T5's embedding. A GGUF has the first that is there.
 const SHARED: [&str; 3] = ["shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"];
 
 /// Keys of a config under which it describes RoPE.
@@ -255,7 +255,7 @@ fn known<T: AsRef<str>>(names: &[T]) -> Result<&'static str> {
     })
 }
 
-/// What Qwen calls the modules of the first layer that predicts further tokens, and their names in the table.
+/// Qwen's names for the modules of the first layer that predicts further tokens, and those in the table.
 const PREDICTING_MODULES: [(&str, &str); 4] = [
     ("fc", "eh_proj"),
     ("pre_fc_norm_embedding", "enorm"),

@@ -34,7 +34,7 @@ use tensorop_kernels::layout::view::View;
 pub struct OneSided {
     /// Names in this file.
     pub here: HashSet<String>,
-    /// Second names of tensors in this file, for a file that has such a tensor.
+    /// Second names of tensors in this file, under which only another file has a tensor of its own.
     pub implied: HashSet<String>,
 }
 

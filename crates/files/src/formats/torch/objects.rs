@@ -299,7 +299,7 @@ impl Pickle {
         })
     }
 
-    /// A value of metadata: a [plain](Self::plain) one, with the whole of a text, or what bytes and huge integers are.
+    /// Returns the text of a value of metadata: a [plain](Self::plain) value, a whole text, or the size of bytes.
     pub(crate) fn fact(&self, id: Id) -> Option<String> {
         const MAX_BYTES: usize = 1 << 20;
         match self.node(id) {

@@ -90,13 +90,11 @@ impl Found {
             _ => pickle.plain(id).is_some(),
         };
         match pickle.node(id) {
+            _ if is_fact && !self.path.is_empty() && !facts => {}
             _ if is_fact && !self.path.is_empty() => {
-                if facts {
-                    let mut hash = Sha256::new();
-                    self.visit(pickle.exact(id, &mut hash) / TRIFLES)?;
-                    let fact = pickle.fact(id).unwrap_or_default();
-                    self.facts.keep(&self.path, &fact, &hash.finalize());
-                }
+                let mut hash = Sha256::new();
+                self.visit(pickle.exact(id, &mut hash) / TRIFLES)?;
+                self.facts.keep(&self.path, &pickle.fact(id).unwrap_or_default(), &hash.finalize());
             }
             Node::Call(call) => self.call(pickle, id, call, facts)?,
             Node::Persistent(_) => self.push(pickle.whole(id).map(|tensor| self.placed(tensor)))?,

@@ -59,7 +59,7 @@ pub fn begin_group(command: &mut Command) {
     command.process_group(0);
 }
 
-/// Ends a command that [began a group](begin_group), by its process number, and what it has started.
+/// Kills the processes of a group by the process number of the command that [began](begin_group) it.
 pub fn end_group(number: u32) -> io::Result<()> {
     let number = i32::try_from(number).ok().and_then(Pid::from_raw);
     Ok(kill_process_group(number.ok_or(io::ErrorKind::InvalidInput)?, Signal::KILL)?)

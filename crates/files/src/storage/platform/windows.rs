@@ -61,7 +61,7 @@ pub fn open_folder(_: &Path) -> io::Result<Option<File>> {
 /// Does nothing: Windows knows which process has started another.
 pub fn begin_group(_: &mut Command) {}
 
-/// Ends a process by its number, and what it has started.
+/// Kills a process by its number, and its children.
 pub fn end_group(number: u32) -> io::Result<()> {
     let mut command = Command::new("taskkill");
     command.args(["/T", "/F", "/PID", &number.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
