@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
-use super::config::{BITSANDBYTES, Stated};
+use super::config::Stated;
+use super::methods::BITSANDBYTES;
 use super::parts::{PartNames, Role};
 use super::rules::{COMFY, HQQ, LAYOUTS, METAL, RULES, Rule, TORCHAO};
 use crate::container::content::Description;

@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod find;
 pub(crate) mod graph;
 pub(crate) mod matrix;
+pub(crate) mod methods;
 pub(crate) mod parts;
 pub(crate) mod rules;
 #[cfg(test)]
