@@ -23,6 +23,9 @@ fn the_one_item_is_taken() {
         ("slice s.npz:y --at ...", "6.0"),
         ("show five.npy --at ...", "five.npy: float32 [] at ... -> []\n5.0"),
         ("slice-scatter five.npy 7 --at ...", "7.0"),
+        ("slice-scatter five.npy -.5 --at ...", "-0.5"),
+        ("slice-scatter five.npy --fill -.5", "-0.5"),
+        ("concat .5 -.5 +1 -2. --stack", "[ 0.5 -0.5  1.  -2. ]"),
         ("slice-scatter five.npy --fill 7 --at ...", "7.0"),
         ("slice-scatter five.npy --fill 7", "7.0"),
         ("slice-scatter five.npy --fill 7 --threads 3 --to json", r#"{"dtype": "float32", "shape": [], "data": 7.0}"#),
@@ -35,6 +38,7 @@ fn the_one_item_is_taken() {
             if printed.trim_end() == *expected { Ok(()) } else { Err(printed) }
         },
     );
+    folder.refuses(words("concat 1_000 2 --stack"), &["DATA 1_000: ", "; write 1000"]).expect("refused");
     // what is replaced is said
     for (args, item, line) in [
         ("five.npy --fill 7 --where >4", "7.0\n", "1 item replaced\n"),

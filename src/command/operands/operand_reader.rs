@@ -285,12 +285,16 @@ pub(crate) fn check_header_counts(operand: &Operand, data: &Source) -> Result<()
     Ok(())
 }
 
-/// Suggests JSON for a list of numbers that was taken for the name of a file.
+/// Suggests JSON for a list of numbers that was taken for the name of a file, and digits alone for a number.
 fn or_list(located: &Located, error: anyhow::Error) -> anyhow::Error {
-    let is_list = |text: &&str| text.contains(',') && usage::is_list(text);
-    match located.typed().to_str().filter(|_| located.is_absent()).filter(is_list) {
-        Some(list) => anyhow!("{}; write a list as '[{list}]'", message(&error)),
-        None => error,
+    let typed = located.typed().to_str().filter(|_| located.is_absent()).unwrap_or_default();
+    let plain = typed.replace('_', "");
+    match () {
+        () if typed.contains(',') && usage::is_list(typed) => {
+            anyhow!("{}; write a list as '[{typed}]'", message(&error))
+        }
+        () if typed != plain && usage::is_list(&plain) => anyhow!("{}; write {plain}", message(&error)),
+        () => error,
     }
 }
 

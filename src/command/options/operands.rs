@@ -34,8 +34,11 @@ through an unnamed file in $TMPDIR.";
 pub(crate) const SHELTER: char = '\0';
 
 pub(crate) fn sheltered(arg: OsString) -> OsString {
+    let is_begun = |places: &&str| places.starts_with(|c: char| c.is_ascii_digit());
     match arg.to_str() {
         Some(text) if text.starts_with("-:") => format!("{SHELTER}{text}").into(),
+        // clap knows a negative number by its first digit
+        Some(text) if let Some(places) = text.strip_prefix("-.").filter(is_begun) => format!("-0.{places}").into(),
         _ => arg,
     }
 }
