@@ -119,6 +119,8 @@ impl<'a> Runtime<'a> {
             child
         };
         let ended = self.end_of(&mut child);
+        // the folder of a command that a signal has killed stays removed
+        signals::end_if_signalled();
         locked(&self.running).retain(|number| *number != child.id());
         Ok(match ended? {
             None => Some(format!("killed after {} s", self.timeout.as_secs_f64())),
