@@ -226,7 +226,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("size newshape new-shape target-shape", &["shape"]),
     ("reduce op mode", &["reduction"]),
     ("batch-dim", &["batch-dims"]),
-    ("slice slices index indices", &["at"]),
+    ("slice slices index indices", &["at", "lengths"]),
     ("mask condition cond if", &["where"]),
     ("out outfile output-file", &["output"]),
     ("inplace", &["in-place"]),
