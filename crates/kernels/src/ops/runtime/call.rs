@@ -168,6 +168,12 @@ impl Call {
             &Self::ScatterNd { opset, .. } | &Self::ScatterElements { opset, .. } => (self, opset),
             _ => (self, None),
         };
+        if let (Self::ScatterNd { opset: Some(own), .. } | Self::ScatterElements { opset: Some(own), .. }, Some(of)) =
+            (call, opset)
+            && *own != of
+        {
+            return Err(Error::new(Subject::Opset, format!("{of}, and {own} of the call")));
+        }
         let kernel = call.infer_plain(names, inputs)?;
         opset.map_or(Ok(()), |opset| call.check_opset(opset, inputs))?;
         Ok(kernel)
@@ -222,6 +228,7 @@ impl Call {
 
 #[cfg(test)]
 mod tests {
+    use super::super::run::replace_where;
     use super::super::{TensorMut, TensorRef};
     use super::*;
     use crate::error::ErrorKind;
@@ -503,7 +510,7 @@ mod tests {
             (Call::Roll { shift: vec![1], axes: None }, data(float), 18, "opset: ONNX has no Roll in opset 18", None),
             (to(BroadcastRule::Numpy), data(float), 13, "attributes: ONNX Expand-13 has no mode", None),
             (to(BroadcastRule::Bidirectional), data(float), 7, "opset: ONNX has no Expand in opset 7", Some(8)),
-            (split(SplitInto::Parts(2)), data(float), 13, "the number of outputs: is missing", Some(18)),
+            (split(SplitInto::Parts(2)), data(float), 13, "inputs: 3 places do not divide into 2 outputs", Some(18)),
             (split(SplitInto::Lengths(vec![1, -1])), data(float), 18, "inputs: split has -1, expected 0 or more", None),
             (
                 Call::ReplaceWhere { condition: Condition::Nan, item: vec![0; 4], slices: ":".parse().unwrap() },
@@ -595,6 +602,81 @@ mod tests {
         assert_eq!([shape(0), shape(1)], [2, 3]);
         let three = split.output(0, 3).infer(&[meta(float, &[5])]).unwrap_err();
         assert_eq!((three.kind(), three.message()), (ErrorKind::Unsupported, "Split with 3 outputs"));
+    }
+
+    /// A version of the specification that has another number in files.
+    #[test]
+    fn opsets_of_files() {
+        for (operator, versions) in [("Squeeze", [0, 1]), ("Unsqueeze", [0, 1]), ("ScatterNDUpdate", [3, 4])] {
+            let calls = versions.map(|version| Call::from_openvino(operator, version, &Attributes::new()).unwrap());
+            assert_eq!(calls[0], calls[1], "{operator}");
+        }
+        let even = Call::Split { axis: 0, into: SplitInto::Parts(2), part: 1 }.with_opset(11);
+        assert_eq!(even.infer(&[meta(&DType::INT8, &[4])]).unwrap().shape(), [2]);
+        let scatter = Call::ScatterNd { opset: Some(18), reduction: Reduction::None, repeats: Repeats::LastWins };
+        let twice = Call::InOpset { opset: 11, call: Box::new(scatter) };
+        let metas = [meta(&DType::INT8, &[4]), meta(&DType::INT64, &[1, 1]), meta(&DType::INT8, &[1])];
+        assert_eq!(twice.infer(&metas).unwrap_err().to_string(), "opset: 11, and 18 of the call");
+        let late = Call::gather(0).with_opset(99).infer(&metas[..2]).unwrap_err().to_string();
+        assert!(late.starts_with("opset: ONNX has no opset 99 of ai.onnx, the newest is "), "{late}");
+        let output = Call::from_onnx("Gather", 13, &Attributes::new()).unwrap().output(5, 1);
+        assert_eq!(output.infer(&metas[..2]).unwrap_err().kind(), ErrorKind::Unsupported);
+    }
+
+    /// A refused list leaves the kernel as it was.
+    #[test]
+    fn binding_after_a_refusal() {
+        let int8 = &DType::INT8;
+        let compress = Call::from_onnx("Compress", 11, &Attributes::new()).unwrap();
+        let mut kernel = compress.infer(&[meta(int8, &[2]), meta(&DType::BOOL, &[4])]).unwrap();
+        let mut bind = |bytes: &[u8]| kernel.bind(1, &TensorRef::new(&DType::BOOL, &[4], bytes).unwrap());
+        assert!(bind(&[1, 0, 0, 1]).unwrap_err().to_string().contains("out of range"));
+        bind(&[0, 1, 0, 0]).unwrap();
+        let mut out = [0];
+        let data = TensorRef::new(int8, &[2], &[5, 6]).unwrap();
+        kernel.apply(&[data], TensorMut::new(int8, &[1], &mut out).unwrap(), 1).unwrap();
+        assert_eq!(out, [6]);
+        // what is not bound is said in place, too
+        let node = Call::from_onnx("Reshape", 13, &Attributes::new()).unwrap();
+        let kernel = node.infer(&[meta(int8, &[2]), meta(&DType::INT64, &[1])]).unwrap();
+        let refused = kernel.apply_in_place(TensorMut::new(int8, &[2], &mut [0; 2]).unwrap(), &[], 1).unwrap_err();
+        assert_eq!(refused.to_string(), "inputs: input 1 has to be bound before the kernel is applied");
+    }
+
+    #[test]
+    fn parts_are_at_most_as_many() {
+        for shape in [&[8, 1000][..], &[6, 11, 1], &[2, 11, 1], &[1, 5], &[12, 3, 5], &[7]] {
+            let kernel =
+                Call::Roll { shift: vec![0], axes: Some(vec![0]) }.infer(&[meta(&DType::INT8, shape)]).unwrap();
+            for n in 1..15 {
+                let parts = kernel.parts(n);
+                let ends: Vec<_> = parts.iter().map(|part| part.bytes()).collect();
+                let follow = ends.windows(2).all(|pair| pair[0].end == pair[1].start);
+                assert!(follow && ends[0].start == 0 && ends.last().unwrap().end == kernel.bytes(), "{shape:?} {n}");
+                assert!(parts.len() <= n, "{shape:?} in {n}: {ends:?}");
+            }
+        }
+    }
+
+    /// Only items of the slice of a strided tensor change; the stride of a single place is any number.
+    #[test]
+    fn strided_tensors_at_their_edges() {
+        let uint8 = &DType::UINT8;
+        let condition = Condition::Equal(vec![9]);
+        let mut bytes = [1, 9, 1, 9, 1, 9, 1, 9];
+        let mut data = TensorMut::strided(uint8, &[4], &[2], 1, &mut bytes).unwrap();
+        assert_eq!(replace_where(&mut data, &condition, &[0], &"1:".parse().unwrap()).unwrap(), 3);
+        assert_eq!(bytes, [1, 9, 1, 0, 1, 0, 1, 0]);
+        let mut bytes = [9, 1, 9];
+        let mut data = TensorMut::strided(uint8, &[3], &[-1], 2, &mut bytes).unwrap();
+        assert_eq!(replace_where(&mut data, &condition, &[0], &":1".parse().unwrap()).unwrap(), 1);
+        assert_eq!(bytes, [9, 1, 0]);
+        let tensor = TensorRef::strided(uint8, &[1, 3], &[isize::MIN, 1], 0, &[1, 2, 3]).unwrap();
+        let pad = Call::Pad { before: vec![1, 0], after: vec![0, 0], axes: None, mode: PadMode::Symmetric };
+        let kernel = pad.infer(&[tensor.meta()]).unwrap();
+        let mut out = [0; 6];
+        kernel.apply(&[tensor], TensorMut::new(uint8, &[2, 3], &mut out).unwrap(), 1).unwrap();
+        assert_eq!(out, [1, 2, 3, 1, 2, 3]);
     }
 
     #[test]

@@ -212,15 +212,22 @@ impl Kernel {
         let steps: Vec<_> = plan.steps.into_iter().map(|(call, meta)| (call.resolved, meta)).collect();
         check_input(Subject::Output, &steps.last().expect("a node has a call").1)?;
         // nothing may fail once the kernel is changed
-        if let Some(KernelInput { meta, held: Some(Held::Items(items)), .. }) =
-            operands.indices.and_then(|n| self.inputs.get(n))
-        {
-            places_of(steps.iter().map(|(resolved, _)| resolved), &meta.dtype, items)?;
-        }
+        let indices =
+            operands.indices.and_then(|n| Some((n, self.inputs.get(n).or_else(|| made.get(n - self.inputs.len()))?)));
+        let places = match indices {
+            Some((n, KernelInput { meta, held: Some(Held::Items(items)), .. })) => {
+                let places = places_of(steps.iter().map(|(resolved, _)| resolved), &meta.dtype, items, self.repeats)?;
+                Some((n, Held::Places(Box::new(places))))
+            }
+            _ => None,
+        };
         self.inputs.extend(made);
+        if let Some((n, places)) = places {
+            self.inputs[n].held = Some(places);
+        }
         (self.operands, self.unbound, self.node) = (operands, None, None);
         self.take_steps(steps);
-        self.hold_places()
+        Ok(())
     }
 
     /// Resolves bound indices.
@@ -233,11 +240,7 @@ impl Kernel {
     }
 
     pub(super) fn resolve_places(&self, dtype: &DType, items: &[u8]) -> Result<Places> {
-        let places = places_of(self.steps.iter().map(|step| &step.resolved), dtype, items)?;
-        if self.repeats == Repeats::Refused {
-            places.refuse_repeats()?;
-        }
-        Ok(places)
+        places_of(self.steps.iter().map(|step| &step.resolved), dtype, items, self.repeats)
     }
 
     pub(super) fn last(&self) -> &Step {
@@ -264,8 +267,9 @@ impl Kernel {
         &self.output
     }
 
-    /// The number of the first input that decides about the shape of the output (starts, pads, a shape) and has to be
-    /// [bound](Self::bind) before the kernel can be applied; only a node has such inputs.
+    /// The number of the first input that has to be [bound](Self::bind) before the kernel can be applied: lists that decide
+    /// about the shape of the output or about the places of items (starts, pads, a shape, an axis, a shift). Only a node has
+    /// such inputs.
     pub fn unbound(&self) -> Option<usize> {
         self.unbound
     }
@@ -339,12 +343,22 @@ impl Kernel {
 }
 
 /// Resolves the indices of the step that takes them.
-fn places_of<'a>(mut steps: impl Iterator<Item = &'a Resolved>, dtype: &DType, items: &[u8]) -> Result<Places> {
+fn places_of<'a>(
+    mut steps: impl Iterator<Item = &'a Resolved>,
+    dtype: &DType,
+    items: &[u8],
+    repeats: Repeats,
+) -> Result<Places> {
     let spec = steps.find_map(|step| match step {
         Resolved::Scattered(spec, _) | Resolved::Gathered(spec) => Some(spec.clone()),
         _ => None,
     });
-    Places::from_bytes(spec.expect("a kernel with indices has a step that takes them"), dtype, items)
+    let spec = spec.expect("a kernel with indices has a step that takes them");
+    let places = Places::from_bytes(spec, dtype, items)?;
+    if repeats == Repeats::Refused {
+        places.refuse_repeats()?;
+    }
+    Ok(places)
 }
 
 pub(super) fn check_as_resolved(subject: Subject, expected: &Meta, dtype: &DType, shape: &[usize]) -> Result<()> {

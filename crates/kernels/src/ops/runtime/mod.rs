@@ -182,7 +182,8 @@ impl<'a> TensorMut<'a> {
     /// ```
     ///
     /// # Errors
-    /// As for [`TensorRef::strided`], or items overlap (all [`Subject::Output`]).
+    /// As for [`TensorRef::strided`], or items overlap (all [`Subject::Output`]). More than 2^20 items count as overlapping
+    /// unless each stride reaches beyond all items of the shorter ones.
     pub fn strided(
         dtype: &'a DType,
         shape: &'a [usize],
@@ -216,6 +217,10 @@ impl<'a> TensorMut<'a> {
     /// Lends the tensor for reading.
     pub fn as_ref(&self) -> TensorRef<'_> {
         TensorRef { layout: self.layout, bytes: self.bytes }
+    }
+
+    fn lend(&mut self) -> TensorMut<'_> {
+        TensorMut { layout: self.layout, bytes: self.bytes }
     }
 
     fn is_c_order(&self) -> bool {
@@ -317,7 +322,9 @@ impl<'a> Layout<'a> {
         if !strides.iter().zip(self.shape).all(is_multiple) || bytes_of(self.shape, itemsize) == Some(0) {
             return None;
         }
-        let axes = self.shape.iter().zip(strides).map(|(&dim, stride)| (dim, stride / itemsize as isize));
+        // the stride of one place is any number
+        let axes = self.shape.iter().zip(strides);
+        let axes = axes.map(|(&dim, stride)| (dim, if dim < 2 { 0 } else { stride / itemsize as isize }));
         Some((self.offset % itemsize, View::strided(axes).from_item(self.offset / itemsize)))
     }
 
@@ -328,7 +335,8 @@ impl<'a> Layout<'a> {
         let strides = of_items.strides().map(|stride| stride * itemsize as isize);
         let strides: Vec<isize> = self.strides.map_or_else(|| strides.collect(), <[isize]>::to_vec);
         let offset = if self.strides.is_some() { self.offset } else { 0 };
-        View::strided(self.shape.iter().copied().zip(strides).chain([(itemsize, 1)])).from_item(offset)
+        let axes = self.shape.iter().zip(strides).map(|(&dim, stride)| (dim, if dim < 2 { 0 } else { stride }));
+        View::strided(axes.chain([(itemsize, 1)])).from_item(offset)
     }
 }
 

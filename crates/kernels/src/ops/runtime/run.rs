@@ -57,7 +57,8 @@ impl Kernel {
     }
 
     /// Cuts the output into at most `n` parts of about one size, which are filled independently, on threads of the caller. A
-    /// mean, and a node that takes several calls one after the other, are one part.
+    /// mean, and a node that takes several calls one after the other, are one part. There is none while an input is
+    /// [unbound](Self::unbound).
     ///
     /// ```
     /// use tensorop_kernels::kernel::{Call, TensorMut, TensorRef};
@@ -79,8 +80,18 @@ impl Kernel {
         if n < 2 || is_mean(step) || self.output.bytes() == 0 {
             return self.whole_parts();
         }
-        let items = self.output.items().div_ceil(n);
-        Windows::new(&step.output, items).iter().map(|window| self.part(window)).collect()
+        let mut windows = Windows::new(&step.output, self.output.items().div_ceil(n));
+        // Windows are whole rows or equal parts of one, so that there may be more of them: then an axis is cut less often.
+        while windows.count() > n {
+            let axis = windows.sides().iter().position(|side| *side > 1).unwrap_or(step.output.len() - 1);
+            let (side, dim) = (windows.sides()[axis], step.output[axis]);
+            let items = match dim.div_ceil(side) {
+                1 => 2 * windows.largest(),
+                cuts => windows.largest() / side * dim.div_ceil(cuts - 1),
+            };
+            windows = Windows::new(&step.output, items);
+        }
+        windows.iter().map(|window| self.part(window)).collect()
     }
 
     fn whole_parts(&self) -> Vec<Part> {
@@ -247,6 +258,9 @@ impl Kernel {
         data: TensorMut<'_>,
         others: &[TensorRef<'_>],
     ) -> Result<()> {
+        if self.unbound.is_some() {
+            return self.check_inputs(others, 1);
+        }
         if !self.changes_data() || self.operands.data != [0] || self.inputs[0].held.is_some() {
             let message = "an operator that moves items cannot be applied in place";
             return Err(Error::from_kind(ErrorKind::Unsupported, message));
@@ -292,9 +306,15 @@ pub fn replace_where(
     args: &SliceArgs,
 ) -> Result<usize> {
     let (places, matcher) = replacement(&data.as_ref().meta(), condition, item, args)?;
-    let place = View::c_order(data.shape()).select(places.spans());
-    if place.items() == 0 {
-        return Ok(0);
-    }
-    matcher.replace_at(&place, item, data.bytes, &mut Buffer::default(), &Subject::Data.to_string())
+    let mut replaced = 0;
+    let shape = data.layout.shape;
+    data.lend().with_view(shape, true, |bytes, view| {
+        let place = view.select(places.spans());
+        if place.items() > 0 {
+            let label = Subject::Data.to_string();
+            replaced = matcher.replace_at(&place, item, bytes, &mut Buffer::default(), &label)?;
+        }
+        Ok(())
+    })?;
+    Ok(replaced)
 }

@@ -230,7 +230,7 @@ impl<'n> NodeArguments<'n> {
             let message = format!("{operator} has no {name} in opset {version}");
             return Err(Error::new(Subject::Argument(name), message).into());
         }
-        if let Some((_, count)) = self.node.output.filter(|output| !has_outputs && output.1 != 1) {
+        if let Some((_, count)) = self.node.output.filter(|output| !has_outputs && *output != (0, 1)) {
             return unsupported(self.with_outputs(count));
         }
         match self.inputs.iter().skip(self.taken).flatten().count() {

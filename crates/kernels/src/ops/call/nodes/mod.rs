@@ -20,6 +20,7 @@ use super::{AttributeValue, Call, Resolved, ResolvedCall};
 use crate::error::{Error, ErrorKind, Result, Subject};
 use crate::item::meta::Meta;
 use crate::item::tensor::Tensor;
+use crate::ops::operators::split::SplitInto;
 
 /// The attributes of a node, by their names.
 pub type Attributes = BTreeMap<String, AttributeValue>;
@@ -278,10 +279,17 @@ impl Call {
     /// # Ok::<(), tensorop_kernels::Error>(())
     /// ```
     ///
+    /// `version` is the number of the opset in a file, or that in the name of the specification (Squeeze-1 is version 0 there,
+    /// too). Attributes are texts in a file: a truth value is `Int(0)` or `Int(1)` here, and a list or a mask `Ints`.
+    ///
     /// # Errors
     /// OpenVINO has no such operator, version or attribute, or it is not here
     /// ([`ErrorKind::Unsupported`]).
     pub fn from_openvino(operator: &str, version: u64, attributes: &Attributes) -> Result<Self> {
+        /// The opsets in files whose operators have other versions, and these.
+        const IN_FILES: [(&str, u64, u64); 3] = [("ScatterNDUpdate", 4, 3), ("Squeeze", 1, 0), ("Unsqueeze", 1, 0)];
+        let other = IN_FILES.iter().find(|(name, opset, _)| (*name, *opset) == (operator, version));
+        let version = other.map_or(version, |(.., version)| *version);
         Ok(Self::Node(Box::new(Node::new(Specification::OpenVino, operator, version, attributes)?)))
     }
 
@@ -294,7 +302,16 @@ impl Call {
         if rows::version_of(Specification::Onnx, operator, opset).is_none() {
             return Err(Error::new(Subject::Opset, format!("ONNX has no {operator} in opset {opset}")));
         }
+        specified::check(Specification::Onnx, operator, opset, [].into_iter())
+            .map_err(|error| Error::new(Subject::Opset, error.message().to_owned()))?;
+        // before opset 18 the number of outputs is that of the parts
+        let output = match self {
+            Self::Split { into: SplitInto::Parts(parts), part, .. } => {
+                usize::try_from(*parts).ok().map(|of| (*part, of))
+            }
+            _ => None,
+        };
         let (specification, operator, version) = (Specification::Onnx, operator.to_owned(), opset);
-        Ok(Node { specification, operator, version, attributes, output: None, omitted: Vec::new(), lists: Some(lists) })
+        Ok(Node { specification, operator, version, attributes, output, omitted: Vec::new(), lists: Some(lists) })
     }
 }
