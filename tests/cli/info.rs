@@ -363,6 +363,10 @@ fn headers_only() {
 #[test]
 fn refused() {
     let folder = folder();
+    folder.put("empty.npy", npy_with_header(&header("<f8", false, &[99_999_999_999, 0]), &[]));
+    folder.put("void.npy", npy_with_header(&header("|V0", false, &[i64::MAX as usize]), &[]));
+    folder.run(words("reshape void.npy --unsqueeze 0 -o out.npy")).printed().expect("items of no bytes");
+    std::fs::remove_file(folder.path("out.npy")).expect("removed");
     for (name, cut) in [("d.npy", 150), ("d.npz", 400), ("m.safetensors", 300), ("d.pb", 20), ("z.npz", 60)] {
         folder.put(format!("cut-{name}"), &folder.get(name)[..cut]);
     }
@@ -391,6 +395,7 @@ fn refused() {
         ("d.npy --hash --members", &["--hash", "--members"]),
         ("d.npy --by-axis 2", &["FILE d.npy: --by-axis 2", "expected -2 to 1", "shape [2, 3]"]),
         ("d.npy --by-axis=-3", &["FILE d.npy: --by-axis -3", "expected -2 to 1"]),
+        ("empty.npy --by-axis 0", &["FILE empty.npy", "99999999999 places of no bytes are too many to print"]),
         ("5 --by-axis 0", &["FILE 5: --by-axis 0", "shape [] has no axis"]),
         ("d.npy --by-axis x", &["--by-axis", "'x'", "expected a whole number"]),
         ("d.npy --dtype bfloat16", &["FILE d.npy", "float32", "bfloat16"]),

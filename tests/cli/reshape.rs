@@ -228,7 +228,7 @@ fn refused() {
     folder.put("d.npy", tensor::<i32>(&[2, 3], &[0; 6]).npy()).put("f.npy", tensor::<f32>(&[2], &[0.; 2]).npy());
     folder.put("none.npy", tensor::<i32>(&[2, 0], &[]).npy());
     folder.put("one.npy", tensor::<i32>(&[1, 3], &[0; 3]).npy());
-    let rows: [(&str, &[&str]); 22] = [
+    let rows: [(&str, &[&str]); 23] = [
         ("reshape d.npy", &["--shape", "--squeeze", "--unsqueeze", "--flatten"]),
         ("reshape d.npy --shape 6 --squeeze", &["--shape", "--squeeze"]),
         ("reshape d.npy --squeeze --allow-zero", &["--allow-zero"]),
@@ -241,6 +241,7 @@ fn refused() {
         ("reshape d.npy --shape 0,0,0", &["--shape", "0 at position 2", "--allow-zero"]),
         ("reshape d.npy --shape 0,6 --allow-zero", &["--shape", "0 items, expected 6"]),
         ("reshape d.npy --shape 0,-1 --allow-zero", &["--shape", "beside a 0"]),
+        ("reshape [] --shape 9223372036854775807,0 --allow-zero", &["output out.npy: more bytes than can be counted"]),
         ("reshape none.npy --shape 0,0,-1", &["--shape", "-1 at position 2 beside a 0"]),
         ("reshape d.npy --shape 4611686018427387904,4611686018427387904,0", &["--shape", "0 at position 2"]),
         (

@@ -61,6 +61,19 @@ fn info_says_how_a_store_is_stored() {
     let expected =
         r#""fill_value": 258, "dimension_names": ["t"], "attributes": {"x y":[1.10,"a \"b"]}, "zarr_format": 2"#;
     assert!(found.contains(expected) && found.contains(r#""name":"numcodecs.zlib""#), "{found}");
+    // a fill value stays in another byte order, and beside a tensor that is cast
+    done(&folder, "convert old.zarr -o of3.zarr");
+    assert!(done(&folder, "info of3.zarr").contains("fill 258"));
+    std::fs::create_dir_all(folder.path("pair.zarr/a")).expect("a folder");
+    std::fs::create_dir(folder.path("pair.zarr/b")).expect("a folder");
+    folder.put("pair.zarr/.zgroup", r#"{"zarr_format": 2}"#);
+    for name in ["a", "b"] {
+        folder.put(format!("pair.zarr/{name}/.zarray"), array.to_string());
+    }
+    done(&folder, "convert pair.zarr -o cast.zarr --cast b=int32");
+    let cast = done(&folder, "info cast.zarr --json");
+    assert!(cast.contains("\"fill_value\": 258") && cast.contains("\"fill_value\": 0"), "{cast}");
+    assert!(done(&folder, "convert cast.zarr:b --to json").contains("[258, 258]"));
     folder.put("old.zarr/.zarray", array.to_string().replace("258", "null"));
     assert!(done(&folder, "info old.zarr").contains("fill null"));
     // other formats have nothing of that

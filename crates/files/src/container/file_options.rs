@@ -107,10 +107,9 @@ pub struct Inherited {
 pub struct ResolvedChunks {
     /// The sides that the options give to each tensor.
     pub sides: Vec<TensorSides>,
-    /// The chunk style of each tensor's data; `None` if it has no chunks.
+    /// The chunk style of each tensor's data, with a fill value of the output's dtype or of no bytes; `None` if it has no
+    /// chunks.
     pub styles: Vec<Option<Arc<ChunkStyle>>>,
-    /// Whether the input and the output have the same dtypes, so that the fill value of missing chunks can stay.
-    pub keeps_fill: bool,
 }
 
 /// The options and inputs of a [`Layout`](super::interface::Layout).

@@ -12,7 +12,7 @@ use crate::operators::fill::Limits;
 use crate::plans::job::Progress;
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::storage::source::{Hold, Source};
-use tensorop_kernels::error::Result;
+use tensorop_kernels::error::{Result, malformed};
 use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::meta::{Meta, Order};
 use tensorop_kernels::memory::Buffer;
@@ -153,13 +153,16 @@ const GROUPS_ALONG: usize = 1 << 21;
 /// Indices per thread and group, whose results wait in memory.
 const MAX_PLACES: usize = 1 << 12;
 
+/// Rows are printed of at most this many indices that have no items.
+const MAX_EMPTY_PLACES: usize = 1 << 24;
+
 /// Passes the statistics of each index of an axis to `take`, in order. Panics if the axis does not exist.
 ///
 /// Large groups of items are scanned as stored, by all threads. Small groups are read together, one set per thread: a
 /// single pass would need counters of 300 KiB per index.
 ///
 /// # Errors
-/// Reading or `take` fails, or memory is not available.
+/// Reading or `take` fails, memory is not available, or more than 2^24 indices have no items.
 pub fn by_axis(
     source: &mut Source,
     axis: usize,
@@ -175,6 +178,9 @@ pub fn by_axis(
     let meta = source.meta();
     let places = meta.shape[axis];
     let bytes = meta.bytes().checked_div(places).unwrap_or(0);
+    if bytes == 0 && places > MAX_EMPTY_PLACES {
+        return Err(malformed!("{places} places of no bytes are too many to print").within(source.label()));
+    }
     let threads = source.threads(limits.threads);
     let places_in = |room: usize| room / threads / bytes.max(1);
     let most = if is_outermost(source, axis) { places_in(GROUPS_ALONG).max(1) } else { MAX_PLACES };

@@ -18,7 +18,7 @@ use crate::storage::chunked::{ChunkStyle, PackedUnit};
 use crate::storage::key_store::Commit;
 use crate::storage::source::Source;
 use crate::storage::targets::signals;
-use tensorop_kernels::error::{Context, Error, ErrorKind, Result, malformed, unsupported};
+use tensorop_kernels::error::{Context, Error, ErrorKind, Result, Subject, malformed, unsupported};
 use tensorop_kernels::item::dtype::DType;
 use tensorop_kernels::item::meta::{Meta, Order};
 use tensorop_kernels::item::tensor::Tensor;
@@ -124,6 +124,10 @@ impl OutputTensor {
         }
         if self.recast.big_endian == Some(true) && !format.can().byte_orders {
             return refuse(format!("{name} is never big-endian"));
+        }
+        if bytes_of(&meta.shape, meta.dtype.itemsize()).is_none() {
+            let message = format!("more bytes than can be counted ({} {:?})", meta.dtype.name(), meta.shape);
+            return Err(Error::new(Subject::Output, message));
         }
         let items = self.fill.meta().items();
         if !format.is_binary() && meta.dtype.itemsize() == 0 && items > MAX_EMPTY_ITEMS {

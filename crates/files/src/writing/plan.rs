@@ -21,6 +21,8 @@ use crate::storage::platform::{clone_file, reserve};
 use crate::storage::targets::stream::{SMALL_WRITE, WriteBehind};
 use crate::storage::targets::target::{OpenOutput, Target};
 use tensorop_kernels::error::{Context, ErrorKind, Result, unsupported};
+use tensorop_kernels::item::dtype::DType;
+use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::meta::Meta;
 use tensorop_kernels::layout::window::ItemRuns;
 use tensorop_kernels::parallel::Threads;
@@ -69,7 +71,7 @@ impl LaidOut {
     ) -> Result<Self> {
         let threads = tensors.first().map_or(Threads::default(), |tensor| tensor.limits.threads);
         let mut outputs = Vec::with_capacity(tensors.len());
-        let (mut styles, mut names, mut keeps_dtypes) = (Vec::new(), Vec::new(), true);
+        let (mut styles, mut names) = (Vec::new(), Vec::new());
         for tensor in tensors {
             let (meta, source) = (tensor.meta(format), tensor.label());
             let data = tensor.fill.data();
@@ -80,9 +82,9 @@ impl LaidOut {
                     Some(axes) => style_along(style, &axes, &tensor.fill.meta().shape).map(Arc::new),
                 }
             };
-            styles.push(tensor.style.or_else(own));
+            let style = tensor.style.or_else(own);
+            styles.push(style.map(|style| with_fill_in(style, data.dtype(), &meta.dtype)));
             names.push(tensor.old_name.or_else(|| tensor.name.clone()).unwrap_or_default());
-            keeps_dtypes &= *data.dtype() == meta.dtype;
             let (rule, order) = (tensor.recast.rule, tensor.recast.order);
             let fill = CastFill::over(tensor.fill, meta.dtype.clone(), CastRule { order, ..rule }).context(source)?;
             let job = Job::new(fill, tensor.limits);
@@ -101,7 +103,7 @@ impl LaidOut {
             let shards =
                 requested_sides::resolved(&options.shards, "shards", &ruled).with_context(|| label.to_owned())?;
             let sides = chunks.into_iter().zip(shards).map(|(chunks, shards)| TensorSides { chunks, shards });
-            resolved = ResolvedChunks { sides: sides.collect(), styles, keeps_fill: keeps_dtypes };
+            resolved = ResolvedChunks { sides: sides.collect(), styles };
         }
         let tensors: Vec<_> = outputs.iter().map(|output| (output.name.as_str(), &output.meta)).collect();
         let request = LayoutRequest { options, inherited, chunks: &resolved };
@@ -381,6 +383,18 @@ fn stream_items(output: &TensorJob, place: &ItemsPlace, put: &mut Take<'_>, prog
 
 /// Returns the names of the dimensions of a tensor: those of the options, or else those of the data. Returns none if
 /// their number is not `rank`.
+/// Returns `style` with the fill value of dtype `from` in the byte order of `to`, and without one if the dtype is another.
+fn with_fill_in(style: Arc<ChunkStyle>, from: &DType, to: &DType) -> Arc<ChunkStyle> {
+    if from == to {
+        return style;
+    }
+    let mut fill = if from.same_kind(to) { style.fill.clone() } else { Vec::new() };
+    if !fill.is_empty() {
+        Conversion::new(from, to).expect("dtypes of one kind").swap(&mut fill);
+    }
+    Arc::new(ChunkStyle { fill, ..(*style).clone() })
+}
+
 fn dims(options: &FileOptions, style: Option<&ChunkStyle>, rank: usize) -> Vec<Option<String>> {
     let asked = options.dimension_names.as_ref().map(|names| names.iter().cloned().map(Some).collect());
     let own = || serde_json::from_str(style?.dimension_names.as_deref()?).ok();

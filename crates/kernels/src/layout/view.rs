@@ -89,7 +89,7 @@ impl View {
     /// Permutes the axes and inserts axes of length 1 for `None`, outermost in storage. Axes of length 1 may be left
     /// out.
     pub fn along(&self, axes: &[Option<usize>]) -> Self {
-        let outermost = (1, self.extent().end as isize + 1);
+        let outermost = (1, (self.extent().end as isize).saturating_add(1));
         let axes = axes.iter().map(|axis| axis.map_or(outermost, |axis| self.axes[axis])).collect();
         Self { offset: self.offset, axes }
     }

@@ -169,6 +169,8 @@ pub fn write_strings(shape: &[usize], name: &str, tensor: &Tensor) -> Result<Vec
     let mut out = begin(dtype, shape)?;
     let items = tensor.items();
     ensure!(bytes_of(shape, 1) == Some(items), "{items} items, expected those of shape {shape:?}");
+    // the field and the length of each string
+    within_limit((items as u64).saturating_mul(2))?;
     let size = dtype.itemsize();
     for n in 0..items {
         let item = &tensor.bytes()[n * size..][..size];

@@ -519,5 +519,9 @@ fn strings_that_are_written() {
     if !other.is_err_and(|error| error.to_string() == "3 items, expected those of shape [2]") {
         failures.push("another shape".to_owned());
     }
+    let empty = write_strings(&[1 << 40], "", &tensor("S0", &[1 << 40], Vec::new()));
+    if !empty.is_err_and(|error| error.to_string().contains("protobuf's limit")) {
+        failures.push("more empty strings than a message holds".to_owned());
+    }
     assert!(failures.is_empty(), "{failures:#?}");
 }

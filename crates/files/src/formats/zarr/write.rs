@@ -188,7 +188,7 @@ impl ArrayMetadata {
         ensure!(bytes_of(&unit, itemsize).is_some(), "chunks of {unit:?} are more than memory can address");
         let codecs = style.map(|style| serde_json::from_str(&style.codecs).expect("it is the text of a list"));
         let list = codec_list(meta, codecs, shard.map(|_| &*chunk), options.codec.as_deref(), asks)?;
-        let fill = style.map(|style| &style.fill).filter(|fill| fill.len() == itemsize && resolved.keeps_fill);
+        let fill = style.map(|style| &style.fill).filter(|fill| fill.len() == itemsize);
         let style = ChunkStyle {
             unit,
             chunk,
