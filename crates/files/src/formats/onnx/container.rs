@@ -31,8 +31,10 @@ pub(crate) fn sure(begin: &[u8], _: Option<u64>) -> Confidence {
             (model::GRAPH | model::OPSET_IMPORT, WireType::LengthDelimited) => {
                 return Confidence::certain_if(fields > 0);
             }
-            // Texts and the version that the producer gives.
-            (model::PRODUCER_NAME..model::GRAPH, WireType::LengthDelimited | WireType::Varint) => {}
+            (model::MODEL_VERSION, WireType::Varint) => {}
+            // Texts, and none of the numbers that begin a TensorProto.
+            (model::PRODUCER_NAME..model::GRAPH, WireType::LengthDelimited) if field.number != model::MODEL_VERSION => {
+            }
             _ => return Confidence::No,
         }
         let Some((_, after)) = field.split(rest) else { return Confidence::No };

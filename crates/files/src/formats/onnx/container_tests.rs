@@ -254,7 +254,10 @@ fn items_are_not_read() {
 
 #[test]
 fn what_looks_like_a_model() {
-    let rows: [(&[u8], Confidence); 6] = [
+    let rows: [(&[u8], Confidence); 8] = [
+        (b"\x08\x0a\x12\x01p\x28\x01\x42\x02\x10\x12", Confidence::Certain),
+        // a tensor [2] of the data type 99 with the name `x`
+        (b"\x08\x02\x10\x63\x42\x01x\x4a\x01\x00", Confidence::No),
         (b"\x08\x08\x12\x07pytorch\x1a\x03 2.\x3a\x90\x01 the graph", Confidence::Certain),
         (b"\x08\x08\x42\x02\x10\x12", Confidence::Certain),
         (b"\x08\x02\x10\x01", Confidence::No),
