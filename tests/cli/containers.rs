@@ -383,6 +383,10 @@ fn names() {
             ("slice n.npz --at :1,:1", &float32("[1, 1]", "[[0.0]]")),
         ],
     );
+    let stdin = |operand: &str| folder.run_with(["slice", operand, "--at", "-1:"], None, Some(&folder.get("s.npz")));
+    let file = folder.run(words("slice s.npz:starts --at -1:"));
+    assert_eq!((stdin("-:starts").status, stdin("-:starts").stdout), (Some(0), file.stdout));
+    assert!(stdin("-:start").stderr.contains("did you mean \"starts\"?"));
     let rows: &[Refusal] = &[
         ("slice s.npz --at :", &["DATA s.npz", "holds 8 tensors", "\"axis\", \"data\"", "and 3 more"]),
         ("slice s.npz:Data --at :", &["DATA s.npz:Data", "did you mean \"data\"?"]),

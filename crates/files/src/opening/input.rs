@@ -99,14 +99,14 @@ impl OpenOptions {
         self.content(Content::from_bytes(bytes, self.threads).with_context(|| self.label.clone())?, None)
     }
 
-    /// Opens a stream of raw bytes by a view (see [`RawView::parse`]).
+    /// Opens a stream of raw bytes by a view (see [`RawView::parse`]), or a member of a container by its name, which must
+    /// not be a view.
     ///
     /// # Errors
-    /// The view is invalid or does not fit, or reading fails.
-    pub fn open_stream_as(&self, stream: Box<dyn Read + Send>, view: &str) -> Result<Input> {
-        let context = || self.label.clone();
-        let view = RawView::parse(view).with_context(context)?;
-        self.viewed(Content::from_stream(stream, self.threads).with_context(context)?, &view)
+    /// The view is invalid or does not fit, reading fails, or the content is malformed or in an unknown format.
+    pub fn open_stream_as(&self, stream: Box<dyn Read + Send>, after: &str) -> Result<Input> {
+        let content = |stream| Content::from_stream(stream, self.threads);
+        self.open_or_view(stream, Some(after.to_owned()), None, |_| None, content)
     }
 
     fn open_json(&self, text: Vec<u8>) -> Result<Input> {
