@@ -636,7 +636,7 @@ mod tests {
         let data = TensorRef::new(int8, &[2], &[5, 6]).unwrap();
         kernel.apply(&[data], TensorMut::new(int8, &[1], &mut out).unwrap(), 1).unwrap();
         assert_eq!(out, [6]);
-        // what is not bound is said in place, too
+        // the same in place
         let node = Call::from_onnx("Reshape", 13, &Attributes::new()).unwrap();
         let kernel = node.infer(&[meta(int8, &[2]), meta(&DType::INT64, &[1])]).unwrap();
         let refused = kernel.apply_in_place(TensorMut::new(int8, &[2], &mut [0; 2]).unwrap(), &[], 1).unwrap_err();

@@ -57,8 +57,8 @@ impl Kernel {
     }
 
     /// Cuts the output into at most `n` parts of about one size, which are filled independently, on threads of the caller. A
-    /// mean, and a node that takes several calls one after the other, are one part. There is none while an input is
-    /// [unbound](Self::unbound).
+    /// mean, and a node that takes several calls one after the other, are one part. While an input is
+    /// [unbound](Self::unbound) the list is empty.
     ///
     /// ```
     /// use tensorop_kernels::kernel::{Call, TensorMut, TensorRef};
@@ -81,7 +81,7 @@ impl Kernel {
             return self.whole_parts();
         }
         let mut windows = Windows::new(&step.output, self.output.items().div_ceil(n));
-        // Windows are whole rows or equal parts of one, so that there may be more of them: then an axis is cut less often.
+        // Windows are whole rows or equal parts of a row, and rounding may make more than `n`. Then an axis is cut less often.
         while windows.count() > n {
             let axis = windows.sides().iter().position(|side| *side > 1).unwrap_or(step.output.len() - 1);
             let (side, dim) = (windows.sides()[axis], step.output[axis]);
