@@ -532,6 +532,61 @@ fn numbers_on_the_command_line() {
     says(&folder, rows);
 }
 
+/// What a config of compressed-tensors demands or states in other words.
+#[test]
+fn words_of_compressed_tensors() {
+    let folder = folder();
+    let config = String::from_utf8(golden("ct-group/config.json")).expect("a text");
+    for (part, word, other, expected) in [
+        (
+            "--exclude l.0.weight_g_idx",
+            r#""group""#,
+            r#""GROUP""#,
+            "l.0.weight_g_idx is missing, and config.json demands it",
+        ),
+        (
+            "--exclude l.0.weight_g_idx",
+            r#""group""#,
+            r#""foo""#,
+            "l.0.weight_g_idx is missing, and config.json demands it",
+        ),
+        (
+            "--exclude l.1.weight_zero_point",
+            "false",
+            r#""false""#,
+            "l.1.weight_zero_point is missing, and config.json demands it",
+        ),
+        (
+            "--exclude l.1.weight_zero_point",
+            "false",
+            "0",
+            "l.1.weight_zero_point is missing, and config.json demands it",
+        ),
+        (
+            "",
+            r#""ignore""#,
+            r#""transform_config": {"config_groups": {"R1": {"type": "hadamard"}}}, "ignore""#,
+            "config.json states the layout \"compressed-tensors transform_config\", which is not read",
+        ),
+        // a name is nearer than an expression, and has other numbers here
+        (
+            "",
+            r#""config_groups": {"#,
+            r#""config_groups": {"a": {"targets": ["re:.*"], "weights": {"num_bits": 8}},
+                "b": {"targets": ["l.0"], "weights": {"num_bits": 2}}, "#,
+            "16 words a row do not hold 64 items of 2 bits",
+        ),
+    ] {
+        let make = format!("convert ct-group/model.safetensors {part} -o m/model.safetensors -q");
+        let _ = fs::remove_dir_all(folder.path("m"));
+        fs::create_dir(folder.path("m")).expect("a folder");
+        folder.run(words(&make)).printed().expect("a checkpoint");
+        folder.put("m/config.json", config.replace(word, other));
+        let run = folder.run(words("convert m --dequantize -o out.npz"));
+        assert!(run.status == Some(2) && run.stderr.contains(expected), "{other}: {}", run.stderr);
+    }
+}
+
 /// A format is stated by any of the words that programs have for it, or in the file of the quantiser.
 #[test]
 fn words_for_a_format() {
@@ -540,7 +595,8 @@ fn words_for_a_format() {
         format!(r#"{{"quantization_config": {{"quant_method": "gptq", "bits": 3, "group_size": 32, {more}"x": 0}}}}"#)
     };
     fs::create_dir(folder.path("m")).expect("a folder");
-    folder.put("m/model.safetensors", golden("gptq-file/model.safetensors"));
+    let make = "convert gptq-file/model.safetensors --exclude *.g_idx -o m/model.safetensors -q";
+    folder.run(words(make)).printed().expect("columns in order");
     let rows: &[(&str, &str, i32, &str)] = &[
         ("", "", 0, "no checkpoint_format is given"),
         (r#""checkpoint_format": "gptq_v2", "#, "", 0, " of gptq-v2 "),
@@ -551,7 +607,21 @@ fn words_for_a_format() {
         ("", r#"{"bits": 3, "checkpoint_format": "gptq_v2"}"#, 0, " of gptq-v2 "),
         ("", r#"{"bits": 3, "checkpoint_format": "bitblas"}"#, 2, "the layout \"gptq bitblas\""),
         ("", r#"{"quant_method": "awq", "version": "gemm"}"#, 0, "no checkpoint_format is given"),
-        (r#""checkpoint_format": "gptq", "#, r#"{"checkpoint_format": "gptq_v2"}"#, 0, " of gptq "),
+        (
+            r#""checkpoint_format": "gptq", "#,
+            r#"{"checkpoint_format": "gptq_v2"}"#,
+            2,
+            "config.json: checkpoint_format is \"gptq\", and \"gptq_v2\" in quantize_config.json",
+        ),
+        (r#""checkpoint_format": 2, "#, "", 2, "the layout \"gptq 2\""),
+        (r#""desc_act": "True", "#, "", 2, "config.json demands it"),
+        (r#""desc_act": 1, "#, "", 2, "config.json demands it"),
+        (r#""desc_act": "false", "#, "", 0, " of gptq "),
+        ("", r#"{"desc_act": true}"#, 2, "config.json demands it"),
+        (r#""desc_act": false, "#, r#"{"desc_act": true}"#, 2, "desc_act is false, and true in quantize_config.json"),
+        // the first entry that matches decides, in the order of the file
+        (r#""desc_act": true, "dynamic": {".+": {"desc_act": false}, ".*": {}}, "#, "", 0, " of gptq "),
+        (r#""desc_act": true, "dynamic": {"zz|.*": {"bits": 3}, ".*": {"desc_act": false}}, "#, "", 2, "demands it"),
     ];
     each(
         rows.iter(),

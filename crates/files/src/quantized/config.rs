@@ -10,6 +10,7 @@ use super::byte_codes::FORMATS;
 use super::methods::{format_keys, layouts_of};
 use super::parts::{ModuleEntry, PartNumbers, Role};
 use super::rules::{COMFY, TORCHAO};
+use super::values::{as_text, is_true, names_in, number, sides_of};
 use crate::storage::requests::RequestOptions;
 use crate::storage::sidecar::{join, open_beside};
 use crate::storage::source::Metadata;
@@ -92,12 +93,10 @@ impl Stated {
         let layers = metadata.map(Self::from_layers).transpose()?.flatten();
         for (file, keys, method) in FILES {
             let Some(folder) = folder else { break };
-            let config = read_json(&join(folder, file), requests).with_context(|| file.to_owned())?;
-            let stated = config.and_then(|config| Self::from_config(&config, keys, method).transpose());
+            let beside = || if file == CONFIG { of_quantiser(folder, requests) } else { Ok(None) };
+            let config = read_text(&join(folder, file), requests).with_context(|| file.to_owned())?;
+            let stated = config.and_then(|config| Self::from_config(&config, keys, method, &beside).transpose());
             if let Some(mut stated) = stated.transpose().with_context(|| file.to_owned())? {
-                if stated.assumed.is_some() && file == CONFIG {
-                    stated.complete(folder, requests)?;
-                }
                 if let Some(layers) = layers.filter(|layers| layers.layouts == stated.layouts) {
                     stated.modules.extend(layers.modules);
                     stated.unknown = stated.unknown.or(layers.unknown);
@@ -107,27 +106,12 @@ impl Stated {
         }
         for key in HEADER_KEYS {
             let Some(text) = metadata.and_then(|metadata| metadata.get(key)) else { continue };
-            let value: Value =
-                serde_json::from_str(text).map_err(|error| malformed!("metadata {key}: {}", one_line(&error)))?;
-            if let Some(stated) = Self::from_config(&value, &[""], "")? {
+            let stated = Self::from_config(text, &[""], "", &|| Ok(None));
+            if let Some(stated) = stated.with_context(|| format!("metadata {key}"))? {
                 return Ok(Some(Self { file: "the header".to_owned(), ..stated }));
             }
         }
         Ok(layers.map(|stated| Self { file: "the header".to_owned(), ..stated }))
-    }
-
-    /// Takes the version of GPTQ from the file that the quantiser wrote beside, if that states one.
-    fn complete(&mut self, folder: &Path, requests: RequestOptions) -> Result<()> {
-        let Some((file, keys, method)) = FILES.iter().find(|(.., method)| *method == "gptq") else { return Ok(()) };
-        let config = read_json(&join(folder, file), requests).with_context(|| (*file).to_owned())?;
-        let Some(config) = config.filter(|config| config["quant_method"].as_str().is_none_or(|of| of == *method))
-        else {
-            return Ok(());
-        };
-        if let Some(Self { layouts, unknown, assumed: None, .. }) = Self::from_config(&config, keys, method)? {
-            (self.layouts, self.unknown, self.assumed) = (layouts, unknown, None);
-        }
-        Ok(())
     }
 
     /// Reads the formats of single layers: ComfyUI's under a key of the header, torchao's under the name of each tensor.
@@ -180,7 +164,14 @@ impl Stated {
         Ok(Some(stated))
     }
 
-    fn from_config(config: &Value, keys: &[&str], default_method: &str) -> Result<Option<Self>> {
+    /// `beside` reads what the quantiser wrote for itself.
+    fn from_config(
+        text: &str,
+        keys: &[&str],
+        default_method: &str,
+        beside: &dyn Fn() -> Result<Option<Map<String, Value>>>,
+    ) -> Result<Option<Self>> {
+        let config = &serde_json::from_str::<Value>(text).map_err(|error| malformed!("{}", one_line(&error)))?;
         let within = [config, &config["text_config"], &config["llm_config"]];
         let of_key = |key: &str| {
             if key.is_empty() {
@@ -190,6 +181,7 @@ impl Stated {
             }
         };
         let Some(quantized) = keys.iter().find_map(|key| of_key(key).as_object()) else { return Ok(None) };
+        let file = text;
         let text = |key: &str| quantized.get(key).and_then(Value::as_str);
         let has = |key: &str| quantized.get(key).is_some_and(|value| !value.is_null());
         let method = match text("quant_method") {
@@ -204,10 +196,16 @@ impl Stated {
             None if quantized.contains_key("quant_algo") || quantized.is_empty() => return Ok(None),
             None => "no quant_method",
         };
+        let mut whole = quantized.clone();
+        if let Some(more) = if method == "gptq" { beside()? } else { None } {
+            complete(&mut whole, &more)?;
+        }
+        let quantized = &whole;
         let of_experts = config["expert_dtype"].as_str().filter(|_| method == "fp8");
         let of_backend = text("backend").filter(|backend| method == "awq" && *backend == "llm-awq");
-        let mut formats: Vec<_> = format_keys(method).iter().filter_map(|key| text(key)).collect();
-        formats.extend(of_experts.into_iter().chain(of_backend));
+        let stated = |key: &&&str| quantized.get(**key).filter(|value| !value.is_null()).map(as_text);
+        let mut formats: Vec<_> = format_keys(method).iter().filter_map(|key| stated(&key)).collect();
+        formats.extend(of_experts.into_iter().chain(of_backend).map(str::to_owned));
         formats.dedup_by(|next, format| next.eq_ignore_ascii_case(format));
         // formats that contradict each other are an unknown one
         let format = &*formats.join(" and ");
@@ -228,7 +226,7 @@ impl Stated {
         let excluded = excluded.filter_map(Value::as_str).map(|text| ModuleEntry::parse(text, None));
         let mut modules = excluded.collect::<Result<Vec<_>>>()?;
         modules.append(&mut stated.modules);
-        modules.extend(Self::entries(method, quantized)?);
+        modules.extend(Self::entries(method, quantized, file)?);
         Ok(Some(Self { modules, ..stated }))
     }
 
@@ -239,9 +237,21 @@ impl Stated {
         }
     }
 
-    /// Reads the entries for single modules, which each method writes in its own way.
-    fn entries(method: &str, quantized: &Map<String, Value>) -> Result<Vec<ModuleEntry>> {
-        let of_key = |key: &str| quantized.get(key).and_then(Value::as_object).into_iter().flatten();
+    /// Reads the entries for single modules, which each method writes in its own way. Their order is that in `text`.
+    fn entries(method: &str, quantized: &Map<String, Value>, text: &str) -> Result<Vec<ModuleEntry>> {
+        let of_key = |key: &str| {
+            let order = names_in(text, key).unwrap_or_default();
+            let place = |name: &String| order.iter().position(|of| of == name);
+            let mut entries: Vec<_> = quantized
+                .get(key)
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+                .map(|(name, value)| (place(name), name, value))
+                .collect();
+            entries.sort_by_key(|(place, ..)| *place);
+            entries.into_iter().map(|(_, name, value)| (name, value))
+        };
         // a module inherits the numbers of all
         let own = |value: &Value| {
             let own = value.as_object().cloned().unwrap_or_default();
@@ -290,6 +300,10 @@ impl Stated {
         if let Some(sparse) = sparse.filter(|sparse| *sparse != "dense") {
             return Ok(Self::from_method(METHOD, sparse));
         }
+        let transforms = quantized.get("transform_config").map(|of| of.get("config_groups").unwrap_or(of));
+        if transforms.and_then(Value::as_object).is_some_and(|transforms| !transforms.is_empty()) {
+            return Ok(Self::from_method(METHOD, "transform_config"));
+        }
         let mut stated = Self::default();
         let mut formats = vec![format];
         let groups = quantized.get("config_groups").and_then(Value::as_object);
@@ -306,6 +320,8 @@ impl Stated {
             }
             formats.extend(group["format"].as_str());
         }
+        // a name is nearer than an expression
+        stated.modules.sort_by_key(|entry| entry.expression.is_some());
         // it says that the groups have formats of their own
         let is_own = |format: &&str| !matches!(*format, "" | "mixed-precision");
         for format in formats.iter().copied().filter(is_own) {
@@ -336,21 +352,20 @@ impl PartNumbers {
     fn of(quantized: &Map<String, Value>) -> Self {
         let value =
             |names: &[&str]| names.iter().find_map(|name| quantized.get(*name)).filter(|value| !value.is_null());
-        let is = |names: &[&str], expected: bool| value(names) == Some(&Value::Bool(expected));
         // `weight` and `static` order columns while scales are computed, and store them in order
-        let is_reordered = value(REORDERED).is_some_and(|order| matches!(order.as_str(), Some("group" | "dynamic")));
+        let is_in_order = |order: &Value| matches!(&*as_text(order).to_lowercase(), "weight" | "static");
         let mut demanded = Vec::new();
-        if is_reordered || is(REORDERED, true) {
+        if value(REORDERED).is_some_and(|order| is_true(order) && !is_in_order(order)) {
             demanded.push(Role::Groups);
         }
-        if is(SYMMETRIC, false) || is(&["zero_point"], true) {
+        if value(SYMMETRIC).is_some_and(|value| !is_true(value)) || value(&["zero_point"]).is_some_and(is_true) {
             demanded.push(Role::Zeros);
         }
         Self {
             bits: value(BITS).and_then(number),
             group: value(GROUP)
                 .and_then(|group| if group.as_i64() == Some(-1) { Some(usize::MAX) } else { number(group) }),
-            block: value(BLOCK).and_then(block),
+            block: value(BLOCK).and_then(sides_of),
             is_dense: None,
             mode: value(&["mode"]).and_then(Value::as_str).map(str::to_owned),
             sides: None,
@@ -380,17 +395,36 @@ impl PartNumbers {
     }
 }
 
-fn number(value: &Value) -> Option<usize> {
-    value.as_u64().and_then(|number| usize::try_from(number).ok()).filter(|number| *number > 0)
+/// Reads the config that a quantiser of GPTQ writes beside that of the model. `None` without one, or of another method.
+fn of_quantiser(folder: &Path, requests: RequestOptions) -> Result<Option<Map<String, Value>>> {
+    let (file, ..) = FILES.iter().find(|(.., method)| *method == "gptq").expect("a file of GPTQ");
+    let config = read_json(&join(folder, file), requests).with_context(|| (*file).to_owned())?;
+    let is_gptq = |config: &Map<String, Value>| {
+        config.get("quant_method").and_then(Value::as_str).is_none_or(|method| method == "gptq")
+    };
+    Ok(config.and_then(|config| config.as_object().cloned()).filter(is_gptq))
 }
 
-/// Two sides, as a list or as a text such as `128x128`.
-fn block(value: &Value) -> Option<[usize; 2]> {
-    let sides: Vec<_> = match value {
-        Value::String(text) => text.split('x').filter_map(|side| side.parse().ok()).filter(|side| *side > 0).collect(),
-        _ => value.as_array()?.iter().filter_map(number).collect(),
-    };
-    sides.try_into().ok()
+/// Adds what only the second config states.
+///
+/// # Errors
+/// They state different things.
+fn complete(config: &mut Map<String, Value>, more: &Map<String, Value>) -> Result<()> {
+    for names in [format_keys("gptq"), REORDERED, SYMMETRIC, BITS, GROUP, &["is_marlin_format"], &["dynamic"]] {
+        let stated = |of: &Map<String, Value>| {
+            let mut values = names.iter().filter_map(|name| Some(((*name).to_owned(), of.get(*name)?.clone())));
+            values.find(|(_, value)| !value.is_null())
+        };
+        let Some((name, other)) = stated(more) else { continue };
+        match stated(config) {
+            None => drop(config.insert(name, other)),
+            Some((name, own)) => ensure!(
+                as_text(&own).eq_ignore_ascii_case(&as_text(&other)),
+                "{name} is {own}, and {other} in quantize_config.json"
+            ),
+        }
+    }
+    Ok(())
 }
 
 /// Removes the keys that state a layout from the metadata of a header. `None` if it has no such key.
@@ -443,6 +477,11 @@ fn without(text: &str, keys: &[&str], indent: usize) -> serde_json::Result<Optio
 
 /// Returns `None` if there is no such file.
 pub(crate) fn read_json(path: &Path, requests: RequestOptions) -> Result<Option<Value>> {
+    let value = |text: String| serde_json::from_str(&text).map_err(|error| malformed!("{}", one_line(&error)));
+    read_text(path, requests)?.map(value).transpose()
+}
+
+fn read_text(path: &Path, requests: RequestOptions) -> Result<Option<String>> {
     let file = match open_beside(path, requests) {
         Err(error) if error.kind() == ErrorKind::Io(IoErrorKind::NotFound) => return Ok(None),
         file => file?,
@@ -451,5 +490,5 @@ pub(crate) fn read_json(path: &Path, requests: RequestOptions) -> Result<Option<
     ensure!(size <= MAX_CONFIG, "{size} bytes, expected at most {MAX_CONFIG}");
     let mut bytes = memory::zeros(usize::try_from(size)?)?;
     file.read_at(&mut bytes, 0)?;
-    serde_json::from_slice(&bytes).map(Some).map_err(|error| malformed!("{}", one_line(&error)))
+    String::from_utf8(bytes).map(Some).map_err(|_| malformed!("it is not UTF-8"))
 }

@@ -12,6 +12,7 @@ pub(crate) mod parts;
 pub(crate) mod rules;
 #[cfg(test)]
 mod tests;
+mod values;
 pub(crate) mod weight;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
