@@ -8,7 +8,7 @@ use super::Info;
 use super::bytes::{ItemPasses, StoredPart};
 use super::figures::members;
 use super::stats::{ItemValue, Mean, Stats, stats_of};
-use crate::operators::fill::Limits;
+use crate::operators::fill::{Limits, MAX_EMPTY_ITEMS};
 use crate::plans::job::Progress;
 use crate::report::json::{self, Escapes, list, or_null};
 use crate::storage::source::{Hold, Source};
@@ -153,9 +153,6 @@ const GROUPS_ALONG: usize = 1 << 21;
 /// Indices per thread and group, whose results wait in memory.
 const MAX_PLACES: usize = 1 << 12;
 
-/// Rows are printed of at most this many indices that have no items.
-const MAX_EMPTY_PLACES: usize = 1 << 24;
-
 /// Passes the statistics of each index of an axis to `take`, in order. Panics if the axis does not exist.
 ///
 /// Large groups of items are scanned as stored, by all threads. Small groups are read together, one set per thread: a
@@ -178,7 +175,7 @@ pub fn by_axis(
     let meta = source.meta();
     let places = meta.shape[axis];
     let bytes = meta.bytes().checked_div(places).unwrap_or(0);
-    if bytes == 0 && places > MAX_EMPTY_PLACES {
+    if bytes == 0 && places > MAX_EMPTY_ITEMS {
         return Err(malformed!("{places} places of no bytes are too many to print").within(source.label()));
     }
     let threads = source.threads(limits.threads);

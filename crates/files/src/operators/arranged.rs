@@ -2,13 +2,12 @@
 
 use super::access::{Access, Feeds, Holding, Pattern, StoredWindow};
 use super::converted::{Converted, seekable};
-use super::fill::{Fill, Limits, Region, Scratch};
+use super::fill::{Fill, Limits, Region, Scratch, check_size};
 use super::selection::Selection;
 use crate::storage::source::{Hold, Source};
-use tensorop_kernels::error::{Error, Result, Subject};
+use tensorop_kernels::error::Result;
 use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::meta::Meta;
-use tensorop_kernels::layout::axis::bytes_of;
 use tensorop_kernels::layout::segments::{Segments, arrange};
 use tensorop_kernels::layout::view::View;
 use tensorop_kernels::layout::window::{Window, boxes_of_run, fill_each};
@@ -28,10 +27,7 @@ impl Arranged {
     /// Links the data; `item` fills all other places.
     pub fn new(arrangement: Arrangement, data: Source, item: Vec<u8>) -> Result<Self> {
         let (dtype, shape) = (data.dtype().clone(), &arrangement.shape);
-        if bytes_of(shape, dtype.itemsize()).is_none() {
-            let message = format!("more bytes than can be counted ({} {shape:?})", dtype.name());
-            return Err(Error::new(Subject::Output, message));
-        }
+        check_size(&dtype, shape)?;
         Ok(Self::linked(arrangement, data, item))
     }
 

@@ -2,13 +2,13 @@
 
 use super::access::{Access, Feeds, Holding, StoredWindow};
 use super::converted::{Converted, seekable};
-use super::fill::{Fill, Limits, Machine, Region, Scratch};
+use super::fill::{Fill, Limits, Machine, Region, Scratch, check_size};
 use crate::storage::source::{Hold, Source};
 use tensorop_kernels::error::{Error, Result, Subject};
 use tensorop_kernels::item::dtype::DType;
 use tensorop_kernels::item::encoding::Conversion;
 use tensorop_kernels::item::meta::{Meta, Order};
-use tensorop_kernels::layout::axis::{Span, bytes_of};
+use tensorop_kernels::layout::axis::Span;
 use tensorop_kernels::layout::segments::{Segment, Segments};
 use tensorop_kernels::layout::view::View;
 use tensorop_kernels::layout::window::{Window, fill_each, joined_parts};
@@ -58,10 +58,7 @@ impl LinkedConcat {
     fn in_order(joined: Joined, sources: Vec<Source>, dtype: DType, order: Order) -> Result<Self> {
         let mut axes = joined.axes();
         let Joined { mut shape, mut axis, ends, .. } = joined;
-        if bytes_of(&shape, dtype.itemsize()).is_none() {
-            let message = format!("more bytes than can be counted ({} {shape:?})", dtype.name());
-            return Err(Error::new(Subject::Output, message));
-        }
+        check_size(&dtype, &shape)?;
         if order == Order::Fortran {
             shape.reverse();
             axes.reverse();

@@ -9,13 +9,30 @@ use super::access::{Access, Holding, Picked, StoredWindow};
 use super::selection::Selection;
 use crate::storage::read_at::READ_AHEAD;
 use crate::storage::source::Source;
-use tensorop_kernels::error::Result;
+use tensorop_kernels::error::{Error, Result, Subject};
+use tensorop_kernels::item::dtype::DType;
 use tensorop_kernels::item::meta::Meta;
-use tensorop_kernels::layout::axis::coordinates;
+use tensorop_kernels::layout::axis::{bytes_of, coordinates};
 use tensorop_kernels::layout::gather::GAP;
 use tensorop_kernels::layout::window::{Window, Windows, boxes_of_run};
 use tensorop_kernels::memory::Buffer;
 use tensorop_kernels::parallel::Threads;
+
+/// The maximum number of rows or items of zero bytes (`<U0`, `V0`) that are printed as text, about 64 MiB. They take no
+/// room in a file, so the text of a file of a few bytes could be 2^63 pairs of quotes.
+pub(crate) const MAX_EMPTY_ITEMS: usize = 1 << 24;
+
+/// Checks the size of an output.
+///
+/// # Errors
+/// Its bytes cannot be counted.
+pub(crate) fn check_size(dtype: &DType, shape: &[usize]) -> Result<()> {
+    if bytes_of(shape, dtype.itemsize()).is_some() {
+        return Ok(());
+    }
+    let message = format!("more bytes than can be counted ({} {shape:?})", dtype.name());
+    Err(Error::new(Subject::Output, message))
+}
 
 /// The resources of a run.
 #[derive(Clone, Copy, Debug, Default)]

@@ -164,14 +164,14 @@ impl Stated {
         Ok(Some(stated))
     }
 
-    /// `beside` reads what the quantiser wrote for itself.
+    /// Reads the text of a config. `beside` reads the second config of GPTQ, if there is one.
     fn from_config(
-        text: &str,
+        config_text: &str,
         keys: &[&str],
         default_method: &str,
         beside: &dyn Fn() -> Result<Option<Map<String, Value>>>,
     ) -> Result<Option<Self>> {
-        let config = &serde_json::from_str::<Value>(text).map_err(|error| malformed!("{}", one_line(&error)))?;
+        let config = &serde_json::from_str::<Value>(config_text).map_err(|error| malformed!("{}", one_line(&error)))?;
         let within = [config, &config["text_config"], &config["llm_config"]];
         let of_key = |key: &str| {
             if key.is_empty() {
@@ -181,7 +181,6 @@ impl Stated {
             }
         };
         let Some(quantized) = keys.iter().find_map(|key| of_key(key).as_object()) else { return Ok(None) };
-        let file = text;
         let text = |key: &str| quantized.get(key).and_then(Value::as_str);
         let has = |key: &str| quantized.get(key).is_some_and(|value| !value.is_null());
         let method = match text("quant_method") {
@@ -203,8 +202,8 @@ impl Stated {
         let quantized = &whole;
         let of_experts = config["expert_dtype"].as_str().filter(|_| method == "fp8");
         let of_backend = text("backend").filter(|backend| method == "awq" && *backend == "llm-awq");
-        let stated = |key: &&&str| quantized.get(**key).filter(|value| !value.is_null()).map(as_text);
-        let mut formats: Vec<_> = format_keys(method).iter().filter_map(|key| stated(&key)).collect();
+        let words = format_keys(method).iter().filter_map(|key| quantized.get(*key)).filter(|word| !word.is_null());
+        let mut formats: Vec<_> = words.map(as_text).collect();
         formats.extend(of_experts.into_iter().chain(of_backend).map(str::to_owned));
         formats.dedup_by(|next, format| next.eq_ignore_ascii_case(format));
         // formats that contradict each other are an unknown one
@@ -226,7 +225,7 @@ impl Stated {
         let excluded = excluded.filter_map(Value::as_str).map(|text| ModuleEntry::parse(text, None));
         let mut modules = excluded.collect::<Result<Vec<_>>>()?;
         modules.append(&mut stated.modules);
-        modules.extend(Self::entries(method, quantized, file)?);
+        modules.extend(Self::entries(method, quantized, config_text)?);
         Ok(Some(Self { modules, ..stated }))
     }
 
@@ -240,17 +239,12 @@ impl Stated {
     /// Reads the entries for single modules, which each method writes in its own way. Their order is that in `text`.
     fn entries(method: &str, quantized: &Map<String, Value>, text: &str) -> Result<Vec<ModuleEntry>> {
         let of_key = |key: &str| {
-            let order = names_in(text, key).unwrap_or_default();
-            let place = |name: &String| order.iter().position(|of| of == name);
-            let mut entries: Vec<_> = quantized
-                .get(key)
-                .and_then(Value::as_object)
-                .into_iter()
-                .flatten()
-                .map(|(name, value)| (place(name), name, value))
-                .collect();
-            entries.sort_by_key(|(place, ..)| *place);
-            entries.into_iter().map(|(_, name, value)| (name, value))
+            let mut entries: Vec<_> = quantized.get(key).and_then(Value::as_object).into_iter().flatten().collect();
+            if entries.len() > 1 {
+                let order = names_in(text, key).unwrap_or_default();
+                entries.sort_by_cached_key(|(name, _)| order.iter().position(|of| of == *name));
+            }
+            entries.into_iter()
         };
         // a module inherits the numbers of all
         let own = |value: &Value| {
@@ -405,7 +399,7 @@ fn of_quantiser(folder: &Path, requests: RequestOptions) -> Result<Option<Map<St
     Ok(config.and_then(|config| config.as_object().cloned()).filter(is_gptq))
 }
 
-/// Adds what only the second config states.
+/// Adds the settings that only the second config has.
 ///
 /// # Errors
 /// They state different things.

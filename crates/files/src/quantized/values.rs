@@ -13,7 +13,7 @@ pub(super) fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The names in the first object with this key, wherever it lies, in their order.
+/// The names in the first object under this key, at any depth, in the order of the text.
 pub(super) fn names_in(text: &str, key: &str) -> Option<Vec<String>> {
     entries(text).ok()?.into_iter().find_map(|(name, value)| match name == key {
         true => Some(entries(value).ok()?.into_iter().map(|(name, _)| name).collect()),

@@ -9,7 +9,7 @@ use crate::narrow::packed::Packer;
 use crate::opening::table::Format;
 use crate::operators::arranged::reshaped;
 use crate::operators::cast::CastRule;
-use crate::operators::fill::{Fill, Limits, Patch, Region};
+use crate::operators::fill::{Fill, Limits, MAX_EMPTY_ITEMS, Patch, Region, check_size};
 use crate::operators::selection::Selection;
 use crate::plans::job::{Job, Progress};
 use crate::plans::plan::{Plan, SinkKind};
@@ -18,17 +18,13 @@ use crate::storage::chunked::{ChunkStyle, PackedUnit};
 use crate::storage::key_store::Commit;
 use crate::storage::source::Source;
 use crate::storage::targets::signals;
-use tensorop_kernels::error::{Context, Error, ErrorKind, Result, Subject, malformed, unsupported};
+use tensorop_kernels::error::{Context, Error, ErrorKind, Result, malformed, unsupported};
 use tensorop_kernels::item::dtype::DType;
 use tensorop_kernels::item::meta::{Meta, Order};
 use tensorop_kernels::item::tensor::Tensor;
 use tensorop_kernels::layout::axis::bytes_of;
 use tensorop_kernels::layout::window::ItemRuns;
 use tensorop_kernels::memory;
-
-/// The maximum number of items of zero bytes (`<U0`, `V0`) that are printed as text, about 64 MiB. Such items take no
-/// room in a file, so the text of a file of a few bytes could be 2^63 pairs of quotes.
-pub(crate) const MAX_EMPTY_ITEMS: usize = 1 << 24;
 
 /// A tensor of an output: the operator that fills it, and how it is stored.
 #[derive(Debug)]
@@ -125,10 +121,7 @@ impl OutputTensor {
         if self.recast.big_endian == Some(true) && !format.can().byte_orders {
             return refuse(format!("{name} is never big-endian"));
         }
-        if bytes_of(&meta.shape, meta.dtype.itemsize()).is_none() {
-            let message = format!("more bytes than can be counted ({} {:?})", meta.dtype.name(), meta.shape);
-            return Err(Error::new(Subject::Output, message));
-        }
+        check_size(&meta.dtype, &meta.shape)?;
         let items = self.fill.meta().items();
         if !format.is_binary() && meta.dtype.itemsize() == 0 && items > MAX_EMPTY_ITEMS {
             return refuse(format!("{items} items of no bytes are too many to print"));

@@ -3,7 +3,6 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use super::output::MAX_EMPTY_ITEMS;
 use super::prepare::check_replaced;
 use super::*;
 use crate::container::file_options::{FileOptions, Inherited};
@@ -11,7 +10,7 @@ use crate::container::interface::{Layout, TextOptions};
 use crate::opening::input::OpenOptions;
 use crate::opening::located::Located;
 use crate::opening::table::{Format, containers};
-use crate::operators::fill::{Limits, Machine};
+use crate::operators::fill::{Limits, MAX_EMPTY_ITEMS, Machine};
 use crate::operators::selection::Selection;
 use crate::storage::read_at::MemoryBytes;
 use crate::storage::source::Source;
