@@ -8,7 +8,6 @@ use std::array;
 
 use half::f16;
 
-use super::grids;
 use tensorop_kernels::item::float16::f16_to_f32;
 
 /// The items of a block of the types with long blocks.
@@ -228,31 +227,37 @@ pub(crate) fn nvfp4(block: &[u8; 36], out: &mut [f32; 64]) {
     }
 }
 
+/// The grids of the IQ types, one after the other. An entry of two bytes has the codes of 8 items, or 4 for the IQ3 types,
+/// the first in the low bits.
+///
+/// `tests/oracle/gguf_grids.py` makes this file of the Python package gguf 0.19.0, part of llama.cpp (MIT licence,
+/// Copyright (c) 2023-2026 The ggml authors).
+const GRIDS: &[u8] = include_bytes!("grids.bin");
+
 /// The items of an entry, 8 or 4.
 type Grid<const ENTRIES: usize, const ITEMS: usize> = [[i8; ITEMS]; ENTRIES];
 
-/// `values` has the values of the codes.
-const fn expand<const ENTRIES: usize, const ITEMS: usize>(
-    packed: &[u16; ENTRIES],
-    values: &[i8],
-) -> Grid<ENTRIES, ITEMS> {
+/// Expands the grid from entry `first` on; `values` has the values of the codes.
+const fn expand<const ENTRIES: usize, const ITEMS: usize>(first: usize, values: &[i8]) -> Grid<ENTRIES, ITEMS> {
     let mut grid = [[0; ITEMS]; ENTRIES];
     let bits = 16 / ITEMS;
     let mut n = 0;
     while n < ENTRIES * ITEMS {
-        let code = packed[n / ITEMS] >> (n % ITEMS * bits) & ((1 << bits) - 1);
+        let at = (first + n / ITEMS) * 2;
+        let entry = u16::from_le_bytes([GRIDS[at], GRIDS[at + 1]]);
+        let code = entry >> (n % ITEMS * bits) & ((1 << bits) - 1);
         grid[n / ITEMS][n % ITEMS] = values[code as usize];
         n += 1;
     }
     grid
 }
 
-static IQ2_XXS: Grid<256, 8> = expand(&grids::IQ2_XXS, &[8, 25, 43]);
-static IQ2_XS: Grid<512, 8> = expand(&grids::IQ2_XS, &[8, 25, 43]);
-static IQ2_S: Grid<1024, 8> = expand(&grids::IQ2_S, &[8, 25, 43]);
-static IQ1_S: Grid<2048, 8> = expand(&grids::IQ1_S, &[-1, 0, 1]);
-static IQ3_XXS: Grid<256, 4> = expand(&grids::IQ3_XXS, &[4, 12, 20, 28, 36, 44, 52, 62]);
-static IQ3_S: Grid<512, 4> = expand(&grids::IQ3_S, &[1, 3, 5, 7, 9, 11, 13, 15]);
+static IQ2_XXS: Grid<256, 8> = expand(0, &[8, 25, 43]);
+static IQ2_XS: Grid<512, 8> = expand(256, &[8, 25, 43]);
+static IQ2_S: Grid<1024, 8> = expand(768, &[8, 25, 43]);
+static IQ1_S: Grid<2048, 8> = expand(1792, &[-1, 0, 1]);
+static IQ3_XXS: Grid<256, 4> = expand(3840, &[4, 12, 20, 28, 36, 44, 52, 62]);
+static IQ3_S: Grid<512, 4> = expand(4096, &[1, 3, 5, 7, 9, 11, 13, 15]);
 
 /// The items of codes of 4 bits.
 const IQ4: [f32; 16] =

@@ -4,7 +4,6 @@
 //! `llama-gguf-split` divides a model into several files. Opening the first, `NAME-00001-of-00003.gguf`, opens all.
 //! Each has its own header; keys of the model are in the first.
 
-mod grids;
 mod header;
 mod kernels;
 mod types;
