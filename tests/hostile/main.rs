@@ -138,16 +138,18 @@ const STREAMS: [&str; 4] = [
 /// does a short one whose lists name one another.
 const LONG: usize = 1 << 16;
 
-/// Returns the places that a file goes through: of a long one every sixteenth, those of standard input, and a
-/// process of its own.
+/// Returns the places that a file goes through: half of them, the other half for the next file, and all in the weekly run; of
+/// a long one every sixteenth; and always those of standard input, and a process of its own.
 fn places_for<'a>(
     places: &'a [(String, bool)],
+    file: usize,
     name: &str,
     content: &[u8],
 ) -> impl Iterator<Item = &'a (String, bool)> {
     let is_long = content.len() > LONG || name == "pt-lists-doubled";
-    let is_taken =
-        move |(n, (place, stdin)): &(usize, &(String, bool))| !is_long || n % 16 == 0 || *stdin || place == ALONE;
+    let step = if is_long { 16 } else { 2 / rounds(1).min(2) };
+    let first = if is_long { 0 } else { file % step };
+    let is_taken = move |(n, (place, stdin)): &(usize, &(String, bool))| n % step == first || *stdin || place == ALONE;
     places.iter().enumerate().filter(is_taken).map(|(_, place)| place)
 }
 
@@ -162,14 +164,14 @@ fn every_file_in_every_place() {
     let streams = STREAMS.map(|place| (place.to_owned(), true));
     let places: Vec<_> = all_places().into_iter().map(|place| (place, false)).chain(streams).collect();
     each(
-        files::all(),
-        |(name, _)| (*name).to_owned(),
-        |(name, content)| {
+        files::all().into_iter().enumerate(),
+        |(_, (name, _))| (*name).to_owned(),
+        |(file, (name, content))| {
             folder.names().into_iter().filter(|old| old != "data.npy" && old != "out.npy").for_each(|old| {
                 std::fs::remove_file(folder.path(old)).expect("the file of the row before");
             });
             folder.put(name, content);
-            for (place, stdin) in places_for(&places, name, content) {
+            for (place, stdin) in places_for(&places, *file, name, content) {
                 let args = place.replace("FILE", if *stdin { "-" } else { name });
                 let outcome = match place == ALONE {
                     true => run_in(MEMORY, &folder, &args),
@@ -221,12 +223,12 @@ fn in_every_place(half: usize) {
     let streams = [STREAMS[0], "info FILE --stats --json"].map(|place| (place.to_owned(), true));
     let places: Vec<_> = other_places().into_iter().map(|place| (place, false)).chain(streams).collect();
     each(
-        containers::all().into_iter().skip(half).step_by(2),
-        |(name, _)| (*name).to_owned(),
-        |(name, content)| {
+        containers::all().into_iter().skip(half).step_by(2).enumerate(),
+        |(_, (name, _))| (*name).to_owned(),
+        |(file, (name, content))| {
             folder.put(name, content);
             let mut failures = Vec::new();
-            for (place, stdin) in places_for(&places, name, content) {
+            for (place, stdin) in places_for(&places, *file, name, content) {
                 let args = place.replace("FILE", if *stdin { "-" } else { name });
                 let outcome = match place == ALONE {
                     true => run_in(MEMORY, &folder, &args),

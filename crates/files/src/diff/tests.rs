@@ -758,13 +758,15 @@ fn steps_between_all_small_floats() {
         Float6E3M2FN,
         Float4E2M1FN,
     ];
+    // the weekly run takes all items of each
+    let step = if std::env::var_os("TENSOROP_TEST_ROUNDS").is_some() { 1 } else { 3 };
     let mut wrong = Vec::new();
-    for narrow in types {
+    for (from, narrow) in types.into_iter().enumerate() {
         let name = DType::from(Kind::Narrow(narrow)).name();
         let mut values: Vec<f64> = (0..=255).map(|item| narrow.value(item)).filter(|v| v.is_finite()).collect();
         values.sort_by(f64::total_cmp);
         values.dedup_by(|a, b| a == b);
-        for expected in 0..=255_u8 {
+        for expected in (0..=255_u8).skip(from % step).step_by(step) {
             let found: Vec<Mismatch> = {
                 let (one, all) = (vec![expected.into(); 256], (0..256).collect::<Vec<u64>>());
                 compared(words(&name, &one), words(&name, &all), "--max-mismatch 256 --nan-differs").first().to_vec()
@@ -1087,14 +1089,12 @@ fn large_tensors_in_fortran_order_are_compared_as_in_c_order() {
     let along = |items: &[f64]| source("<f8", &shape, bytes_of(items));
     assert!(!Walk::of([&across(&expected), &across(&actual)]).is_c_order());
     assert!(Walk::of([&across(&expected), &along(&actual)]).is_c_order());
-    for text in ["--threads 1 --atol 0.25", "--threads 3 --max-mismatch 9"] {
-        let wanted = compared(along(&expected), along(&actual), text);
-        let found = compared(across(&expected), across(&actual), text);
-        assert_eq!((json_of_items(&found), found.quantiles()), (json_of_items(&wanted), wanted.quantiles()), "{text}");
-        // Blocks contain other items, so rounding differs.
-        let ratio = found.metrics().unwrap().rmse.unwrap() / wanted.metrics().unwrap().rmse.unwrap();
-        assert!((ratio - 1.0).abs() < 1e-12, "{text}: {ratio}");
-    }
+    let wanted = compared(along(&expected), along(&actual), "--threads 1 --atol 0.25 --max-mismatch 9");
+    let found = compared(across(&expected), across(&actual), "--threads 3 --atol 0.25 --max-mismatch 9");
+    assert_eq!((json_of_items(&found), found.quantiles()), (json_of_items(&wanted), wanted.quantiles()));
+    // Blocks contain other items, so rounding differs.
+    let ratio = found.metrics().unwrap().rmse.unwrap() / wanted.metrics().unwrap().rmse.unwrap();
+    assert!((ratio - 1.0).abs() < 1e-12, "{ratio}");
     {
         let density = |mut one: Source, mut other: Source| {
             let limits = crate::operators::fill::Limits::default();

@@ -68,6 +68,11 @@ impl ByteTable {
     }
 
     #[cfg(test)]
+    pub(super) fn make_at_next_item(&self) {
+        self.seen.store(WORTH_A_TABLE, Ordering::Relaxed);
+    }
+
+    #[cfg(test)]
     pub(super) fn is_made(&self) -> bool {
         self.items.get().is_some_and(Option::is_some)
     }
