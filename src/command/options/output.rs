@@ -9,7 +9,6 @@ use clap::builder::TypedValueParser;
 use clap::{ArgGroup, Args, ValueHint};
 
 use super::values::{OptionWord, parse_format, parse_number, parse_path, parse_words, word};
-use crate::WriteOptions;
 use crate::container::chunk_sides::SidesRule;
 use crate::container::file_options::{ChunkCodec, FileOptions};
 use crate::container::interface::CHANGEABLE;
@@ -225,20 +224,20 @@ impl OutputOptions {
             .map_or_else(|| "standard output".to_owned(), |path| format!("output {}", path_without_secrets(path)))
     }
 
-    pub(crate) fn write_options(&self) -> WriteOptions {
-        let file = FileOptions {
+    pub(crate) fn file_options(&self) -> FileOptions {
+        FileOptions {
             metadata: self.metadata.iter().cloned().collect(),
             drops_metadata: self.no_metadata,
             compress: self.compress,
             packed: self.packed,
+            big_endian: self.big_endian,
             chunks: self.chunks.clone(),
             shards: self.shards.clone(),
             codec: self.codec.clone(),
             dimension_names: self.dims.as_ref().map(|names| names.0.clone()),
             stores_empty: self.store_empty,
             is_group: self.group,
-        };
-        WriteOptions::new().with_file_options(file, self.big_endian)
+        }
     }
 
     /// Returns the first option that would change a tensor of this name with these dimensions. An unread copy cannot

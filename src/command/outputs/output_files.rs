@@ -12,12 +12,11 @@ use anyhow::{Result, bail, ensure};
 
 use super::dry_run::Report;
 use super::output_set::{OutputSet, ReadBack, new_target};
-use crate::WriteOptions;
 use crate::command::messages::{argument_error, counted};
 use crate::command::options::OutputOptions;
 use crate::command::process::io::{Outcome, Run, note};
 use crate::command::process::meter::Meter;
-use crate::container::file_options::Inherited;
+use crate::container::file_options::{FileOptions, Inherited};
 use crate::container::interface::TextOptions;
 use crate::container::names::list;
 use crate::error::Context;
@@ -46,7 +45,7 @@ pub(crate) struct OutputFiles<'a> {
     options: &'a OutputOptions,
     format: Format,
     keeps_order: bool,
-    write_options: WriteOptions,
+    file_options: FileOptions,
     containers: Vec<Arc<Container>>,
     pub files: Vec<OutputFile>,
 }
@@ -153,12 +152,13 @@ impl<'a> ShardIndex<'a> {
 
 impl<'a> OutputFiles<'a> {
     pub(crate) fn new(run: Run<'a>, options: &'a OutputOptions, format: Format) -> Self {
-        let (write_options, containers) = (options.write_options(), run.io.containers.all());
-        Self { run, options, format, keeps_order: false, write_options, containers, files: Vec::new() }
+        let (file_options, containers) = (options.file_options(), run.io.containers.all());
+        Self { run, options, format, keeps_order: false, file_options, containers, files: Vec::new() }
     }
 
     fn output<'o>(&'o self, label: &'o str, replaced: Option<Replaced<'o>>) -> Output<'o> {
-        Output { keeps_order: self.keeps_order, replaced, ..self.write_options.output(self.format, label) }
+        let Self { format, keeps_order, ref file_options, .. } = *self;
+        Output { format, label, options: file_options, replaced, keeps_order }
     }
 
     /// Lays a file out.

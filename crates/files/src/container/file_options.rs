@@ -50,6 +50,8 @@ pub struct FileOptions {
     pub compress: bool,
     /// Whether items of fewer than 8 bits share bytes.
     pub packed: bool,
+    /// Whether numbers are written with the highest byte first; `None` keeps the byte order of each tensor.
+    pub big_endian: Option<bool>,
     /// The sides of chunks, and of shards.
     pub chunks: Vec<SidesRule>,
     pub shards: Vec<SidesRule>,

@@ -167,7 +167,7 @@ impl WriteOptions {
     /// big-endian.
     #[must_use]
     pub fn big_endian(mut self, big_endian: bool) -> Self {
-        self.recast.big_endian = Some(big_endian);
+        self.file.big_endian = Some(big_endian);
         self
     }
 
@@ -313,21 +313,8 @@ impl WriteOptions {
             let output = OutputTensor::new(Box::new(selection), Limits::default());
             outputs.push(OutputTensor { name, recast: self.recast.clone(), ..output });
         }
-        self.output(format, label).prepare(outputs, Inherited::default())
-    }
-
-    /// Replaces the options of the file, and the byte order.
-    #[doc(hidden)]
-    pub fn with_file_options(mut self, file: FileOptions, big_endian: Option<bool>) -> Self {
-        self.recast.big_endian = big_endian;
-        Self { file, ..self }
-    }
-
-    /// The output does not check whether the file that it replaces would lose tensors.
-    #[doc(hidden)]
-    pub fn output<'a>(&'a self, format: Format, label: &'a str) -> Output<'a> {
-        let (options, big_endian) = (&self.file, self.recast.big_endian);
-        Output { format, label, options, big_endian, replaced: None, keeps_order: false }
+        let output = Output { format, label, options: &self.file, replaced: None, keeps_order: false };
+        output.prepare(outputs, Inherited::default())
     }
 }
 

@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 
-use super::files::{self, WriteOptions};
+use super::files;
 use crate::container::content::Content;
-use crate::container::file_options::Inherited;
+use crate::container::file_options::{FileOptions, Inherited};
 use crate::container::interface::{ReadsBack, TextOptions};
 use crate::container::names::joined_by;
 use crate::opening::input::{Input, OpenOptions};
@@ -30,7 +30,7 @@ use crate::storage::requests::RequestOptions;
 use crate::storage::source::{Source, merged};
 use crate::storage::targets::target::Target;
 use crate::untyped::Values;
-use crate::writing::{LaidOut, OutputTensor, check_attachments};
+use crate::writing::{LaidOut, Output, OutputTensor, check_attachments};
 use tensorop_kernels::error::{Advice, Context, Error, ErrorKind, Result, Subject, malformed, unsupported};
 use tensorop_kernels::item::cast::{Cast, CastFailure};
 use tensorop_kernels::item::dtype::{DType, Kind};
@@ -165,9 +165,10 @@ impl Rewrite {
             outputs.push(OutputTensor { name, style, ..OutputTensor::copy(source.another()?, limits) });
             whole = Some(source);
         }
-        let options = WriteOptions::new().compress(facts.is_compressed);
+        let options = &FileOptions { compress: facts.is_compressed, ..FileOptions::default() };
         let inherited = Inherited { metadata: merged(&metadata), is_group, ..Inherited::default() };
-        let plan = options.output(format, label).prepare(outputs, inherited)?;
+        let output = Output { format, label, options, replaced: None, keeps_order: false };
+        let plan = output.prepare(outputs, inherited)?;
         let whole = whole.filter(|_| plan.is_whole());
         Ok(Self { path: path.to_owned(), label: label.to_owned(), format, plan, whole, more_bytes })
     }

@@ -30,8 +30,6 @@ pub struct Output<'a> {
     /// The name of the output in messages.
     pub label: &'a str,
     pub options: &'a FileOptions,
-    /// Whether numbers are written with the highest byte first; `None` keeps the byte order of each tensor.
-    pub big_endian: Option<bool>,
     /// The place of the output. A file or store there must not lose tensors; `None` does not check this.
     pub replaced: Option<Replaced<'a>>,
     /// Whether the tensors keep their order. Otherwise a container has them sorted by name.
@@ -83,7 +81,7 @@ impl Output<'_> {
             tensors.sort_by(|a, b| a.name.cmp(&b.name));
         }
         for tensor in &mut tensors {
-            tensor.recast.big_endian = self.big_endian;
+            tensor.recast.big_endian = self.options.big_endian;
             tensor.check(format).with_context(|| match tensor.name.as_deref().filter(|_| format.is_container()) {
                 Some(name) => format!("{label}:{name}"),
                 None => label.to_owned(),

@@ -31,7 +31,7 @@ fn output(dtype: &str, shape: &[usize], bytes: &[u8]) -> OutputTensor {
 
 fn output_to(format: Format) -> Output<'static> {
     static OPTIONS: LazyLock<FileOptions> = LazyLock::new(FileOptions::default);
-    Output { format, label: "out", options: &OPTIONS, big_endian: None, replaced: None, keeps_order: false }
+    Output { format, label: "out", options: &OPTIONS, replaced: None, keeps_order: false }
 }
 
 fn plan(tensors: Vec<(&str, OutputTensor)>, format: Format) -> LaidOut {
