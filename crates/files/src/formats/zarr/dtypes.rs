@@ -171,7 +171,10 @@ pub(crate) fn fill_text(item: &[u8], dtype: &DType) -> String {
             let ((re, im), part) = (item.split_at(item.len() / 2), part_of(dtype));
             format!("[{}, {}]", float(re, &part), float(im, &part))
         }
-        kind if dtype.is_integer() || matches!(kind, Kind::Bool) => {
+        kind if dtype.is_integer()
+            || matches!(kind, Kind::Bool)
+            || matches!(kind, Kind::Narrow(narrow) if narrow.is_integer()) =>
+        {
             let mut text = Vec::new();
             write_item(&mut text, dtype, item).expect("a number has a text");
             String::from_utf8(text).expect("the text of a number is ASCII")
@@ -245,6 +248,11 @@ mod tests {
             assert_eq!((&dtype, fill_value(fill, &dtype).unwrap()), (&expected, item.to_vec()), "{name}");
             assert_eq!(from_v3(&to_v3(&dtype)).unwrap(), dtype);
             assert_eq!(fill_value(&fill_text(item, &dtype), &dtype).unwrap(), item, "{name}");
+        }
+        for (dtype, item, expected) in
+            [("int4", 0, "0"), ("int4", 0xff, "-1"), ("uint2", 3, "3"), ("float4_e2m1fn", 0, "0.0")]
+        {
+            assert_eq!(fill_text(&[item], &DType::parse(dtype).unwrap()), expected, "{dtype}");
         }
         for name in [json!("float128"), json!("string"), json!({"name": "r7"}), json!(3), json!({"name": "struct"})] {
             assert!(from_v3(&name).is_err(), "{name}");
