@@ -18,7 +18,7 @@ use super::item::{describe, widen};
 use super::lists::{Leaf, Nested, short};
 use super::{Unparsed, Values};
 use crate::storage::source::Source;
-use tensorop_kernels::error::{Advice, Error, ErrorKind, Result};
+use tensorop_kernels::error::{Advice, Error, ErrorKind, Result, Subject};
 use tensorop_kernels::item::dtype::{DType, Kind};
 use tensorop_kernels::item::parse::{self, Misfit};
 use tensorop_kernels::item::tensor::Tensor;
@@ -237,8 +237,12 @@ pub(crate) fn common_dtype(operands: &[UntypedOperand<'_>]) -> Result<DType> {
     let Some(first) = others.next() else { return Ok(Kind::Float64.into()) };
     if let Some(other) = others.find(|other| class(other) != class(first)) {
         let (other, found) = (other.values, other.items.class.plural());
-        let (subject, expected) = (first.values.subject, first.items.class.plural());
-        return Err(other.error(format!("{found}, but {subject} holds {expected}")));
+        let subject = match first.values.subject {
+            // its number says nothing to a user
+            Subject::Operand(_) => "an operand before it".to_owned(),
+            subject => subject.to_string(),
+        };
+        return Err(other.error(format!("{found}, but {subject} holds {}", first.items.class.plural())));
     }
     match class(first) {
         InferredType::Bool => return Ok(Kind::Bool.into()),

@@ -96,7 +96,8 @@ impl Difference {
             }
         }
         if found.limits_not_applicable {
-            parts.push("an item that is not finite passes no limit on a metric".to_owned());
+            let which = if found.nonfinite_mismatches.is_some() { "finite" } else { "a number" };
+            parts.push(format!("an item that is not {which} passes no limit on a metric"));
         }
         if self.items_fail() {
             let tolerances = self.options.tolerances().map(|(name, value)| style.option(name, &value));
