@@ -232,7 +232,7 @@ impl Convert {
         set.check_readable(&reader.run.io.stderr)?;
         asked.finish()?;
         for (input, _) in whole.iter().filter(|_| !reader.run.quiet) {
-            if let Some(message) = input.members().index_faults().taken_by(self.members.taken.filter()).message() {
+            if let Some(message) = input.index_faults(self.members.taken.filter()).message() {
                 note(&io.stderr, &format!("{}: {message}", input.label()))?;
             }
         }

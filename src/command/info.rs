@@ -381,7 +381,7 @@ impl Info {
             let line = format!("{file}: {count} of at most {SMALL_CONSTANT} items: --members lists them\n");
             found.lines.push_str(&line);
         }
-        let faults = input.members().index_faults().taken_by(self.taken.filter());
+        let faults = input.index_faults(self.taken.filter());
         if let Some(message) = faults.message() {
             note(&reader.run.io.stderr, &format!("{}: {message}", input.label()))?;
             let unlisted: Arc<[String]> = faults.names().into();

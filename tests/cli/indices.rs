@@ -59,6 +59,8 @@ fn tensors_that_no_index_names() {
     put_model(&folder, "other", 4, "");
     put_model(&folder, "same", 3, "");
     put_model(&folder, "complete", 3, "");
+    put_model(&folder, "deep/x", 3, "");
+    put_model(&folder, "differs/x", 4, "");
     folder.put(format!("complete/{SECOND}"), shard(&[("b", 2)]));
     let line = format!("not in the index: c ({SECOND})");
     let in_json = "\"unlisted\": [\"c\"]";
@@ -81,6 +83,12 @@ fn tensors_that_no_index_names() {
         ("diff complete one", 1, &["different: 2 same", "  different, and not in the index: c\n"]),
         ("diff one other -q", 1, &[&format!("; EXPECTED one: {line}; "), "; different, and not in the index: c\n"]),
         ("diff one other --json", 1, &["{\"equal\": false, ", in_json]),
+        ("diff one other --first", 1, &["different: 2 same", "  different, and not in the index: c\n"]),
+        ("diff one other --first --json", 1, &["{\"equal\": false, ", in_json]),
+        ("diff one same --first", 0, &["equal: 2 same"]),
+        // a pattern may have the path of the model
+        ("diff deep differs --only x/m:*", 1, &["different: 2 same", "  different, and not in the index: c\n"]),
+        ("diff deep differs --only x/m:* --exclude x/m:c", 0, &["equal: 2 same"]),
         ("diff one same --json", 0, &["{\"equal\": true, ", in_json]),
         ("diff complete complete --json", 0, &["\"unlisted\": []}"]),
     ];

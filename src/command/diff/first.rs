@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::pairs::{Comparing, NamedPairs};
-use super::{Diff, print};
+use super::{Diff, print, unlisted};
 use crate::command::operands::dtype_option::AskedDTypes;
 use crate::command::operands::list_options::listed_names;
 use crate::command::options::MemberOptions;
@@ -71,11 +71,13 @@ impl Diff {
                 break;
             }
         }
-        meter.finish();
         if first.is_none() {
+            let labels = [&*self.expected.label, &self.actual.label];
+            models.unlisted = unlisted::compare(pairs, labels, &self.members, asked, how.options, how.effort);
             // after an early stop, `--dtype` may be for tensors that were not opened
             asked.finish()?;
         }
+        meter.finish();
         (models.ends_at_first, models.first) = (true, first.clone());
         let left_alone = pairs.left_alone();
         models.left_alone.clone_from(&left_alone);

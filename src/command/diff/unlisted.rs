@@ -25,7 +25,7 @@ pub(crate) fn compare(
     effort: Effort,
 ) -> UnlistedResult {
     let filters = [members.renaming_filter(), members.taken.filter()];
-    let faults = [0, 1].map(|side: usize| pairs.sides[side].input.members().index_faults().taken_by(filters[side]));
+    let faults = [0, 1].map(|side: usize| pairs.sides[side].input.index_faults(filters[side]));
     let mut named: BTreeMap<String, [Option<&UnlistedTensor>; 2]> = BTreeMap::new();
     for (side, IndexFaults { unlisted, .. }) in faults.iter().enumerate() {
         for tensor in unlisted {

@@ -8,7 +8,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::names::NameFilter;
 use crate::storage::key_store::KeyStore;
 use crate::storage::local_store::LocalStore;
 use crate::storage::read_at::{OpenedFile, ReadAt, ReopenedFile, Section};
@@ -328,13 +327,6 @@ pub struct UnlistedTensor {
 }
 
 impl IndexFaults {
-    /// Removes the tensors that a filter excludes.
-    #[must_use]
-    pub fn taken_by(mut self, filter: NameFilter<'_>) -> Self {
-        self.unlisted.retain(|tensor| filter.takes(&tensor.name));
-        self
-    }
-
     /// Returns the names of the unlisted tensors.
     pub fn names(&self) -> Vec<String> {
         self.unlisted.iter().map(|tensor| tensor.name.clone()).collect()

@@ -26,7 +26,17 @@ use tensorop_kernels::error::{Advice, Context, Error, Result, malformed};
 impl Input {
     /// Returns whether a filter takes member `n`, by its own name or with the stem of the model.
     pub fn is_taken(&self, n: usize, filter: NameFilter<'_>) -> bool {
-        let name = self.name(n).unwrap_or_default();
+        self.takes(self.name(n).unwrap_or_default(), filter)
+    }
+
+    /// Returns the faults of an index that the shards opened so far show, without the tensors that a filter excludes.
+    pub fn index_faults(&self, filter: NameFilter<'_>) -> IndexFaults {
+        let mut faults = self.members().index_faults();
+        faults.unlisted.retain(|tensor| self.takes(&tensor.name, filter));
+        faults
+    }
+
+    fn takes(&self, name: &str, filter: NameFilter<'_>) -> bool {
         let model = self.folder.as_ref().and_then(|folder| folder.model.as_ref());
         model.map_or_else(|| filter.takes(name), |(model, _)| filter.takes_of(model, name))
     }
@@ -35,7 +45,9 @@ impl Input {
     pub fn names_beside(&self) -> Vec<String> {
         let mut names = [self.members().index_faults().names(), self.left_alone.clone()].concat();
         if let Some(InFolder { model: Some((model, _)), left_out, .. }) = self.folder.as_deref() {
-            names.extend(self.names().unwrap_or_default().iter().map(|name| model.within(name)));
+            let within: Vec<_> =
+                names.iter().chain(self.names().unwrap_or_default()).map(|name| model.within(name)).collect();
+            names.extend(within);
             names.extend(left_out.iter().cloned());
         }
         names
