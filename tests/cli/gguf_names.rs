@@ -235,6 +235,15 @@ fn what_one_side_has_by_design() {
 }
 
 #[test]
+fn a_checkpoint_gets_no_names_of_a_gguf() {
+    let folder = folder();
+    let before = folder.tree("hf");
+    let refused = ["EXPECTED hf", "--dequantize and --names read as others: leave one of the two out"];
+    folder.refuses(words("diff hf x.gguf --names gguf --accept"), &refused).expect("refused");
+    assert!(folder.tree("hf") == before);
+}
+
+#[test]
 fn rows_that_were_not_permuted() {
     let folder = folder();
     folder.put("hf/model.safetensors", checkpoint(&[0, 1, 2, 3, 4, 5, 6, 7]));

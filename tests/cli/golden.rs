@@ -396,6 +396,13 @@ fn what_would_not_pass_is_not_written() {
         ("g.npy nan.npy --nan-differs", None),
         ("g.csv [1.0,2.0] --skip-rows 1", Some("of another format\n")),
         ("g.csv nan.npy --missing 0", Some("of another format\n")),
+        // the packed dtype would read each byte as two items
+        ("p.npy i4.json --dtype int4x2", Some("of another format\n")),
+        ("p.npy i4.json --dtype int4", None),
+        // tensors that the next run would not compare, or not under the same names
+        ("e.npz a.npz --rename b=n", Some("another one: --exclude leaves it out\n")),
+        ("e.npz a.npz --rename b=n --exclude b", None),
+        ("e.npz more.npz --rename *=net.*", Some("another one: --exclude leaves it out\n")),
         // strings of a narrower or a wider golden file
         (r#"wide.csv ["a"]"#, None),
         (r#"wide.json ["a"]"#, None),
@@ -407,6 +414,12 @@ fn what_would_not_pass_is_not_written() {
             let folder = Folder::new();
             folder.put("nan.npy", tensor::<f32>(&[2], &[f32::from_bits(0x7fc0_0001), 1.]).npy());
             folder.put("s.json", r#"{"dtype": "<U9", "data": ["007", "true"]}"#);
+            folder.put("p.npy", tensor::<u8>(&[1, 2], &[0x21, 0x43]).npy());
+            folder.put("i4.json", r#"{"dtype": "int4", "data": [[1, 2, 3, 5]]}"#);
+            let item = |item: f32| tensor::<f32>(&[1], &[item]).npy();
+            folder.put("e.npz", npz(&[("b", item(1.)), ("c", item(1.))]));
+            folder.put("a.npz", npz(&[("n", item(2.)), ("c", item(1.)), ("b", item(2.))]));
+            folder.put("more.npz", npz(&[("net.b", item(1.)), ("net.c", item(1.)), ("net.z", item(2.))]));
             folder.put("wide.csv", "abc\n").put("wide.json", r#"["abc", "d"]"#);
             let before = folder.content();
             let made = run(&folder, &format!("diff --golden {args}"), Some("1"));

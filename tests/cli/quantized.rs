@@ -120,6 +120,29 @@ fn what_is_printed() {
     says(&folder, rows);
 }
 
+/// What several tensors make up is never written back as one.
+#[test]
+fn weights_are_not_accepted() {
+    let folder = folder();
+    folder.put("zeros.safetensors", safetensors(&[member("l.0.weight", "float32", &[1], vec![0; 4])]));
+    let before = folder.content();
+    let why = "--accept writes the tensors of a file, which --dequantize and --names read as others: leave one of the two out";
+    let rows = [
+        "diff nvfp4 zeros.safetensors --dequantize --accept",
+        "diff nvfp4/model.safetensors zeros.safetensors --dequantize --accept --dry-run",
+        "diff nvfp4:l.0.weight zeros.safetensors --dequantize --accept",
+    ];
+    says(&folder, &rows.map(|args| (args, 2, "", why)));
+    assert!(folder.content() == before);
+    // a file that has the numbers is written
+    folder.run(words("slice-scatter nvfp4.safetensors:l.0.weight --fill 9 --at :1 -i")).printed().expect("edited");
+    let rows = [
+        ("diff nvfp4.safetensors nvfp4 --dequantize --accept", 0, "wrote nvfp4.safetensors: 1 of 5 tensors", ""),
+        ("diff nvfp4.safetensors nvfp4 --dequantize", 0, "equal", ""),
+    ];
+    says(&folder, &rows);
+}
+
 /// The parts of a weight may lie in different files.
 #[test]
 fn parts_in_several_files() {

@@ -469,6 +469,8 @@ fn what_was_found_is_accepted() {
         // a store that is there needs no ending
         ("store:a o.npy", "store:a o.npy", vec!["store/zarr.json", "store/b/zarr.json", "store/b/c/0/0"]),
         ("store:new o.npy", "store:new o.npy", vec!["store/a/c/0/0", "store/b/c/0/0"]),
+        // another rank
+        ("g.zarr:a [1]", "g.zarr:a [1]", vec!["g.zarr/zarr.json", "g.zarr/deep/b/c/0/0"]),
         ("there.zarr o.npy", "there.zarr o.npy", vec![]),
         ("there.zarr:x o.npy", "there.zarr:x o.npy", vec![]),
         ("there.zarr g.zarr", "there.zarr g.zarr", vec![]),
@@ -496,6 +498,10 @@ fn what_was_found_is_accepted() {
                 if folder.get(name) != before && (said(&before).is_none() || said(&folder.get(name)) != said(&before)) {
                     return Err(format!("{name} has changed"));
                 }
+            }
+            let replaced = folder.get("g.zarr/a/zarr.json");
+            if !String::from_utf8_lossy(&replaced).replace(' ', "").contains(r#""unit":"m""#) {
+                return Err("lost its attributes".to_owned());
             }
             if hidden(&folder).is_empty() { Ok(()) } else { Err(format!("{:?}", hidden(&folder))) }
         },

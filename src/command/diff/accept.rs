@@ -3,7 +3,7 @@
 //! [`Changes`] collects the files to write before the report is printed, so that a refusal comes first. Each file is
 //! rewritten as a whole and keeps its other tensors. Only formats without a writer are changed in place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail, ensure};
@@ -13,7 +13,7 @@ use super::pairs::NamedPairs;
 use crate::command::messages::{advised, counted};
 use crate::command::operands::dtype_option::{AskedDTypes, DTypeOption};
 use crate::command::operands::member::Member;
-use crate::command::options::ACTUAL;
+use crate::command::options::{ACTUAL, MemberOptions};
 use crate::command::outputs::destination;
 use crate::command::process::io::Run;
 use crate::container::names::by_numbers;
@@ -117,10 +117,13 @@ impl Changes {
         pairs: &NamedPairs,
         failed: &[usize],
         expected: &Located,
+        members: &MemberOptions,
         asked: &AskedDTypes<'_>,
         keeping: Option<Limits>,
     ) -> Result<Self> {
         check_file(expected, "files")?;
+        // the names of EXPECTED before --rename
+        let own: HashSet<_> = pairs.sides[0].tensors()?.into_iter().map(|(name, _)| name).collect();
         let mut changes = Self::default();
         for &pair in failed {
             let (name, numbers) = &pairs.named[pair];
@@ -128,7 +131,16 @@ impl Changes {
                 [Some(expected), Some(actual)] => {
                     changes.replace(pairs, pair, [expected, actual], asked.of(Some(name)), keeping)?;
                 }
-                [None, Some(actual)] => changes.add(pairs, expected, pair, actual)?,
+                [None, Some(actual)] => {
+                    if own.contains(&**name) || members.renamed(name) != *name {
+                        bail!(
+                            "{}: --accept cannot add {name:?}, since --rename gives the tensor of that name another one: \
+                             --exclude leaves it out",
+                            label(expected.typed())
+                        );
+                    }
+                    changes.add(pairs, expected, pair, actual)?;
+                }
                 [Some(expected), None] => {
                     let (side, path) = (&pairs.sides[0], pairs.sides[0].path(expected).display());
                     changes.left.push(match side.member(expected)?.name() {

@@ -43,7 +43,11 @@ pub(crate) fn find(
             }
             return Ok(match reader.options.makes_members() {
                 false => ComparedOperand::Folder(folder.clone()),
-                true => ComparedOperand::Made(folder.clone(), reader.open(operand, OpenMode::Taking(taken))?),
+                true => {
+                    let made = reader.open(operand, OpenMode::Taking(taken))?;
+                    check_written_back(&made, may_be_made)?;
+                    ComparedOperand::Made(folder.clone(), made)
+                }
             });
         }
         _ => {}
@@ -52,11 +56,23 @@ pub(crate) fn find(
     let mode = if reader.options.makes_members() { OpenMode::Taking(taken) } else { OpenMode::Plain };
     let input = reader.open(operand, mode)?;
     input.select()?;
+    check_written_back(&input, may_be_made)?;
     if let Some(glob) = input.glob().filter(|_| may_be_made) {
         let pattern = glob.text();
         bail!("{}: --accept: {pattern} is a pattern: name the whole, and give --only {pattern}", input.label());
     }
     Ok(ComparedOperand::Opened(input))
+}
+
+/// Checks that an accepted tensor would be the one that the next run compares.
+fn check_written_back(expected: &Input, accepts: bool) -> Result<()> {
+    match accepts && expected.members().are_made {
+        true => bail!(
+            "{}: --accept writes the tensors of a file, which --dequantize and --names read as others: leave one of the two out",
+            expected.label()
+        ),
+        false => Ok(()),
+    }
 }
 
 impl ComparedOperand {

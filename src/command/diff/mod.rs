@@ -445,8 +445,9 @@ impl Diff {
             bail!("--accept: {first} differs, and no index names it: --exclude leaves it out of the comparison");
         }
         let keeping = self.passing.ignore_dtype.then_some(limits);
+        let (located, members) = (&self.expected.located, &self.members);
         let changes =
-            accepts.then(|| Changes::for_files(pairs, &failed, &self.expected.located, &asked, keeping)).transpose()?;
+            accepts.then(|| Changes::for_files(pairs, &failed, located, members, &asked, keeping)).transpose()?;
         let left_alone = pairs.left_alone();
         let beside = pairs.folders().flat_map(|folder| &folder.beside).map(|beside| beside.path.display().to_string());
         models.left_alone = left_alone.iter().cloned().chain(beside).collect();

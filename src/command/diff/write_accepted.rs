@@ -72,7 +72,9 @@ impl Diff {
     pub(crate) fn accept(&self, run: Run<'_>, changes: Changes, open: Opening<'_>) -> Result<Outcome> {
         let (limits, is_written) = (run.limits, !self.accepting.dry_run);
         let reading = OperandReader::new(run.io, &self.input, &self.threads)?.open_options(EXPECTED.name);
-        let accepting = Accepting { limits, reading, says_dtype: !self.input.dtype.is_empty(), is_written, open };
+        // a packed dtype would read bytes of one item each as several
+        let says_dtype = !self.input.dtype.is_empty() && !self.input.dtype.iter().any(|one| one.value.is_packed());
+        let accepting = Accepting { limits, reading, says_dtype, is_written, open };
         let lines = changes.write(run, &accepting)?;
         self.kept(run.io).filter(|_| is_written).inspect(remove_kept);
         self.tell(run.io, &lines)

@@ -69,6 +69,8 @@ pub struct Members {
     pub text: Option<Arc<dyn TextReader>>,
     /// The quantised weights of a model.
     pub graph: Option<Arc<QuantizedGraph>>,
+    /// Whether tensors are computed from others of the file, or have other names there, so that they cannot be written back.
+    pub are_made: bool,
     /// Facts that cost a search or depend on other files.
     pub later: Option<Arc<dyn ShownLater>>,
 }

@@ -32,17 +32,21 @@ pub(crate) fn numbered(mut names: Vec<String>) -> Vec<String> {
 }
 
 impl Members {
-    /// The facts of a file whose members are made over: the first part of each is a member of this one. Returns the final
-    /// names, too.
+    /// The facts of a file whose members are made over: the first part of each is a member of this one, and all of it unless
+    /// it `is_computed`. Returns the final names, too.
     pub(crate) fn made_over(
         &self,
         names: Vec<String>,
         firsts: impl Iterator<Item = usize>,
+        is_computed: bool,
     ) -> (Self, Arc<Vec<String>>) {
         let names: Arc<Vec<String>> = numbered(names).into();
-        let file_numbers = firsts.map(|n| self.file_number(n)).collect();
+        let (firsts, stored): (Vec<usize>, _) = (firsts.collect(), self.names().unwrap_or_default());
+        let file_numbers = firsts.iter().map(|n| self.file_number(*n)).collect();
+        let keeps_name = |(name, first): (&String, &usize)| stored.get(*first) == Some(name);
+        let are_made = self.are_made || is_computed || !names.iter().zip(&firsts).all(keeps_name);
         let own = Some(Arc::clone(&names));
-        (Self { names: own, file_numbers, container: None, itself: None, ..self.clone() }, names)
+        (Self { names: own, file_numbers, container: None, itself: None, are_made, ..self.clone() }, names)
     }
 }
 

@@ -281,7 +281,7 @@ fn with_members(
     if count == 0 && found.left_alone.is_empty() {
         return (inner, found);
     }
-    let (members, names) = inner.members.made_over(names, weights.iter().map(WeightMember::stored));
+    let (members, names) = inner.members.made_over(names, weights.iter().map(WeightMember::stored), count > 0);
     let members = Members { graph: None, ..members };
     let file = ReadableFile::new(members, QuantizedReader { inner, stated, found: weights, names });
     (file, Dequantized { weights: count, ..found })

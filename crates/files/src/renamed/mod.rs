@@ -269,7 +269,8 @@ fn finish(
     one_sided: OneSided,
 ) -> (ReadableFile, Renaming) {
     let MemberPlan { names, found, kept, .. } = plan;
-    let (members, names) = inner.members.made_over(names, found.iter().map(RenamedMember::first));
+    let is_computed = found.iter().any(|member| matches!(member, RenamedMember::Made { .. }));
+    let (members, names) = inner.members.made_over(names, found.iter().map(RenamedMember::first), is_computed);
     let reader = RenamedReader { inner, facts, to_gguf, found, names };
     let mut computed = BTreeMap::new();
     for formula in reader.found.iter().filter_map(|member| reader.formula(member)) {

@@ -147,7 +147,9 @@ impl ArrayMetadata {
         which: &str,
     ) -> Result<Self> {
         let (rank, itemsize) = (meta.shape.len(), meta.dtype.itemsize());
-        let style = resolved.styles.get(n).and_then(Option::as_deref).filter(|style| style.chunk.len() == rank);
+        // of another rank, what is not about axes stays
+        let any_rank = resolved.styles.get(n).and_then(Option::as_deref);
+        let style = any_rank.filter(|style| style.chunk.len() == rank);
         let shape = &meta.shape;
         let refuse = |name: &'static str, message: String| Err(Error::new(Subject::Argument(name), message));
         if let Some(names) = options.dimension_names.as_ref().filter(|names| names.len() != rank) {
@@ -188,20 +190,20 @@ impl ArrayMetadata {
         ensure!(bytes_of(&unit, itemsize).is_some(), "chunks of {unit:?} are more than memory can address");
         let codecs = style.map(|style| serde_json::from_str(&style.codecs).expect("it is the text of a list"));
         let list = codec_list(meta, codecs, shard.map(|_| &*chunk), options.codec.as_deref(), asks)?;
-        let fill = style.map(|style| &style.fill).filter(|fill| fill.len() == itemsize);
+        let fill = any_rank.map(|style| &style.fill).filter(|fill| fill.len() == itemsize);
         let style = ChunkStyle {
             unit,
             chunk,
             codecs: json!(list).to_string(),
             is_exact: true,
             fill: fill.cloned().unwrap_or_else(|| vec![0; itemsize]),
-            attributes: style.and_then(|style| style.attributes.clone()),
+            attributes: any_rank.and_then(|style| style.attributes.clone()),
             dimension_names: match &options.dimension_names {
                 Some(names) => Some(json!(names).to_string()),
                 None => style.and_then(|style| style.dimension_names.clone()),
             },
-            groups: style.map(|style| Arc::clone(&style.groups)).unwrap_or_default(),
-            is_consolidated: style.is_some_and(|style| style.is_consolidated),
+            groups: any_rank.map(|style| Arc::clone(&style.groups)).unwrap_or_default(),
+            is_consolidated: any_rank.is_some_and(|style| style.is_consolidated),
         };
         Self::new(meta.clone(), &list, style, Keys::V3)
     }
