@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{Folder, SPECS, Spec, each, file_of, joined, named, npy, put_operands, words};
+use crate::common::{Folder, SPECS, Spec, each, file_of, joined, member, named, npy, put_operands, safetensors, words};
 
 fn hidden(folder: &Folder) -> usize {
     let names = fs::read_dir(folder.path("")).expect("a folder").map(|entry| entry.expect("an entry").file_name());
@@ -206,6 +206,43 @@ fn a_store_that_has_changed() {
 
 /// An operand is what it is, by whatever path, link and folder.
 #[cfg(unix)]
+/// The data may lie in files that an operand only names: shards, the other parts of a GGUF, a file beside the model.
+#[test]
+fn named_files_that_have_changed() {
+    let folder = Folder::new();
+    let shard = |item: u8| safetensors(&[member("a", "uint8", &[1 << 21], vec![item; 1 << 21])]);
+    let index = "{\"metadata\": {}, \"weight_map\": {\"a\": \"m-00001-of-00001.safetensors\"}}";
+    folder.put("m.safetensors.index.json", index).put("m-00001-of-00001.safetensors", shard(1));
+    let ir = "<net name=\"n\" version=\"11\"><layers><layer id=\"0\" name=\"a\" type=\"Const\"><data element_type=\"u8\" \
+              shape=\"2097152\" offset=\"0\" size=\"2097152\"/></layer></layers></net>";
+    folder.put("m.xml", ir).put("m.bin", vec![1; 1 << 21]);
+    let rows = [
+        ("m.safetensors.index.json:a", "m-00001-of-00001.safetensors", shard(2)),
+        ("m.xml:a", "m.bin", vec![2; 1 << 21]),
+    ];
+    each(
+        rows,
+        |(operand, ..)| (*operand).to_owned(),
+        |(operand, file, new)| {
+            let part = |part: &str| folder.run(words(&format!("convert {operand} -o o.npy {part} --restart")));
+            part("--part 1/2").printed()?;
+            // another time, also where the clock is coarse
+            std::thread::sleep(Duration::from_millis(20));
+            folder.put(file, new);
+            for part in ["--part 2/2", "--finish 2"] {
+                let args = format!("convert {operand} -o o.npy {part}");
+                folder.refuses(words(&args), &["begun with data in other files, which has changed since then"])?;
+            }
+            part("--part 1/2").printed()?;
+            ["--part 2/2", "--finish 2"].iter().try_for_each(|part| {
+                folder.run(words(&format!("convert {operand} -o o.npy {part}"))).printed().map(drop)
+            })?;
+            let is_new = folder.get("o.npy").ends_with(&[2; 1 << 10]);
+            if is_new && hidden(&folder) == 0 { Ok(()) } else { Err("not the new data".to_owned()) }
+        },
+    );
+}
+
 #[test]
 fn operands_are_what_they_are() {
     let folder = operands();

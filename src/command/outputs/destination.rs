@@ -26,7 +26,7 @@ use crate::formats::index;
 use crate::item::meta::Meta;
 use crate::opening::table::Format;
 use crate::plans::job::Progress;
-use crate::storage::source::merged;
+use crate::storage::source::{Source, merged};
 use crate::storage::targets::parts::{Parts, Record};
 use crate::storage::targets::signals;
 use crate::storage::targets::target::Target;
@@ -195,7 +195,12 @@ impl<'a> Destination<'a> {
         let OutputSet { tensors, inherited, left_out, report, .. } = set;
         // A record of parts comes before the other checks, because it refuses an operand that parts would change.
         let record = match options.parts.count() {
-            Some(of) => Some(run.io.arguments.record(of, &target, run.requests)?),
+            Some(of) => {
+                let mut record = run.io.arguments.record(of, &target, run.requests)?;
+                let stamps = tensors.iter().flat_map(|tensor| tensor.fill.operands()).map(Source::stamps);
+                record.add_data(stamps.collect::<Result<Vec<_>, _>>()?.concat());
+                Some(record)
+            }
             None => None,
         };
         let (members, label) = (OutputMembers::of(&tensors, format, &target), target.label().to_owned());

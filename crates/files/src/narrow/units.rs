@@ -99,6 +99,16 @@ impl<T: Units> ReadAt for ByUnits<T> {
         if let Origin::Bytes(bytes) = self.0.origin() { bytes.first_stamp() } else { self.stamp() }
     }
 
+    fn stamps(&self) -> io::Result<Vec<Stamp>> {
+        match self.0.origin() {
+            Origin::Bytes(bytes) => bytes.stamps(),
+            Origin::Tensors(_, tensors) => {
+                let each = tensors.into_iter().map(Source::stamps).collect::<Result<Vec<_>>>()?;
+                Ok(each.concat())
+            }
+        }
+    }
+
     fn identity(&self) -> io::Result<Identity> {
         match self.0.origin() {
             Origin::Bytes(bytes) => bytes.identity(),

@@ -31,6 +31,11 @@ pub trait ReadAt: Debug + Send + Sync {
         self.stamp()
     }
 
+    /// The versions at the opening of all files that the bytes come from.
+    fn stamps(&self) -> io::Result<Vec<Stamp>> {
+        Ok(vec![self.first_stamp()?])
+    }
+
     /// The identity is the same under every name of the file.
     fn identity(&self) -> io::Result<Identity>;
 

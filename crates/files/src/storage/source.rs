@@ -228,6 +228,15 @@ impl Source {
         bytes.as_file().map(|file| (file, *start))
     }
 
+    /// Returns the versions at the opening of the files that hold the items; those of a store are known to its reader.
+    ///
+    /// # Errors
+    /// A file cannot be asked for its size or time.
+    pub fn stamps(&self) -> Result<Vec<Stamp>> {
+        let Storage::Bytes { bytes, .. } = &self.store else { return Ok(Vec::new()) };
+        bytes.stamps().with_context(|| self.label.clone())
+    }
+
     /// Returns the encoded blocks of the items as uint8s of shape `[…, bytes of a row]`.
     pub fn blocks(&self) -> Option<Self> {
         let Storage::Bytes { bytes, stamp, .. } = &self.store else { return None };

@@ -8,13 +8,14 @@ use std::io::{self, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use tempfile::{NamedTempFile, TempPath};
 
 use super::signals;
 use crate::storage::key_store::{Commit, WritableStore};
 use crate::storage::platform::{copy_mode, exchange, is_open_as, open_any, open_to_lock, same_file, sync_all_of};
+use crate::storage::read_at::Stamp;
 use tensorop_kernels::error::{Context, Result, bail};
 use tensorop_kernels::parallel::locked;
 
@@ -330,8 +331,7 @@ pub fn stamp(path: &Path) -> io::Result<String> {
     let since = |found: &Metadata| Ok::<_, io::Error>(found.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default());
     let found = fs::metadata(path)?;
     if !found.is_dir() {
-        let since = since(&found)?;
-        return Ok(format!("{} bytes, changed {}.{:09}", found.len(), since.as_secs(), since.subsec_nanos()));
+        return Ok(of_file(found.len(), found.modified()?));
     }
     let (mut sum, mut bytes, mut files) = (0_u64, 0_u64, 0_u64);
     each_file(path, &mut |name, found| {
@@ -341,6 +341,20 @@ pub fn stamp(path: &Path) -> io::Result<String> {
         Ok(())
     })?;
     Ok(format!("{files} files, {bytes} bytes, {sum:016x}"))
+}
+
+/// Returns the text of a version that other machines find, too; `None` for items in memory.
+pub(super) fn stamp_text(stamp: Stamp) -> Option<String> {
+    match stamp {
+        Stamp::Modified(bytes, time) => Some(of_file(bytes, time.unwrap_or(UNIX_EPOCH))),
+        Stamp::Tag([one, other]) => Some(format!("{one:016x}{other:016x}")),
+        Stamp::Revision(_) => None,
+    }
+}
+
+fn of_file(bytes: u64, changed: SystemTime) -> String {
+    let since = changed.duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{bytes} bytes, changed {}.{:09}", since.as_secs(), since.subsec_nanos())
 }
 
 /// Changes when a file is lost, added, renamed or resized. A copy has the same number.

@@ -4,6 +4,7 @@
 //! Files are never half written, and the record never claims too much. So any part may be killed, repeated, or run
 //! twice at once, on any machine.
 
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::{self, Debug, Write as _};
 use std::fs::File;
 use std::io;
@@ -13,6 +14,7 @@ use std::sync::Mutex;
 use super::draft::StoreDraft;
 use super::stage;
 use crate::storage::key_store::{KeyStore, Lock, WritableStore};
+use crate::storage::read_at::Stamp;
 use tensorop_kernels::error::{Context, Result, bail};
 use tensorop_kernels::parallel::locked;
 
@@ -326,6 +328,14 @@ impl Record {
     pub fn add(&mut self, key: &str, value: Option<&str>, stamp: Option<&str>) {
         let [value, stamp] = [value, stamp].map(|text| text.map(escaped));
         self.lines.push(RecordLine { key: escaped(key), value, stamp });
+    }
+
+    /// Adds the versions of further files that hold data, such as the shards of an index.
+    pub fn add_data(&mut self, stamps: impl IntoIterator<Item = Stamp>) {
+        let own: HashSet<_> = self.lines.iter().filter_map(|line| line.stamp.as_deref()).collect();
+        let others: BTreeSet<_> = stamps.into_iter().filter_map(stage::stamp_text).collect();
+        let others: Vec<_> = others.into_iter().filter(|stamp| !own.contains(&**stamp)).collect();
+        others.iter().for_each(|stamp| self.add("data", Some("in other files"), Some(stamp)));
     }
 
     /// A malformed text gives a record that differs from all others.
