@@ -10,6 +10,7 @@ use crate::DType;
 pub(super) use crate::error::counted;
 use crate::error::{Advice, ErrorKind, Subject};
 use crate::narrow::stored_dtype::StoredDType;
+use crate::opening::located::text_without_secrets;
 use crate::quantized::QuantizedCount;
 
 /// An error that is never shortened, because it lists options to type.
@@ -30,11 +31,12 @@ pub(super) fn made_up(QuantizedCount { layout, weights, parts }: &QuantizedCount
     format!("{} make up {weights} {layout} {noun}", counted(parts.len(), "tensor", "tensors"))
 }
 
-/// Escapes control characters, which names of files may hold, except those in `allowed`, and cuts the middle of a long
-/// message.
+/// Leaves out secrets of addresses, escapes control characters, which names of files may hold, except those in `allowed`, and
+/// cuts the middle of a long message.
 pub(super) fn shortened(message: &str, allowed: &str) -> String {
     const HEAD: usize = 400;
     const TAIL: usize = 150;
+    let message = text_without_secrets(message);
     let length = message.chars().count();
     let shown = |(i, _): &(usize, char)| length <= HEAD + TAIL || *i < HEAD || *i >= length - TAIL;
     let mut out = String::new();
@@ -57,7 +59,11 @@ fn escaped(characters: impl IntoIterator<Item = char>, allowed: &str) -> String 
 
 pub(super) fn error_line(error: &anyhow::Error) -> String {
     let text = message(error);
-    let text = if error.is::<WholeMessage>() { escaped(text.chars(), "") } else { shortened(&text, "") };
+    let text = if error.is::<WholeMessage>() {
+        escaped(text_without_secrets(&text).chars(), "")
+    } else {
+        shortened(&text, "")
+    };
     format!("error: {text}")
 }
 

@@ -296,6 +296,7 @@ fn devices_and_pipes() {
             "echo '[1]' | $T slice d.npy --start /dev/fd/3 --stop 3 --to json 3<&0 0</dev/null",
         ),
         ("data from a fifo", "mkfifo q; cat d.npy > q & $T slice q --at 1: --to json"),
+        ("a tensor of a fifo", "$T convert x=d.npy -o d.npz; mkfifo r; cat d.npz > r & $T slice r:x --at 1: --to json"),
         ("standard input by its name", "cat d.npy | $T slice /dev/stdin --at 1: --to json"),
         ("standard input that is a file", "$T slice - --at 1: --to json < d.npy"),
     ];

@@ -181,7 +181,9 @@ fn before_colon(path: &Path) -> (Place, Option<String>) {
         match Place::from_metadata(part, &found) {
             place @ (Place::File(_) | Place::Store(..)) => return (place, Some(after)),
             place @ Place::Folder(_) if is_longest => return (place, Some(after)),
-            place @ Place::Pipe(_) if RawView::parse(&after).is_ok() || RawView::is_meant(&after) => {
+            place @ Place::Pipe(_)
+                if RawView::parse(&after).is_ok() || RawView::is_meant(&after) || is_name(&after) =>
+            {
                 pipe.get_or_insert((place, Some(after)));
             }
             _ => {}
@@ -283,6 +285,25 @@ pub fn path_without_secrets(path: &Path) -> String {
     format!("{scheme}://{host}{name}{after}")
 }
 
+/// Returns a message without the passwords and queries of addresses in it, which a user may have typed anywhere.
+pub fn text_without_secrets(text: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find("://") {
+        let (scheme, after) = rest.split_at(at + "://".len());
+        let end = after.find(|c: char| c.is_whitespace() || "'\"`<>".contains(c)).unwrap_or(after.len());
+        let (address, more) = after.split_at(end);
+        let (host, name) = address.split_at(address.find(['/', '?', '#']).unwrap_or(address.len()));
+        let query = name.find(['?', '#']).filter(|_| !["s3://", "hf://"].iter().any(|bucket| scheme.ends_with(bucket)));
+        out += scheme;
+        out += host.rsplit('@').next().unwrap_or_default();
+        out += &name[..query.unwrap_or(name.len())];
+        // the mark after an address is that of the message
+        out.extend(name.chars().next_back().filter(|last| query.is_some() && ":,;".contains(*last)));
+        rest = more;
+    }
+    out + rest
+}
+
 /// The range begins and ends at ASCII characters.
 #[cfg(unix)]
 fn part_of_text(text: &OsStr, part: Range<usize>) -> Option<OsString> {
@@ -347,6 +368,21 @@ mod tests {
             assert_eq!(located(path), "absent", "{path}");
         }
         assert_eq!([located("-"), located("-:>u2[-1]")], ["stdin", "stdin and >u2[-1]"]);
+    }
+
+    #[test]
+    fn messages_have_no_secrets() {
+        let rows = [
+            ("unexpected argument 'http://me:PW@h/x.npy?sig=S' found", "unexpected argument 'http://h/x.npy' found"),
+            ("https://h/a?X=S: 404; http://me:P@W@h: no", "https://h/a: 404; http://h: no"),
+            ("htp://me:PW@h/x#S, twice", "htp://h/x, twice"),
+            ("s3://b/a?c.npy hf://o/r@v/f", "s3://b/a?c.npy hf://o/r@v/f"),
+            ("a://", "a://"),
+            ("no address: a@b?c", "no address: a@b?c"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(text_without_secrets(text), expected);
+        }
     }
 
     #[test]

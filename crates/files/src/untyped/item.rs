@@ -148,7 +148,8 @@ pub(super) fn is_number(text: &str) -> bool {
 pub(super) fn special_number(text: &str) -> Option<&'static str> {
     let is_one_of = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
     match () {
-        () if is_one_of(&["nan"]) => Some("NaN"),
+        // text output has `nan+nanj`
+        () if is_one_of(&["nan", "+nan", "-nan"]) => Some("NaN"),
         () if is_one_of(&["inf", "+inf", "infinity", "+infinity"]) => Some("Infinity"),
         () if is_one_of(&["-inf", "-infinity"]) => Some("-Infinity"),
         () => None,
@@ -186,13 +187,15 @@ pub fn parse_item(text: &str, dtype: &DType) -> Result<Vec<u8>, Error> {
     }
     let fill = |text: &str, dtype: &DType, out: &mut [u8]| {
         let text = text.trim_matches([' ', '\n', '\r', '\t']);
+        let is_quoted_date = text.starts_with('"') && matches!(dtype.kind(), Kind::Datetime(_));
         let text = string(text).map_or(Cow::Borrowed(text), Cow::Owned);
         let dates = matches!(dtype.kind(), Kind::Datetime(_) | Kind::Timedelta(_));
         let quoted;
         let leaf = match (&*text, special_number(&text)) {
             ("true", _) => Leaf::Bool(true),
             ("false", _) => Leaf::Bool(false),
-            (text, None) if is_number(text) => Leaf::Number(text),
+            // "2020" is a year, as in JSON
+            (text, None) if is_number(text) && !is_quoted_date => Leaf::Number(text),
             (text, name) if dates || name.is_some() => {
                 quoted = format!("\"{}\"", name.filter(|_| !dates).unwrap_or(text).replace(['"', '\\'], "?"));
                 Leaf::Str(&quoted)

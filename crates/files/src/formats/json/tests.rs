@@ -357,6 +357,11 @@ fn fill_values() {
         ("-j", "complex64", Ok([0_f32.to_le_bytes(), (-1_f32).to_le_bytes()].concat())),
         ("-2j", "complex64", Ok([0_f32.to_le_bytes(), (-2_f32).to_le_bytes()].concat())),
         ("nan+infj", "complex64", Ok([f32::NAN.to_le_bytes(), f32::INFINITY.to_le_bytes()].concat())),
+        ("nan+nanj", "complex64", Ok([f32::NAN.to_le_bytes(), f32::NAN.to_le_bytes()].concat())),
+        // a year as text, and ticks as a number, as in JSON
+        ("\"1971\"", "M8[D]", Ok(365_i64.to_le_bytes().to_vec())),
+        ("1971", "M8[D]", Ok(1971_i64.to_le_bytes().to_vec())),
+        ("\"7\"", "m8[D]", Ok(7_i64.to_le_bytes().to_vec())),
         ("1+xj", "complex64", Err("found +x, expected a number (float32)")),
         ("1+2j", "float32", Err("found 1+2j, expected a number (float32)")),
         ("", "float32", Err("found , expected a number (float32)")),
