@@ -782,8 +782,10 @@ fn nothing_is_read_in_vain() {
         (vec!["slice", &array, "--at", "::100,:200", "-o", "o.npy"], 80_000, 101),
         (vec!["slice", &array, "--at", "::200,7:8", "-o", "o.npy"], 200, 51),
         (vec!["slice", &array, "--at", "9000:,::-1", "-o", "o.npy"], 4_000_000, 5),
-        (vec!["convert", &archive, "-o", "o.npy"], 400_128, 8),
-        (vec!["info", "--stats", &archive], 400_128, 8),
+        // the beginning, the directory, and the header of the member
+        (vec!["info", &archive], 0, 3),
+        (vec!["convert", &archive, "-o", "o.npy"], 400_128, 6),
+        (vec!["info", "--stats", &archive], 400_128, 6),
         (vec!["convert", &model, "-o", "o.npy"], 400_000, 5),
         (vec!["diff", &model, "big.npy"], 400_000, 5),
         // a column, whose gaps are few enough to come along, and one of which some are

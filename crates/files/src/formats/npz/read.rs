@@ -47,9 +47,14 @@ impl Archive {
     pub(crate) fn from_files(file: Arc<dyn ReadAt>) -> Result<Archive> {
         let len = file.size()?;
         let mut buffer = vec![0; ITEMS_BUFFER];
+        let front = FileFront::new(file, len);
+        // a server sends the end and most directories at once
+        if front.file.costs_requests() {
+            front.keep(len.saturating_sub(DIRECTORY), len)?;
+        }
         let mut zip = ZipLocator::new()
             .max_search_space(END_BYTES as u64 + u64::from(u16::MAX))
-            .locate_in_reader(FileFront::new(file, len), &mut buffer, len)
+            .locate_in_reader(front, &mut buffer, len)
             .map_err(|(_, error)| explain(error))?;
         ensure!(zip.end_offset() == len, "the ZIP archive ends after {} bytes, the file after {len}", zip.end_offset());
         let (told, end) = (zip.entries_hint(), zip.directory_offset());
@@ -355,6 +360,9 @@ fn explain(error: rawzip::Error) -> Error {
 
 const AHEAD: u64 = 1 << 12;
 
+/// The bytes at the end of an archive that are asked for together.
+const DIRECTORY: u64 = 1 << 14;
+
 /// The bytes that rawzip may read: the whole file for the directory, then those before the directory.
 #[derive(Clone, Debug)]
 struct FileFront {
@@ -375,13 +383,17 @@ impl FileFront {
     /// Member checksums are computed from bytes read anew, which reveals a file that changes meanwhile.
     fn look_ahead(&self, at: u64) -> io::Result<()> {
         let end = |bytes: u64| at.saturating_add(bytes).min(self.len);
-        let mut ahead = locked(&self.ahead);
-        let (begin, kept) = (ahead.0, ahead.1.len() as u64);
-        if at < begin || end(AHEAD / 4) > begin + kept {
-            let mut bytes = vec![0; end(AHEAD).saturating_sub(at) as usize];
-            self.file.read_at(&mut bytes, at)?;
-            *ahead = (at, bytes);
-        }
+        let (begin, kept) = {
+            let ahead = locked(&self.ahead);
+            (ahead.0, ahead.1.len() as u64)
+        };
+        if at < begin || end(AHEAD / 4) > begin + kept { self.keep(at, end(AHEAD)) } else { Ok(()) }
+    }
+
+    fn keep(&self, at: u64, end: u64) -> io::Result<()> {
+        let mut bytes = vec![0; end.saturating_sub(at) as usize];
+        self.file.read_at(&mut bytes, at)?;
+        *locked(&self.ahead) = (at, bytes);
         Ok(())
     }
 
