@@ -799,6 +799,8 @@ fn nothing_is_read_in_vain() {
         (vec!["diff", "other.npy", &model, "--heatmap", "o.png"], 400_000, 6),
         (vec!["transpose", &narrow, "-o", "o.npy", "--dry-run"], 0, 2),
         (vec!["convert", &narrow, "--order", "F", "--cast", "float64", "-o", "o.npy"], 240_000, 6),
+        (vec!["convert", &narrow, "--chunks", "500,5", "-o", "o.zarr"], 240_000, 12),
+        (vec!["convert", &narrow, "--chunks", "500,5", "-o", "p.zarr", "--part", "1/3"], 80_000, 8),
         (vec!["concat", "t.npy", &narrow, "--axis", "1", "-o", "o.npy"], 240_000, 6),
         (vec!["slice-scatter", "n.npy", &across, "--at", ":", "-o", "o.npy"], 240_000, 6),
         (vec!["reshape", &across, "--shape", "40,1500", "-o", "o.npy"], 240_000, 6),

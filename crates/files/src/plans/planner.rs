@@ -373,10 +373,14 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Several small chunks, or a part of a large one.
+    /// Several small chunks, or a part of a large one. From a server, one chunk, or what one request takes.
     pub fn suited(&self, grid: Vec<usize>) -> Vec<usize> {
         let (shape, itemsize) = (&self.meta.shape, self.widest().max(1));
-        let least = if self.is_remote { 1 } else { self.limits.machine.slab };
+        let least = match self.is_remote {
+            true if self.grid().is_some() => 1,
+            true => self.request(self.meta.bytes(), usize::MAX),
+            false => self.limits.machine.slab,
+        };
         let (least, most) = (least / itemsize, (self.limits.machine.kept / itemsize).max(1));
         let mut sides: Vec<usize> = grid.iter().zip(shape).map(|(&side, &dim)| side.clamp(1, dim.max(1))).collect();
         for axis in (0..sides.len()).rev() {
