@@ -25,10 +25,12 @@ check() {
 
 if [ "$part" != oracles ]; then
     check cargo clippy --workspace --all-targets --locked -- -D warnings
+    check cargo clippy --package tensorop-files --package tensorop --lib --no-default-features --locked -- -D warnings
     for feature in predicates remote zarr; do
         check cargo rustc --profile check --package tensorop-files --lib --features "$feature" --locked -- -D warnings
     done
     check env TENSOROP_TEST_ROUNDS=10 cargo test --locked --test property --test faults --test hostile
+    check env TENSOROP_TEST_ROUNDS=10 cargo test --locked --package tensorop-kernels --package tensorop-files --lib
     check env TENSOROP_TEST_ROUNDS=10 cargo test --locked --features remote --test cli -- parts_that_are_killed
     check ci/public_api.sh
     # Fuzzing needs another toolchain, but any can check that the targets still fit the library.
