@@ -26,7 +26,7 @@ use crate::layout::axis::resolve_axis;
 use crate::opening::input::Input;
 use crate::opening::located::Located;
 use crate::operators::fill::Limits;
-use crate::parallel::{locked, share_by_size, unlocked};
+use crate::parallel::{locked, share_by_size, threads_among_others, unlocked};
 use crate::plans::explain::Explanation;
 use crate::report::{full_name, printable};
 use crate::storage::requests::as_address;
@@ -320,6 +320,7 @@ impl Info {
             found.infos.reserve(selected.len());
             rows.reserve(selected.len());
         }
+        let is_alone = selected.len() == 1;
         for n in selected {
             let member = Member::new(&input, n);
             if self.members {
@@ -345,7 +346,10 @@ impl Info {
             if self.explain && self.reads_items() {
                 match member.source(asked.of(member.name())) {
                     Ok(source) => {
-                        let plan = info::explain_stats(&source, reader.run.limits);
+                        let (limits, bytes) = (reader.run.limits, info.stored.bytes as usize);
+                        let of_one = || threads_among_others(limits.threads, bytes);
+                        let threads = if is_alone { limits.threads } else { of_one() };
+                        let plan = info::explain_stats(&source, Limits { threads, ..limits });
                         found.plans.push((full_name(&file, input.name(n)), plan));
                     }
                     Err(error) => {

@@ -859,7 +859,8 @@ fn plans_count_the_requests_of_a_run() {
     let narrow: Vec<f32> = (0..60_000).map(|n| n as f32).collect();
     folder.put("narrow.npy", tensor::<f32>(&[1500, 40], &narrow).npy());
     folder.run(words("convert narrow.npy --order F -o across.npy")).printed().expect("a file in Fortran order");
-    for name in ["narrow.npy", "across.npy"] {
+    folder.run(words("convert a=narrow.npy b=narrow.npy c=narrow.npy -o m.safetensors")).printed().expect("a model");
+    for name in ["narrow.npy", "across.npy", "m.safetensors"] {
         behaviour.objects.insert(format!("/{name}"), Object::Bytes(folder.get(name)));
     }
     let server = Server::start(behaviour);
@@ -891,6 +892,7 @@ fn plans_count_the_requests_of_a_run() {
         ("diff @x.zarr x.npy", 36..37),
         ("info --stats @rows.npy", 1..40),
         ("info --stats @x.zarr", 36..37),
+        ("info --stats @m.safetensors", 3..4),
     ];
     let check = |(args, expected): &(&str, std::ops::Range<u64>)| {
         let args = args.replace('@', &server.url("/"));

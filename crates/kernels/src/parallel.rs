@@ -204,6 +204,11 @@ pub fn share_in_order<S: Send, E: Send>(
     share(threads, count, begin, each).map(drop)
 }
 
+/// Returns the threads that [`share_by_size`] gives to one of several tensors.
+pub fn threads_among_others(threads: Threads, bytes: usize) -> Threads {
+    if bytes < SMALL_TENSOR { ONE_THREAD } else { threads }
+}
+
 /// Calls `make` with the number of each tensor and its threads, and `take` with the results in ascending order. Small
 /// tensors that follow each other are made several at a time, by one thread each; others alone, by all threads. `bytes`
 /// are the tensors'.

@@ -1,8 +1,6 @@
 //! `diff --explain` prints the plan of a comparison without reading items; `--map` and `--heatmap` show where tensors
 //! differ.
 
-use std::num::NonZero;
-
 use anyhow::Result;
 
 use super::pairs::NamedPairs;
@@ -14,7 +12,7 @@ use crate::command::show::write_png;
 use crate::diff::{Options, PlannedComparison, explain_sources};
 use crate::info::size;
 use crate::operators::fill::Limits;
-use crate::parallel::{SMALL_TENSOR, Threads};
+use crate::parallel::{SMALL_TENSOR, threads_among_others};
 use crate::picture::Picture;
 use crate::plans::explain::Explanation;
 use crate::reports::maps::{self, Density};
@@ -57,8 +55,7 @@ pub(crate) fn explain_many(
         let plan = pairs.open([expected, actual], asked.of(Some(name))).and_then(|[expected, actual]| {
             let is_small = expected.bytes() + actual.bytes() < SMALL_TENSOR;
             small += usize::from(is_small);
-            // small pairs run several at a time, one thread each
-            let threads = if is_small { Threads::new(NonZero::new(1)) } else { limits.threads };
+            let threads = threads_among_others(limits.threads, expected.bytes() + actual.bytes());
             let plan = explain_sources(&expected, &actual, &options(name), Limits { threads, ..limits });
             Ok(planned(plan.map_err(option_error)?))
         });
