@@ -133,8 +133,7 @@ fn scale_dtypes(scale: Narrow) -> Vec<Kind> {
 pub(crate) fn columns(parts: &WeightParts<'_>, weight: Weight) -> Result<Weight> {
     let Some(factors) = parts.optional(Role::Columns)? else { return Ok(weight) };
     let QuantizedItems { rows, cols, .. } = weight.items;
-    let found = factors.meta().items();
-    ensure!(found == cols, "{} has {found} items, expected {cols}", parts.name(Role::Columns));
+    parts.expect_items(Role::Columns, &factors, cols)?;
     let matrix = parts.numbers(Role::Columns, factors, cols)?;
     let factors = Some(SharedNumbers { matrix, groups: groups(rows, rows, 1).into() });
     Ok(Weight { items: QuantizedItems { factors, ..weight.items }, ..weight })
@@ -254,11 +253,7 @@ pub(crate) fn float4(
 ) -> Result<Weight> {
     let (codes, before, rows, bytes) = parts.codes()?;
     let (cols, scales) = (bytes * 2, parts.required(Role::Scales)?);
-    ensure!(
-        cols.is_multiple_of(group),
-        "{} has {cols} items a row, expected groups of {group}",
-        parts.name(Role::Codes)
-    );
+    parts.expect_groups(cols, group)?;
     parts.expect_shape(Role::Scales, scales.shape(), &shape_of(&before, rows, cols.div_ceil(group)))?;
     parts.expect_dtype(Role::Scales, scales.dtype(), &scale_dtypes(scale))?;
     let codes = float4_codes(codes, Encoding::LOW_FIRST, cols);
@@ -363,11 +358,7 @@ pub(crate) fn mlx(parts: &WeightParts<'_>, numbers: &PartNumbers) -> Result<Weig
     let group = numbers.group.ok_or_else(|| parts.untold("group_size"))?;
     ensure!(words * 32 % bits == 0, "{words} words a row do not hold items of {bits} bits");
     let cols = words * 32 / bits;
-    ensure!(
-        cols.is_multiple_of(group),
-        "{} has {cols} items a row, expected groups of {group}",
-        parts.name(Role::Codes)
-    );
+    parts.expect_groups(cols, group)?;
     let scales = parts.required(Role::Scales)?;
     let per_row = cols.div_ceil(group);
     parts.expect_shape(Role::Scales, scales.shape(), &shape_of(&before, rows, per_row))?;

@@ -30,8 +30,7 @@ fn count(described: &Value, key: &str, name: &str) -> Result<usize> {
 /// The values of codes.
 fn codebook(parts: &WeightParts<'_>, role: Role, expected: usize) -> Result<Vec<f32>> {
     let source = parts.required(role)?;
-    let items = source.meta().items();
-    ensure!(items == expected, "{} has {items} items, expected {expected}", parts.name(role));
+    parts.expect_items(role, &source, expected)?;
     let (matrix, mut loaded, mut values) = (parts.numbers(role, source, expected)?, LoadedBytes::default(), Vec::new());
     values.resize(expected, 0.0);
     matrix.load(&(0..1), &(0..expected), &mut loaded)?;
@@ -54,8 +53,7 @@ pub(crate) fn bitsandbytes_4bit(parts: &WeightParts<'_>, _: &PartNumbers) -> Res
     ensure!(found == expected, "{} has {found} bytes, expected {expected} of {shape:?}", parts.name(Role::Codes));
     let values = codebook(parts, Role::Book, 16)?;
     let scales = parts.required(Role::Scales)?;
-    let found = scales.meta().items();
-    ensure!(found == blocks, "{} has {found} items, expected {blocks}", parts.name(Role::Scales));
+    parts.expect_items(Role::Scales, &scales, blocks)?;
     let scales = match scales.dtype().kind() {
         Kind::UInt8 => nested(parts, scales, &state, blocks)?,
         _ => parts.numbers(Role::Scales, scales, blocks)?,
@@ -72,8 +70,8 @@ fn nested(parts: &WeightParts<'_>, codes: Source, state: &Value, blocks: usize) 
     let offset = state["nested_offset"].as_f64().with_context(|| format!("{name} states no nested_offset"))?;
     let values = codebook(parts, Role::NestedBook, 256)?;
     let scales = parts.required(Role::NestedScales)?;
-    let (found, expected) = (scales.meta().items(), blocks.div_ceil(side));
-    ensure!(found == expected, "{} has {found} items, expected {expected}", parts.name(Role::NestedScales));
+    let expected = blocks.div_ceil(side);
+    parts.expect_items(Role::NestedScales, &scales, expected)?;
     let codes = Matrix::coded(codes, Encoding::BYTES, blocks, &|code| values[code]);
     let matrix = parts.numbers(Role::NestedScales, scales, expected)?;
     let scales = SharedNumbers { matrix, groups: groups(1, 1, side).into() };
@@ -145,15 +143,10 @@ pub(crate) fn comfy(parts: &WeightParts<'_>, numbers: &PartNumbers) -> Result<We
     ensure!(before.is_empty(), "{} has more than two axes", parts.name(Role::Codes));
     let is_float4 = group == 16;
     let cols = if is_float4 { bytes * 2 } else { bytes };
-    ensure!(
-        cols.is_multiple_of(group),
-        "{} has {cols} items a row, expected groups of {group}",
-        parts.name(Role::Codes)
-    );
+    parts.expect_groups(cols, group)?;
     let (per_row, scales) = (cols / group, parts.required(Role::Scales)?);
     // tiles have 128 rows and 4 columns
-    let (found, expected) = (scales.meta().items(), rows.div_ceil(128) * per_row.div_ceil(4) * 512);
-    ensure!(found == expected, "{} has {found} items, expected {expected}", parts.name(Role::Scales));
+    parts.expect_items(Role::Scales, &scales, rows.div_ceil(128) * per_row.div_ceil(4) * 512)?;
     let scale = if is_float4 { Narrow::Float8E4M3FN } else { Narrow::Float8E8M0FNU };
     parts.expect_dtype(Role::Scales, scales.dtype(), &[Kind::Narrow(scale), Kind::UInt8])?;
     let scales = Matrix::coded(scales, Encoding::Tiles, per_row, &|code| scale.value(code as u8) as f32);
@@ -208,10 +201,9 @@ pub(crate) fn hqq(parts: &WeightParts<'_>, _: &PartNumbers) -> Result<Weight> {
     let (rows, cols, stored, (high, wide)) =
         if axis == 1 { (planes, stored * cols, 1, (1, side)) } else { (rows, cols, stored, (rows, 1)) };
     let planes = CodePlanes { rows: stored.max(1), bits, planes, word, high_first: true };
-    let shared = |role| {
+    let shared = |role| -> Result<_> {
         let source = parts.required(role)?;
-        let (found, expected) = (source.meta().items(), items / side);
-        ensure!(found == expected, "{} has {found} items, expected {expected}", parts.name(role));
+        parts.expect_items(role, &source, items / side)?;
         let matrix = parts.numbers(role, source, cols.div_ceil(wide))?;
         Ok(SharedNumbers { matrix, groups: groups(rows, high, wide).into() })
     };

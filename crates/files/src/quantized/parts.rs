@@ -154,6 +154,19 @@ impl WeightParts<'_> {
         Ok(())
     }
 
+    pub(crate) fn expect_items(&self, role: Role, source: &Source, expected: usize) -> Result<()> {
+        let found = source.meta().items();
+        ensure!(found == expected, "{} has {found} items, expected {expected}", self.name(role));
+        Ok(())
+    }
+
+    /// Rows of `cols` codes are whole groups.
+    pub(crate) fn expect_groups(&self, cols: usize, group: usize) -> Result<()> {
+        let name = self.name(Role::Codes);
+        ensure!(cols.is_multiple_of(group), "{name} has {cols} items a row, expected groups of {group}");
+        Ok(())
+    }
+
     pub(crate) fn expect_dtype(&self, role: Role, found: &DType, expected: &[Kind]) -> Result<()> {
         if expected.contains(found.kind()) {
             return Ok(());
@@ -189,8 +202,7 @@ impl WeightParts<'_> {
     /// One number.
     pub(crate) fn whole(&self, role: Role) -> Result<f32> {
         let source = self.required(role)?;
-        let items = source.meta().items();
-        ensure!(items == 1, "{} has {items} items, expected 1", self.name(role));
+        self.expect_items(role, &source, 1)?;
         self.numbers(role, source, 1)?.number()
     }
 

@@ -12,62 +12,43 @@ use super::weight::WholeScale;
 use tensorop_kernels::error::{Result, malformed};
 use tensorop_kernels::item::dtype::{Kind, Narrow};
 
-pub(crate) const FP8_BLOCK: &str = "fp8-block";
-pub(crate) const NVFP4: &str = "nvfp4";
-pub(crate) const NVFP4_CT: &str = "nvfp4-ct";
-pub(crate) const MXFP4: &str = "mxfp4";
-pub(crate) const PACK_QUANTIZED: &str = "pack-quantized";
-pub(crate) const INT_QUANTIZED: &str = "int-quantized";
-pub(crate) const FLOAT_QUANTIZED: &str = "float-quantized";
-pub(crate) const MLX: &str = "mlx";
-pub(crate) const GPTQ: &str = "gptq";
-pub(crate) const GPTQ_V2: &str = "gptq-v2";
-pub(crate) const AWQ: &str = "awq";
-pub(crate) const DEEPSEEK_FP4: &str = "deepseek-fp4";
-pub(crate) const FBGEMM_FP8: &str = "fbgemm-fp8";
-pub(crate) const BNB_NF4: &str = "bnb-nf4";
-pub(crate) const BNB_FP4: &str = "bnb-fp4";
-pub(crate) const BNB_INT8: &str = "bnb-int8";
-pub(crate) const COMFY: &str = "comfy";
-pub(crate) const MXFP4_CT: &str = "mxfp4-ct";
-pub(crate) const MXFP6: &str = "mxfp6";
-pub(crate) const MXFP8: &str = "mxfp8";
-pub(crate) const METAL: &str = "metal";
-pub(crate) const BITNET: &str = "bitnet";
-pub(crate) const GEMMA: &str = "gemma";
-pub(crate) const W4A16_AWQ: &str = "w4a16-awq";
-pub(crate) const HQQ: &str = "hqq";
-pub(crate) const TORCHAO: &str = "torchao";
+macro_rules! layouts {
+    ($($name:ident = $text:literal;)+) => {
+        $(pub(crate) const $name: &str = $text;)+
 
-/// In the order of the documentation.
-pub const LAYOUTS: [&str; 26] = [
-    FP8_BLOCK,
-    NVFP4,
-    NVFP4_CT,
-    MXFP4,
-    PACK_QUANTIZED,
-    INT_QUANTIZED,
-    FLOAT_QUANTIZED,
-    MLX,
-    GPTQ,
-    GPTQ_V2,
-    AWQ,
-    DEEPSEEK_FP4,
-    FBGEMM_FP8,
-    BNB_NF4,
-    BNB_FP4,
-    BNB_INT8,
-    COMFY,
-    MXFP4_CT,
-    MXFP6,
-    MXFP8,
-    METAL,
-    BITNET,
-    GEMMA,
-    W4A16_AWQ,
-    HQQ,
-    TORCHAO,
-];
+        /// In the order of the documentation.
+        pub const LAYOUTS: [&str; [$($text),+].len()] = [$($text),+];
+    };
+}
+
+layouts! {
+    FP8_BLOCK = "fp8-block";
+    NVFP4 = "nvfp4";
+    NVFP4_CT = "nvfp4-ct";
+    MXFP4 = "mxfp4";
+    PACK_QUANTIZED = "pack-quantized";
+    INT_QUANTIZED = "int-quantized";
+    FLOAT_QUANTIZED = "float-quantized";
+    MLX = "mlx";
+    GPTQ = "gptq";
+    GPTQ_V2 = "gptq-v2";
+    AWQ = "awq";
+    DEEPSEEK_FP4 = "deepseek-fp4";
+    FBGEMM_FP8 = "fbgemm-fp8";
+    BNB_NF4 = "bnb-nf4";
+    BNB_FP4 = "bnb-fp4";
+    BNB_INT8 = "bnb-int8";
+    COMFY = "comfy";
+    MXFP4_CT = "mxfp4-ct";
+    MXFP6 = "mxfp6";
+    MXFP8 = "mxfp8";
+    METAL = "metal";
+    BITNET = "bitnet";
+    GEMMA = "gemma";
+    W4A16_AWQ = "w4a16-awq";
+    HQQ = "hqq";
+    TORCHAO = "torchao";
+}
 
 /// How a weight is made of its parts.
 type Assemble = fn(&WeightParts<'_>, &PartNumbers) -> Result<Weight>;
