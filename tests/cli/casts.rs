@@ -10,6 +10,7 @@ fn folder() -> Folder {
     folder.put("square.npy", npy("<f4", &[2, 2], &bytes::<f32>(&[1.0, 2.0, 3e9, f32::INFINITY])));
     folder.put("wide.npy", npy("<f8", &[3], &bytes::<f64>(&[1e300, f64::NAN, f64::NEG_INFINITY])));
     folder.put("pairs.npy", npy("<c16", &[3], &bytes::<f64>(&[1e300, -1e300, 1.0, 1.0, 0.0, 1e39])));
+    folder.put("nan.npy", npy("<f4", &[3], &bytes::<f32>(&[0.5, f32::NAN, 7.0])));
     folder.put("i.npy", npy("<i8", &[4], &bytes::<i64>(&[1, 70_000, -65_520, 65_519])));
     let ids = npy("<i8", &[1], &bytes::<i64>(&[70_000]));
     folder.put("m.npz", npz(&[("w", folder.get("w.npy")), ("ids", ids), ("v", folder.get("square.npy"))]));
@@ -146,6 +147,8 @@ fn strict() {
         ),
         ("m.npz --cast float16 --strict -o o.npz", &["IN m.npz:", "becomes infinite as float16 at ["]),
         ("rows.npy --cast float32 --strict -o o.npy", &["IN rows.npy: 1e+39 becomes infinite as float32 at [2, 1]"]),
+        ("nan.npy --cast float4_e2m1fn --strict -o o.npy", &["IN nan.npy: float4_e2m1fn has no NaN at [1]"]),
+        ("nan.npy --cast float6_e2m3fn --strict", &["IN nan.npy: float6_e2m3fn has no NaN at [1]"]),
         ("w.npy --cast float16 --strict --saturate -o o.npy", &["--strict", "--saturate", "cannot be used with"]),
         // options that change nothing
         ("w.npy --strict -o o.npy", &["--cast"]),

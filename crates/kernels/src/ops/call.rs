@@ -333,7 +333,11 @@ impl Call {
             Self::Split { axis, ref into, part } => {
                 let parts = split::check(shapes[0], axis, into)?;
                 let slices = parts.get(part).ok_or_else(|| {
-                    Error::new(Subject::Argument("part"), format!("{part}, expected 0 to {}", parts.len() - 1))
+                    let message = match parts.len() {
+                        0 => format!("{part}, and there are no parts"),
+                        count => format!("{part}, expected 0 to {}", count - 1),
+                    };
+                    Error::new(Subject::Argument("part"), message)
                 })?;
                 (String::new(), Resolved::Slice(slices.resolve(shapes[0])?))
             }

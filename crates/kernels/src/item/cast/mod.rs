@@ -256,13 +256,16 @@ impl Cast {
             Self::new(from, &self.to, self.lossy).ok()?.apply(items, &mut out).ok().map(|_| out)
         };
         let table = self.table.as_ref().and_then(|table| Some((table, table.items(items.len() / size, plainly)?)));
+        let has_nan =
+            !matches!(self.to.kind(), Kind::Narrow(narrow) if is_floats(&self.to) && narrow.special_bits().is_none());
+        let refuses_nan = self.overflow == Overflow::Refuse && !has_nan;
         let mut overflowed = Overflowed::default();
         let mut run = [M::default(); 2 * RUN];
         let chunks = items.chunks(RUN * ins * size).zip(out.chunks_mut(RUN * outs * to_size));
         for (number, (chunk, place)) in chunks.enumerate() {
             if let Some((table, items)) = table {
                 table.look_up(items, chunk, place);
-                if !self.special.as_ref().is_some_and(|special| special.is_in(place)) {
+                if !refuses_nan && !self.special.as_ref().is_some_and(|special| special.is_in(place)) {
                     continue;
                 }
             }
@@ -289,13 +292,16 @@ impl Cast {
                 // items have two numbers only if all fit, so `at` counts items
                 return Err(CastFailure { item: first + at, why: self.misfit(run[at], &text(run[at])) });
             }
-            if let Some(special) = self.special.as_ref().filter(|special| special.is_in(place)) {
-                let item = |n: usize| (first + n / outs) / parts;
-                if let Err(n) = special.settle(&run[..sure], place, self.overflow, parts, item, &mut overflowed) {
-                    let (text, becomes) = (text(run[n]), overflow_name(&self.to));
-                    let why = format!("{text} becomes {becomes} as {}", self.to.name());
-                    return Err(CastFailure { item: item(n), why });
-                }
+            let item = |n: usize| (first + n / outs) / parts;
+            if let Some(n) = run[..sure].iter().position(|number| refuses_nan && number.float().is_nan()) {
+                return Err(CastFailure { item: item(n), why: format!("{} has no NaN", self.to.name()) });
+            }
+            if let Some(special) = self.special.as_ref().filter(|special| special.is_in(place))
+                && let Err(n) = special.settle(&run[..sure], place, self.overflow, parts, item, &mut overflowed)
+            {
+                let (text, becomes) = (text(run[n]), overflow_name(&self.to));
+                let why = format!("{text} becomes {becomes} as {}", self.to.name());
+                return Err(CastFailure { item: item(n), why });
             }
             if let Some((at, re, im)) = imaginary {
                 let why = format!("[{}, {}] has an imaginary part ({})", text(re), text(im), self.to.name());

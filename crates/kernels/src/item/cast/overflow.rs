@@ -13,7 +13,7 @@ pub enum Overflow {
     Special,
     /// The nearest finite number.
     Saturate,
-    /// An error.
+    /// An error, as is a NaN in a type without one.
     Refuse,
 }
 
