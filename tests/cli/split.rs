@@ -243,6 +243,9 @@ fn over_its_data() {
     run(&folder, "split m.npz --parts 2 --names x,y -o m.npz").expect("split");
     assert_eq!(run(&folder, "info --members m.npz"), Ok("x\ny\n".to_owned()));
     run(&folder, "diff m.npz:y o-1.npy -q").expect("equal");
+    // in files of their own they have its name
+    run(&folder, "split m.npz:x --parts 2 -o y-*.npz").expect("split");
+    assert_eq!(run(&folder, "info --members y-1.npz"), Ok("x\n".to_owned()));
     // beside it another tensor would be lost
     folder.refuses(words("split m.npz:x --parts 1 --names x -o m.npz"), &["m.npz", "would be lost"]).expect("refused");
 }

@@ -15,7 +15,7 @@ use crate::opening::table::Format;
 use crate::operators::call::Operands;
 use crate::ops::call::Call;
 use crate::ops::operators::split::{self, SplitInto};
-use crate::storage::source::merged;
+use crate::storage::source::{Source, merged};
 use crate::writing::OutputTensor;
 
 /// Cut an axis of a tensor into several outputs (ONNX Split 2 to 18, OpenVINO Split-1, VariadicSplit-1)
@@ -75,7 +75,7 @@ impl Split {
         let slices = split::check(data.shape(), axis, &into).map_err(|error| explained([&self.data], error))?;
         let mut report = destination.report("split (ONNX Split, OpenVINO Split-1, VariadicSplit-1)");
         report.source(&data);
-        let names = self.names_of(slices.len(), &destination)?;
+        let names = self.names_of(slices.len(), &data, &destination)?;
         let mut set = destination.output_set(report);
         for (slice, name) in slices.into_iter().zip(names) {
             let call = Call::Slice(slice).resolve(&[data.meta()], None, None)?;
@@ -90,16 +90,18 @@ impl Split {
         destination.write(set)
     }
 
-    /// `None` for outputs in files of their own.
-    fn names_of(&self, count: usize, destination: &Destination<'_>) -> Result<Vec<Option<String>>> {
-        let in_files = !destination.format().is_some_and(Format::is_container) || destination.is_of_files();
+    /// Outputs in files of their own have the name of DATA, where the format has names.
+    fn names_of(&self, count: usize, data: &Source, destination: &Destination<'_>) -> Result<Vec<Option<String>>> {
+        let has_names = destination.format().is_some_and(Format::is_container);
+        let in_files = !has_names || destination.is_of_files();
+        let own = data.member().or(data.name_in_group()).filter(|_| has_names).map(str::to_owned);
         match &self.names {
             Some(_) if in_files => bail!("--names: only for tensors of a container, such as -o OUT.npz"),
             Some(Names(names)) if names.len() != count => {
                 Err(anyhow!("--names: {}, expected {count}", counted(names.len(), "name", "names")))
             }
             Some(Names(names)) => Ok(names.iter().cloned().map(Some).collect()),
-            None if in_files => Ok(vec![None; count]),
+            None if in_files => Ok(vec![own; count]),
             None => Ok(numbers(count).map(Some).collect()),
         }
     }
