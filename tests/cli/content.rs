@@ -1,10 +1,67 @@
 //! What containers hold is listed by content: arrays whatever their files are called, and content that is not a tensor, which
 //! is compared, named and never lost.
 
-use crate::common::{Folder, Run, Zipped, deflated, each, npy, stored, words, zip};
+use crate::common::torch::{items, pickle, view};
+use crate::common::{Folder, Run, Zipped, deflated, each, member, npy, safetensors, stored, words, zip};
 
 fn array(items: &[u8]) -> Vec<u8> {
     npy("uint8", &[items.len()], items)
+}
+
+/// An output never takes the place of what a tensor of another file, a graph, an index or other bytes are read from.
+#[test]
+fn what_is_beside_the_tensors_is_not_lost() {
+    let folder = Folder::new();
+    let layer = |name: &str, offset: usize| {
+        format!(
+            "<layer id=\"{offset}\" name=\"{name}\" type=\"Const\"><data element_type=\"u8\" shape=\"4\" offset=\"{offset}\" size=\"4\"/></layer>"
+        )
+    };
+    let layers = layer("a", 0) + &layer("b", 4);
+    folder
+        .put("ir.xml", format!("<net name=\"n\" version=\"11\"><layers>{layers}</layers></net>"))
+        .put("ir.bin", b"abcdefgh");
+    folder.put("m.onnx", std::fs::read("samples/models/model.onnx").expect("a sample"));
+    let pickled = pickle(&[("a", view(0, [1, 2], [2, 1]))]);
+    folder.put("p-1.bin", zip(&[stored("x/data.pkl", &pickled), stored("x/data/0", &items())]));
+    folder.put("p.bin.index.json", "{\"metadata\": {}, \"weight_map\": {\"a\": \"p-1.bin\"}}");
+    folder.put("s.safetensors", safetensors(&[member("x", "uint8", &[4], vec![1; 4])]));
+    folder.put(
+        "names.safetensors",
+        safetensors(&[member("", "uint8", &[1], vec![1]), member("a", "uint8", &[1], vec![2])]),
+    );
+    let beside = "holds the items of another file, which would be lost: choose another file";
+    let graph = "is a model, whose graph would be lost: choose another file";
+    let index = "is the index of other files, and would be lost: choose another file";
+    let view = "has more bytes than the view, which would be lost: choose another file";
+    let rows = [
+        ("slice-scatter ir.xml:a --fill 1 --at : -o ir.bin", beside),
+        ("convert ir.xml --to safetensors -o ir.bin", beside),
+        ("convert ir.xml --to npz -o ir.xml", graph),
+        ("convert m.onnx --to safetensors -o m.onnx", graph),
+        ("slice m.onnx:up.bias --at : --to npy -o m.onnx", graph),
+        ("convert p.bin.index.json:a -o p.bin.index.json", index),
+        ("convert p.bin.index.json --to safetensors -o p.bin.index.json", index),
+        ("slice-scatter ir.bin:uint8[4]@2 --fill 0 --at : -o ir.bin", view),
+        ("convert s.safetensors:uint8[4]@8 --to npy -o s.safetensors", view),
+        ("convert names.safetensors -o names.zarr", "\"\" cannot be the name of an array in a group"),
+        (
+            "convert zarr.json=s.safetensors names.safetensors:a -o names.zarr",
+            "\"zarr.json\" cannot be the name of an array in a group",
+        ),
+    ];
+    let before = folder.content();
+    each(
+        rows,
+        |(args, _)| (*args).to_owned(),
+        |(args, expected)| {
+            let said = folder.refuses(words(args), &[])?;
+            if said.trim_end().ends_with(expected) && folder.content() == before { Ok(()) } else { Err(said) }
+        },
+    );
+    // all of the bytes may be replaced
+    folder.run(words("slice-scatter ir.bin:uint8[8] --fill 90 --at :2 -o ir.bin")).printed().expect("replaced");
+    assert_eq!(folder.get("ir.bin"), b"ZZcdefgh");
 }
 
 fn text(run: &Run) -> String {

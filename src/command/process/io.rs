@@ -13,6 +13,7 @@ use anyhow::{Context, Result, anyhow};
 use super::arguments::Arguments;
 use crate::command::messages::{error_line, shortened, unless_closed};
 use crate::command::options::{AddressOptions, RunOptions, ThreadOptions, parse_threads, parse_timeout};
+use crate::container::interface::Members;
 use crate::diff::{OptionNames, Style};
 use crate::library::rewrite::{KEEP_ACTUAL, UPDATE_GOLDEN};
 use crate::opening::input::Input;
@@ -46,7 +47,10 @@ pub struct OperandContainers {
 
 impl OperandContainers {
     pub(crate) fn add(&self, input: &Input) {
-        locked(&self.all).extend(input.members().container.clone());
+        let Members { container, viewed, .. } = input.members();
+        let unwritten = Some("has more bytes than the view, which would be lost");
+        let viewed = viewed.map(|file| Arc::new(Container { unwritten, ..Container::new(file, Vec::new()) }));
+        locked(&self.all).extend(container.clone().into_iter().chain(viewed));
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Container>> {

@@ -13,6 +13,7 @@ use crate::narrow::packed;
 use crate::plans::sink::{BegunSeal, Take};
 use crate::storage::attachments::Attachments;
 use crate::storage::chunked::{ChunkStyle, Stays};
+use crate::storage::read_at::Identity;
 use crate::storage::source::{Container, Source};
 use crate::storage::unread::UnreadArray;
 use crate::untyped::{self, Values};
@@ -71,6 +72,8 @@ pub struct Members {
     pub graph: Option<Arc<QuantizedGraph>>,
     /// Whether tensors are computed from others of the file, or have other names there, so that they cannot be written back.
     pub are_made: bool,
+    /// The file, if it holds other bytes than those of the tensor, as beside a view of some.
+    pub viewed: Option<Identity>,
     /// Facts that cost a search or depend on other files.
     pub later: Option<Arc<dyn ShownLater>>,
 }

@@ -186,10 +186,13 @@ impl Index {
             let instead = foreign::stand_in(&content.begin);
             bail!("{}", instead.unwrap_or("not a .safetensors file: does not begin with a length and {"));
         }
-        let file = match is_torch {
+        let mut file = match is_torch {
             true => torch::open(content)?,
-            false => SafetensorsReader::open(bytes, self.identity)?,
+            false => SafetensorsReader::open(bytes)?,
         };
+        if let Some(container) = &mut file.members.container {
+            Arc::make_mut(container).index = self.identity;
+        }
         let numbers =
             file.members.names().into_iter().flatten().cloned().enumerate().map(|(n, name)| (name, n)).collect();
         Ok(OpenIndexShard { file, is_torch, numbers })

@@ -90,7 +90,10 @@ pub(crate) fn open(content: Content) -> Result<ReadableFile> {
     let graph = Some(Arc::new(chains.graph(&names, &mut constants)));
     let metadata = Some(facts.into_metadata("openvino"));
     let identity = file.identity()?;
-    let members = Members { graph, ..Members::of(Container { metadata, ..Container::new(identity, names) }) };
+    // an output has the tensors alone
+    let unwritten = Some("is a model, whose graph would be lost");
+    let members =
+        Members { graph, ..Members::of(Container { metadata, unwritten, ..Container::new(identity, names) }) };
     Ok(ReadableFile::new(members, IrReader { constants, identity, items }))
 }
 

@@ -203,8 +203,10 @@ pub(crate) fn open(content: Content, view: &RawView, is_edited: bool) -> Result<
         opened => {
             let (bytes, _) = Content { opened, ..content }.into_bytes()?;
             let (meta, start) = view.within(bytes.size()?)?;
-            let (stored, items) = (meta.bytes() as u64, PlainItems::Bytes(bytes, start));
-            ReadableFile::new(of_items_alone(), PlainReader { meta, start, stored, items })
+            let stored = meta.bytes() as u64;
+            let viewed = if stored == bytes.size()? { None } else { Some(bytes.identity()?) };
+            let (members, items) = (Members { viewed, ..of_items_alone() }, PlainItems::Bytes(bytes, start));
+            ReadableFile::new(members, PlainReader { meta, start, stored, items })
         }
     })
 }

@@ -231,6 +231,13 @@ pub(crate) fn check_replaced(
     if inputs().filter_map(Source::container).any(is_index) {
         return refuse("is the index of other files, and would be lost: choose another file".to_owned());
     }
+    let is_beside = |source: &Source| {
+        let is_of_other = source.container().is_some_and(|container| container.file != existing);
+        is_of_other && source.identity().is_ok_and(|file| file == Some(existing))
+    };
+    if inputs().any(is_beside) {
+        return refuse("holds the items of another file, which would be lost: choose another file".to_owned());
+    }
     let is_in_file = |source: &&Source| source.container().is_some_and(|container| container.file == existing);
     let of_operand = containers.iter().map(|container| &**container).find(|container| container.file == existing);
     let of_input = || inputs().find(is_in_file).and_then(Source::container);

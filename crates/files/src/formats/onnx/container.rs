@@ -51,7 +51,10 @@ pub(crate) fn open(content: Content) -> Result<ReadableFile> {
     let (names, found) = walk.members.into_parts();
     let graph = graph(&walk.quantized, &names).map(Arc::new);
     let identity = file.identity()?;
-    let members = Members { graph, ..Members::of(Container { metadata, ..Container::new(identity, names) }) };
+    // an output has the tensors alone
+    let unwritten = Some("is a model, whose graph would be lost");
+    let members =
+        Members { graph, ..Members::of(Container { metadata, unwritten, ..Container::new(identity, names) }) };
     let external = ExternalFiles::new(folder.as_deref(), requests);
     Ok(ReadableFile::new(members, ModelReader { file, identity, members: found, external }))
 }

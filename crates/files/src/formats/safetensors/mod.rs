@@ -18,7 +18,7 @@ use crate::container::interface::{
     Confidence, ItemsPlace, Layout, Members, Places, ReadableFile, Reader, StoredMember, Writer,
 };
 use crate::narrow::packed::{self, bits, bytes_of_items};
-use crate::storage::read_at::{Identity, ReadAt, Section};
+use crate::storage::read_at::{ReadAt, Section};
 use crate::storage::source::{Container, FileMetadata, Metadata, Source, wrong_length};
 use crate::untyped::python_json::one_line;
 use tensorop_kernels::item::dtype::{DType, Kind, Narrow};
@@ -289,7 +289,7 @@ pub(crate) fn sure(begin: &[u8], len: Option<u64>) -> Confidence {
 }
 
 pub(crate) fn open(content: Content) -> Result<ReadableFile> {
-    SafetensorsReader::open(content.into_bytes()?.0, None)
+    SafetensorsReader::open(content.into_bytes()?.0)
 }
 
 #[derive(Debug)]
@@ -299,13 +299,13 @@ pub(crate) struct SafetensorsReader {
 }
 
 impl SafetensorsReader {
-    pub(crate) fn open(file: Arc<dyn ReadAt>, index: Option<Identity>) -> Result<ReadableFile> {
+    pub(crate) fn open(file: Arc<dyn ReadAt>) -> Result<ReadableFile> {
         let header = HeaderIndex::read(&*file)?;
         let names = header.members.iter().map(|member| member.name.clone()).collect();
         let texts = || Arc::clone(&header.metadata);
         let metadata = FileMetadata { format: "safetensors", shown: texts(), kept: texts(), exact: texts() };
         let metadata = Some(metadata.into());
-        let members = Members::of(Container { metadata, index, ..Container::new(file.identity()?, names) });
+        let members = Members::of(Container { metadata, ..Container::new(file.identity()?, names) });
         Ok(ReadableFile::new(members, Self { file, index: header }))
     }
 }

@@ -94,10 +94,13 @@ impl Writer for ZarrWriter {
         let is_group = !is_single || (options.is_group || inherited.is_group) && !names.all(str::is_empty);
         let named = |name: &str| {
             let name = if is_group { name } else { "" };
-            let is_reserved = |part: &str| part.bytes().all(|byte| byte == b'.') || part.starts_with("__");
+            let is_metadata = |part: &str| ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"].contains(&part);
+            // the group itself has the empty name
+            let is_reserved =
+                |part: &str| part.bytes().all(|byte| byte == b'.') || part.starts_with("__") || is_metadata(part);
             let plain = |part: &str| !is_reserved(part) && !is_unfinished(part);
             ensure!(
-                name.is_empty() || name.split('/').all(plain) && !name.contains(['\0', '\\', ':']),
+                !is_group || name.split('/').all(plain) && !name.contains(['\0', '\\', ':']),
                 "{name:?} cannot be the name of an array in a group"
             );
             Ok(name.to_owned())
