@@ -186,6 +186,9 @@ def _options(options: Mapping[str, Any]) -> list[str]:
 
 def _diff(expected: Any, actual: Any, limits: Mapping[str, Any], *more: str, is_quick: bool = False) -> Result:
     left, right = operand(expected), operand(actual)
+    # what is accepted is written under --dtype, as the next check reads it
+    if not limits.get("accept") and not updates_golden():
+        left, right = _apart(left, right), _apart(right, left)
     dtype = left.dtype or right.dtype
     if left.dtype and right.dtype and left.dtype != right.dtype:
         raise Error(f"dtype {right.dtype}, expected {left.dtype}")
@@ -210,6 +213,22 @@ def _diff(expected: Any, actual: Any, limits: Mapping[str, Any], *more: str, is_
         assert refused is not None
         raise refused
     return different
+
+
+def _apart(one: Operand, other: Operand) -> Operand:
+    """An array whose dtype NumPy has no name for, as JSON that names it, beside unsigned items, which --dtype would read as it, too."""
+    is_array = isinstance(one.content, bytes) and one.content.startswith(b"\x93NUMPY")
+    if not one.dtype or not is_array or other.dtype or other.values:
+        return one
+    path, given = ("-", other.content) if isinstance(other.content, bytes) else (other.content, b"")
+    try:
+        found = json.loads(run("info", "--json", "--", path, input=given).stdout)
+    except Error:
+        # the comparison says why
+        return one
+    if not any(tensor["dtype"].startswith("uint") for tensor in found):
+        return one
+    return Operand(run("convert", "--dtype", one.dtype, "--to", "json", "--", "-", input=one.content).stdout)
 
 
 def _contents(left: Operand, right: Operand) -> list[tuple[str | bytes, str | bytes]]:

@@ -59,6 +59,18 @@ def test_the_bytes_of_numbers_are_those_of_numpy(code: str, shape: tuple[int, ..
         assert operand(written) == Operand(saved(np.array(written, order="C")))
 
 
+def test_unsigned_items_are_not_those_of_ml_dtypes(tmp_path: Path) -> None:
+    one = np.array([1], ml_dtypes.bfloat16)
+    bits = one.view("u2")
+    np.save(tmp_path / "bits.npy", bits)
+    for expected, actual in [(bits, one), (one, bits), (tmp_path / "bits.npy", one)]:
+        found = tensorop_cli.diff(expected, actual)
+        assert not found and found.reason == "dtype"
+    eight = np.array([56], ml_dtypes.float8_e4m3fn)
+    assert tensorop_cli.diff(np.array([56], "u1"), eight, ignore_dtype=True)
+    assert not tensorop_cli.diff(eight.view("u1"), np.array([1], ml_dtypes.float8_e4m3fn), ignore_dtype=True)
+
+
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "int4"])
 def test_dtypes_of_ml_dtypes_keep_their_name(name: str, tmp_path: Path) -> None:
     array = np.arange(4).astype(getattr(ml_dtypes, name))
