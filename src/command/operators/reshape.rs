@@ -43,7 +43,7 @@ pub(crate) struct Reshape {
     /// The new dims, such as 2,-1 or a file; -1 is computed from the others, 0 is the dim of DATA there (Reshape)
     ///
     /// A list of integers such as 2,-1 or [0,0,-1], or the path of a 1-D integer tensor. -1 may occur once. It is refused
-    /// together with a real 0 (--allow-zero), and if DATA has no items. An empty value (--shape=) makes one item a scalar.
+    /// where the other dims have no items, as beside a real 0 (--allow-zero). An empty value (--shape=) makes one item a scalar.
     #[arg(long, value_name = "I", value_parser = IndexList::parser(), value_hint = ValueHint::FilePath, help_heading = HEADING)]
     pub shape: Option<IndexList>,
     /// Let a 0 in --shape be a dim of 0 (ONNX's allowzero, OpenVINO's special_zero = false)
