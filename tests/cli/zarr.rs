@@ -420,6 +420,32 @@ fn sides_of_a_comparison_in_folders_and_groups() {
     );
 }
 
+/// An array inside a group that lists its arrays, or has those of another version, is not written beside that list.
+#[test]
+fn groups_around_an_output_stay_true() {
+    let folder = Folder::new();
+    counting(&folder);
+    for group in ["listed", "old", "plain"] {
+        done(&folder, &format!("convert a=d.npy b=d.npy --to zarr -o {group}")).expect("written");
+    }
+    let text = String::from_utf8(folder.get("listed/zarr.json")).expect("a text");
+    let listed = "\"consolidated_metadata\": {\"kind\": \"inline\", \"must_understand\": false, \"metadata\": {}}, \"zarr_format\"";
+    folder.put("listed/zarr.json", text.replace("\"zarr_format\"", listed)).put("old/.zgroup", r#"{"zarr_format": 2}"#);
+    let before = folder.content();
+    for (group, why) in
+        [("listed", "whose consolidated metadata would no longer be true"), ("old", "a group of version 2")]
+    {
+        for array in ["a", "new"] {
+            let args = format!("slice d.npy --at :2 --to zarr -o {group}/{array}");
+            folder
+                .refuses(words(&args), &[&format!("output {group}/{array}: is inside {group}, {why}")])
+                .expect("refused");
+        }
+    }
+    assert!(folder.content() == before);
+    done(&folder, "slice d.npy --at :2 --to zarr -o plain/a").expect("written");
+}
+
 #[test]
 fn what_was_found_is_accepted() {
     let new = || {

@@ -2,6 +2,7 @@
 //! cost of new chunks, and explanations say how the tensors are made.
 
 use std::collections::{BTreeSet, HashSet};
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -60,6 +61,7 @@ impl Output<'_> {
         if let Some(Replaced { target, containers, left_out }) = self.replaced {
             let stays = |name: &str| inherited.copies.iter().any(|copy| copy.name == name) || left_out(name);
             check_replaced(target, &tensors, containers, &inherited.copies, &stays)?;
+            check_group_around(target)?;
             inherited.is_group |= replaces_own_group(target, &tensors);
         }
         options.check(format.argument(), format.can()).map_err(|error| error.within(label))?;
@@ -325,6 +327,28 @@ pub(crate) fn check_replaced_store(
     let tensors = || format!("{} ({})", counted(lost.len(), "more tensor", "more tensors"), list(&lost));
     let tensors = (!lost.is_empty()).then(tensors);
     lost_content(target, tensors, listed_attachments(members.attachments.as_ref()).with_context(|| target.label())?)
+}
+
+/// Refuses an array inside a group that would then say what is not so: in its consolidated metadata, or as a group of version 2,
+/// whose arrays are of version 2.
+fn check_group_around(target: &Target) -> Result<()> {
+    let Target::Folder(_) = target else { return Ok(()) };
+    let Some(path) = target.canonical()? else { return Ok(()) };
+    for folder in path.ancestors().skip(1) {
+        let group = folder.file_name().unwrap_or_default().display();
+        let refuse = |why: String| {
+            Err(unsupported!("{why}: name another output, or change an array with --in-place").within(target.label()))
+        };
+        if folder.join(".zgroup").is_file() {
+            return refuse(format!("is inside {group}, a group of version 2, and would be an array of version 3"));
+        }
+        let Ok(text) = fs::read(folder.join("zarr.json")) else { return Ok(()) };
+        let said: Option<serde_json::Value> = serde_json::from_slice(&text).ok();
+        if said.is_some_and(|group| group.get("consolidated_metadata").is_some_and(|listed| !listed.is_null())) {
+            return refuse(format!("is inside {group}, whose consolidated metadata would no longer be true"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns whether the data of a tensor are in the group that the output replaces. The output must then be a group,
