@@ -230,6 +230,12 @@ fn errors_name_file_and_tensor() {
             "x.foo: the name does not show the format: end it in .npy, .npz, .safetensors, .pb, ",
         ),
         ("x", malformed, &several[..1], "x: the name does not show the format"),
+        (
+            "x.safetensors.index.json",
+            ErrorKind::Unsupported,
+            &several[..1],
+            "x.safetensors.index.json: an index of shards is written by the program",
+        ),
         ("no/x.npy", missing, &several[..1], "no/x.npy: there is no folder "),
         ("x.pb", ErrorKind::Unsupported, &several[1..], "x.pb: ONNX cannot hold items of dtype <M8[s]"),
         (

@@ -7,6 +7,7 @@ use super::opened::{open, open_bytes};
 use crate::container::chunk_sides::SidesRule;
 use crate::container::file_options::{FileOptions, Inherited};
 use crate::container::interface::TextOptions;
+use crate::formats::index;
 use crate::opening::located::{divide_address, path_without_secrets};
 use crate::opening::remote::target_at;
 use crate::opening::table::Format;
@@ -292,6 +293,10 @@ impl WriteOptions {
 
     fn write_file(&self, path: &Path, tensors: Vec<(Option<String>, &Tensor)>) -> Result<()> {
         let label = path_without_secrets(path);
+        if self.format.is_none() && index::stem(path).is_some() {
+            let message = "an index of shards is written by the program alone: end the name in .safetensors";
+            return Err(Error::from_kind(ErrorKind::Unsupported, message).within(label));
+        }
         let format = self.format.map_or_else(|| Format::from_name(path), Ok).with_context(|| label.clone())?;
         let target = target(path, label.clone(), format, false, RequestOptions::default())?;
         let target = target.in_existing_folder()?;
