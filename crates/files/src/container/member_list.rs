@@ -32,8 +32,8 @@ pub(crate) fn numbered(mut names: Vec<String>) -> Vec<String> {
 }
 
 impl Members {
-    /// The facts of a file whose members are made over: the first part of each is a member of this one, and all of it unless
-    /// it `is_computed`. Returns the final names, too.
+    /// The facts of a file whose members are made over: the first part of each is a member of this one, and with `is_computed`
+    /// some have other parts. Returns the final names, too.
     pub(crate) fn made_over(
         &self,
         names: Vec<String>,

@@ -373,7 +373,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Several small chunks, or a part of a large one. From a server, one chunk, or what one request takes.
+    /// Several small chunks, or a part of a large one. From a server, one chunk, or a request of items without chunks.
     pub fn suited(&self, grid: Vec<usize>) -> Vec<usize> {
         let (shape, itemsize) = (&self.meta.shape, self.widest().max(1));
         let least = match self.is_remote {

@@ -231,7 +231,7 @@ impl Source {
     /// Returns the versions at the opening of the files that hold the items; those of a store are known to its reader.
     ///
     /// # Errors
-    /// A file cannot be asked for its size or time.
+    /// The size or time of a file cannot be read.
     pub fn stamps(&self) -> Result<Vec<Stamp>> {
         let Storage::Bytes { bytes, .. } = &self.store else { return Ok(Vec::new()) };
         bytes.stamps().with_context(|| self.label.clone())

@@ -329,8 +329,8 @@ pub(crate) fn check_replaced_store(
     lost_content(target, tensors, listed_attachments(members.attachments.as_ref()).with_context(|| target.label())?)
 }
 
-/// Refuses an array inside a group that would then say what is not so: in its consolidated metadata, or as a group of version 2,
-/// whose arrays are of version 2.
+/// Refuses an array inside a group with consolidated metadata, which would not list it, and inside one of version 2, which has
+/// arrays of version 2 alone.
 fn check_group_around(target: &Target) -> Result<()> {
     let Target::Folder(_) = target else { return Ok(()) };
     let Some(path) = target.canonical()? else { return Ok(()) };

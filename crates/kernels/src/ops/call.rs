@@ -334,7 +334,7 @@ impl Call {
                 let parts = split::check(shapes[0], axis, into)?;
                 let slices = parts.get(part).ok_or_else(|| {
                     let message = match parts.len() {
-                        0 => format!("{part}, and there are no parts"),
+                        0 => format!("{part}, but the split has 0 parts"),
                         count => format!("{part}, expected 0 to {}", count - 1),
                     };
                     Error::new(Subject::Argument("part"), message)

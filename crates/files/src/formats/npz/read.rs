@@ -360,7 +360,7 @@ fn explain(error: rawzip::Error) -> Error {
 
 const AHEAD: u64 = 1 << 12;
 
-/// The bytes at the end of an archive that are asked for together.
+/// The bytes of the first request for the end of an archive.
 const DIRECTORY: u64 = 1 << 14;
 
 /// The bytes that rawzip may read: the whole file for the directory, then those before the directory.

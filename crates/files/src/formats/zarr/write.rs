@@ -150,7 +150,7 @@ impl ArrayMetadata {
         which: &str,
     ) -> Result<Self> {
         let (rank, itemsize) = (meta.shape.len(), meta.dtype.itemsize());
-        // of another rank, what is not about axes stays
+        // an array of another rank loses its chunks alone
         let any_rank = resolved.styles.get(n).and_then(Option::as_deref);
         let style = any_rank.filter(|style| style.chunk.len() == rank);
         let shape = &meta.shape;
