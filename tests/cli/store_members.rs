@@ -297,6 +297,14 @@ fn files_are_not_lost() {
     for args in ["slice a.zarr --at :1 -o a.zarr", "convert a.zarr --cast int8 -o a.zarr"] {
         is_refused(&folder, args, &lost).unwrap_or_else(|why| panic!("{why}"));
     }
+    // attributes of a group without arrays, beside those around an array, which an output has
+    array(&folder, "g.zarr/sub/a");
+    let group = |attributes: &str| format!(r#"{{"zarr_format": 3, "node_type": "group", "attributes": {attributes}}}"#);
+    for (name, attributes) in [("", "{}"), ("sub/", r#"{"t": 1}"#), ("cal/", r#"{"gain": 3.5}"#), ("bare/", "{}")] {
+        put(&folder, &format!("g.zarr/{name}zarr.json"), group(attributes));
+    }
+    let lost = ["g.zarr: holds \"cal/zarr.json\", not a tensor, which would be lost"];
+    is_refused(&folder, "convert g.zarr -o g.zarr", &lost).unwrap_or_else(|why| panic!("{why}"));
     // beside chunks that are not listed file by file
     array(&folder, "c.zarr");
     array(&folder, "c.zarr/c/more");

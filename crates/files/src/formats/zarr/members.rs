@@ -3,7 +3,7 @@
 //! The search enters `c` but no numbered one.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
@@ -253,6 +253,8 @@ struct StoreFolder {
 
 fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
     let (mut found, mut seen) = (Vec::new(), 0);
+    // the metadata of described groups, with their paths, and the paths of arrays
+    let (mut described, mut arrays) = (Vec::new(), BTreeSet::new());
     let root = StoreFolder { path: String::new(), around: None, is_passed_over: false, is_first_of_chunks: false };
     let mut pending = vec![root];
     while let Some(StoreFolder { path, mut around, is_passed_over, is_first_of_chunks }) = pending.pop() {
@@ -260,7 +262,11 @@ fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
         let is_group = matches!(&node, Ok(Some(node)) if node.is_group);
         // damaged metadata may be that of an array
         let is_array = !is_group && !matches!(node, Ok(None));
+        if let (Ok(Some(StoreNode { is_group: true, is_v2, attributes: Some(_) })), false) = (&node, path.is_empty()) {
+            described.push((format!("{path}/"), if *is_v2 { V2_ATTRIBUTES } else { V3 }));
+        }
         if is_array {
+            arrays.insert(path.clone());
             let array = Around { prefix: path.clone(), array: OnceCell::new(), outer: around };
             // most version 2 arrays have their chunks beside the metadata
             let is_v2 = matches!(&node, Ok(Some(node)) if node.is_v2);
@@ -302,6 +308,9 @@ fn list(store: &dyn KeyStore, thorough: bool) -> Result<Vec<String>> {
             pending.push(StoreFolder { path: name, around: around.clone(), is_passed_over, is_first_of_chunks });
         }
     }
+    // an output has the groups around its arrays alone
+    let is_empty = |group: &String| arrays.range(group.clone()..).next().is_none_or(|array| !array.starts_with(group));
+    found.extend(described.iter().filter(|(group, _)| is_empty(group)).map(|(group, file)| format!("{group}{file}")));
     found.sort();
     Ok(found)
 }
