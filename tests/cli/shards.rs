@@ -220,3 +220,29 @@ fn numbers_need_no_layout() {
     assert_eq!(run.stderr, "output kept/: copied config.json, quantize_config.json\n");
     assert_eq!(folder.get("kept/config.json"), folder.get("old/config.json"));
 }
+
+/// What the index of DATA says beside its tensors stays in the index that takes its place.
+#[test]
+fn other_keys_of_an_index_stay() {
+    let folder = Folder::new();
+    folder.put("w.npz", archive());
+    let args = words("convert w.npz -o m.safetensors.index.json");
+    folder.run(args.clone()).printed().expect("written");
+    let plain = text(&folder, "m.safetensors.index.json");
+    let again = words("convert m.safetensors.index.json -o m.safetensors.index.json");
+    folder.run(again.clone()).printed().expect("written again");
+    assert_eq!(text(&folder, "m.safetensors.index.json"), plain);
+    let more = plain.replace("\"total_size\"", "\"total_parameters\": 1, \"by\": [\"me\"], \"total_size\"");
+    folder.put("m.safetensors.index.json", more.replacen('{', "{\"version\": 2, ", 1));
+    folder.run(again).printed().expect("written again");
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+    let mut expected = value(&plain);
+    let items = value(&text(&folder, "m.safetensors.index.json"))["metadata"]["total_parameters"].clone();
+    assert!(items.as_u64() > Some(1), "{items}");
+    (expected["version"], expected["metadata"]["by"]) = (2.into(), vec!["me"].into());
+    expected["metadata"]["total_parameters"] = items;
+    assert_eq!(value(&text(&folder, "m.safetensors.index.json")), expected);
+    // other data have an index of their own
+    folder.run(args).printed().expect("written");
+    assert_eq!(text(&folder, "m.safetensors.index.json"), plain);
+}

@@ -24,7 +24,7 @@ use crate::formats::index;
 use crate::opening::table::Format;
 use crate::storage::platform::allow_open_files;
 use crate::storage::read_at::Identity;
-use crate::storage::source::Container;
+use crate::storage::source::{Container, Source};
 use crate::storage::targets::target::{OpenOutput, Target};
 use crate::writing::shards::OldIndex;
 use crate::writing::{self, LaidOut, Output, OutputKind, OutputTensor, Replaced, shards};
@@ -86,11 +86,20 @@ impl<'a> ShardIndex<'a> {
         let is_removed = |shard: &Container| removes_old && old.names_file(shard.file);
         writing::check_replaced_index(&target, &listed, &is_removed, &tensors, &*left_out)?;
         let names = tensors.iter().map(|tensor| tensor.name.clone()).collect::<Vec<_>>();
+        let existing = target.identity();
+        let is_of_old = {
+            let sources = tensors.iter().flat_map(|tensor| tensor.fill.operands());
+            let mut containers = sources.filter_map(Source::container);
+            containers.any(|container| existing.is_some() && container.index == existing)
+        };
         let sources = tensors.iter().flat_map(|tensor| tensor.fill.operands());
         let moved = sources.filter_map(|source| Some((source.container()?.file, source.member()?.to_owned())));
         let moved: Vec<(Identity, String)> = moved.collect();
         let most = most.or_else(|| old.largest()).unwrap_or(shards::MAX_BYTES);
-        let divided = shards::divide(tensors, &stem, most).with_context(|| label)?;
+        let mut divided = shards::divide(tensors, &stem, most).with_context(|| label)?;
+        if is_of_old {
+            old.add_own_keys(&mut divided);
+        }
         let mut left = old.left(&divided);
         let removed = if removes_old { old.removable(&mut left) } else { Vec::new() };
         let is_kept = |name: &str| names.iter().any(|kept| kept.as_deref() == Some(name)) || left_out(name);

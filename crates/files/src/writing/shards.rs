@@ -5,12 +5,16 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Map, Value};
+
 use super::OutputTensor;
 use crate::formats::index;
 use crate::formats::safetensors::bytes_of_shape;
 use crate::opening::table::Format;
 use crate::storage::read_at::Identity;
 use tensorop_kernels::error::Result;
+
+const METADATA: &str = "metadata";
 
 /// The default bytes of items in a shard.
 pub const MAX_BYTES: u64 = 5_000_000_000;
@@ -103,6 +107,33 @@ impl OldIndex {
 
     fn paths(&self) -> impl Iterator<Item = PathBuf> {
         self.files.iter().map(|name| self.path.with_file_name(name))
+    }
+
+    /// Adds the keys that only this index has to the text of its successor. The number of parameters, which transformers writes,
+    /// is counted again.
+    pub fn add_own_keys(&self, divided: &mut Divided) {
+        let object = |text: &[u8]| serde_json::from_slice::<Map<String, Value>>(text).ok();
+        let old = fs::read(&self.path).ok().and_then(|text| object(&text));
+        let (Some(mut old), Some(mut new)) = (old, object(divided.index.as_bytes())) else { return };
+        let mut is_changed = false;
+        let mut add = |new: &mut Map<String, Value>, old: Map<String, Value>| {
+            for (key, value) in old.into_iter().filter(|(key, _)| !new.contains_key(key)).collect::<Vec<_>>() {
+                is_changed = true;
+                new.insert(key, value);
+            }
+        };
+        if let (Some(Value::Object(mut own)), Some(Value::Object(metadata))) =
+            (old.remove(METADATA), new.get_mut(METADATA))
+        {
+            let tensors = divided.shards.iter().flat_map(|shard| &shard.tensors);
+            let items: usize = tensors.map(|tensor| tensor.fill.meta().items()).sum();
+            own.get_mut("total_parameters").into_iter().for_each(|parameters| *parameters = items.into());
+            add(metadata, own);
+        }
+        add(&mut new, old);
+        if is_changed {
+            divided.index = format!("{:#}", Value::from(new));
+        }
     }
 
     /// Returns existing shards that `divided` does not replace.
