@@ -44,9 +44,9 @@
 //! file that the next check would not find equal is not written, and the check fails. Review the changes before you commit
 //! them. With `0`, `false`, `no` or an empty value nothing is written; with any other value every such assertion fails.
 //!
-//! The predicate [`tensor_eq`] never writes (`assert_tensor_eq!` writes the file of either). Under `.not()`, and beside others in `.or()` and `.and()`, the test may expect a
-//! tensor that differs, and a predicate does not see the combination around it. So use [`golden()`](golden) alone, as in
-//! `.stdout(golden(FILE))`.
+//! The predicate [`tensor_eq`] never writes (`assert_tensor_eq!` writes the file of either). Under `.not()`, and beside
+//! others in `.or()` and `.and()`, the test may expect a tensor that differs, and a predicate does not see the combination
+//! around it. So use [`golden()`](golden) alone, as in `.stdout(golden(FILE))`.
 //!
 //! If [`KEEP_ACTUAL`] names a folder, a check that fails leaves the actual tensor there, as `NAME.actual.npy` for the golden
 //! file NAME, and a check that passes removes it.
