@@ -98,8 +98,8 @@ fn cells_without_a_value() {
         &[
             ("convert e.csv", &["IN e.csv: line 1 column 2: an empty cell, among numbers; --missing nan"]),
             ("convert i.csv", &["line 1 column 2: na is a string, among numbers; --missing nan"]),
-            ("convert e.csv --missing x", &["line 1 column 2: x is a string, among numbers"]),
-            ("convert i.csv --missing nan --dtype int8", &["line 1 column 2: NaN", "int8"]),
+            ("convert e.csv --missing x", &["line 1 column 2 (--missing): x is a string, among numbers"]),
+            ("convert i.csv --missing nan --dtype int8", &["line 1 column 2 (--missing): NaN", "int8"]),
             ("convert h.csv", &["line 1 column 1: x is a string, among numbers; --skip-rows 1"]),
         ],
     );

@@ -54,6 +54,8 @@ pub(crate) struct Cells {
     /// Offsets in `text`.
     ends: Vec<usize>,
     columns: usize,
+    /// The text of cells that are empty in the file.
+    missing: Option<String>,
     /// Row and line of the first row, and of each row after skipped or multi-line text.
     lines: Vec<(usize, usize)>,
 }
@@ -61,7 +63,7 @@ pub(crate) struct Cells {
 impl Cells {
     /// Errors name the line.
     pub(crate) fn read(text: &[u8], dialect: Dialect, table: &TableOptions, subject: Subject) -> Result<Self> {
-        let (skip_rows, missing) = (table.skip_rows, table.missing.as_deref());
+        let TableOptions { skip_rows, missing, .. } = table.clone();
         let delimiter = table.delimiter.unwrap_or(Delimiter::One(dialect.delimiter));
         let error = |message: String| Error::new(subject, message);
         let bytes = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
@@ -82,7 +84,7 @@ impl Cells {
             }
         };
         let (text, ends, lines) = (String::new(), Vec::new(), Vec::new());
-        let mut cells = Self { subject, dialect, delimiter, text, ends, columns: 0, lines };
+        let mut cells = Self { subject, dialect, delimiter, text, ends, columns: 0, missing, lines };
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -109,7 +111,7 @@ impl Cells {
             } else if cells.columns != record.len() {
                 return Err(cells.ragged(record.len(), line));
             }
-            cells.push(&record, missing, line).map_err(|refused| error(refused.into()))?;
+            cells.push(&record, line).map_err(|refused| error(refused.into()))?;
         }
         match cells.columns {
             0 => Err(error(format!("holds no cells{}", if skip_rows > 0 { " after the lines left out" } else { "" }))),
@@ -117,13 +119,13 @@ impl Cells {
         }
     }
 
-    fn push(&mut self, record: &StringRecord, missing: Option<&str>, line: usize) -> Result<(), OutOfMemory> {
+    fn push(&mut self, record: &StringRecord, line: usize) -> Result<(), OutOfMemory> {
         let row = self.rows();
         if row == 0 || self.line(row) != line {
             memory::push(&mut self.lines, (row, line))?;
         }
         for cell in record {
-            let cell = missing.filter(|_| is_missing(cell)).unwrap_or(cell);
+            let cell = self.missing.as_deref().filter(|_| is_missing(cell)).unwrap_or(cell);
             if self.text.try_reserve(cell.len()).is_err() {
                 return Err(OutOfMemory(self.text.len() + cell.len()));
             }
@@ -172,7 +174,10 @@ impl Cells {
     }
 
     pub(crate) fn positioned(&self, item: usize, message: impl fmt::Display) -> String {
-        format!("line {} column {}: {message}", self.line(item / self.columns), item % self.columns + 1)
+        let begin = item.checked_sub(1).map_or(0, |last| self.ends[last]);
+        let is_missing = self.missing.as_ref().is_some_and(|missing| self.text[begin..self.ends[item]] == **missing);
+        let option = if is_missing { " (--missing)" } else { "" };
+        format!("line {} column {}{option}: {message}", self.line(item / self.columns), item % self.columns + 1)
     }
 
     /// A single column is one axis. For words among numbers, the error is about the first word.
