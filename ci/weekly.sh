@@ -25,7 +25,7 @@ check() {
 
 if [ "$part" != oracles ]; then
     check cargo clippy --workspace --all-targets --locked -- -D warnings
-    check cargo clippy --package tensorop-files --package tensorop --lib --no-default-features --locked -- -D warnings
+    check ci/documentation.sh
     for feature in predicates remote zarr; do
         check cargo rustc --profile check --package tensorop-files --lib --features "$feature" --locked -- -D warnings
     done
