@@ -347,8 +347,8 @@ impl Info {
                 match member.source(asked.of(member.name())) {
                     Ok(source) => {
                         let (limits, bytes) = (reader.run.limits, info.stored.bytes as usize);
-                        let of_one = || threads_among_others(limits.threads, bytes);
-                        let threads = if is_alone { limits.threads } else { of_one() };
+                        let threads =
+                            if is_alone { limits.threads } else { threads_among_others(limits.threads, bytes) };
                         let plan = info::explain_stats(&source, Limits { threads, ..limits });
                         found.plans.push((full_name(&file, input.name(n)), plan));
                     }

@@ -204,8 +204,6 @@ fn a_store_that_has_changed() {
     }
 }
 
-/// An operand is what it is, by whatever path, link and folder.
-#[cfg(unix)]
 /// The data may lie in files that an operand only names: shards, the other parts of a GGUF, a file beside the model.
 #[test]
 fn named_files_that_have_changed() {
@@ -243,6 +241,8 @@ fn named_files_that_have_changed() {
     );
 }
 
+/// An operand is what it is, by whatever path, link and folder.
+#[cfg(unix)]
 #[test]
 fn operands_are_what_they_are() {
     let folder = operands();

@@ -106,7 +106,7 @@ enum FactSource {
 /// Keys of a config under which a model of several kinds of input has that of its text.
 const TEXT_CONFIGS: [&str; 2] = ["text_config", "llm_config"];
 
-/// The names of T5's embedding. The first of them in a checkpoint is the one in its GGUF.
+/// T5 writes its one embedding under several names. A GGUF holds the first of these that the checkpoint has.
 const SHARED: [&str; 3] = ["shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"];
 
 /// Keys of a config under which it describes RoPE.

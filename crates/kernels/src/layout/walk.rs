@@ -157,7 +157,7 @@ pub(super) fn copy_walk<T: Copy>(source: &[T], target: &mut [T], walk: &CopyWalk
     });
 }
 
-/// Copies the rows along the axis `second`. From one row to the next is a step of that axis.
+/// Copies all rows: neighbours lie a step of the axis `second` apart.
 fn copy_rows<T: Copy>(source: &[T], from: usize, target: &mut [T], to: usize, second: Step, row: Step) {
     let (stride, step) = (row.from.unsigned_abs(), row.to as usize);
     let extents = [(row.dim - 1) * stride + 1, (row.dim - 1) * step + 1];

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use super::MARKS;
-use super::metadata::{self, ArrayMetadata, StoreNode, V2_ARRAY, V2_ATTRIBUTES, V2_CONSOLIDATED, V2_GROUP, V3};
+use super::metadata::{self, ArrayMetadata, METADATA, StoreNode, V2_ATTRIBUTES, V3};
 use crate::container::names::by_numbers;
 use crate::storage::attachments::Attachments;
 use crate::storage::key_store::{KeyStore, join};
@@ -180,8 +180,6 @@ pub(crate) fn is_path(name: &str) -> bool {
 }
 
 const MAX_LISTED_BYTES: usize = 1 << 24;
-
-const METADATA: &[&str] = &[V3, V2_ARRAY, V2_GROUP, V2_ATTRIBUTES, V2_CONSOLIDATED];
 
 /// Created by operating systems.
 const OF_SYSTEMS: &[&str] = &[".DS_Store", ".directory", "Thumbs.db", "desktop.ini"];

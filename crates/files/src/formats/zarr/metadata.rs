@@ -28,6 +28,9 @@ pub(crate) const V2_CONSOLIDATED: &str = ".zmetadata";
 
 pub(crate) const V2_ATTRIBUTES: &str = ".zattrs";
 
+/// The files of metadata in a folder of a store. No array has such a name.
+pub(super) const METADATA: &[&str] = &[V3, V2_ARRAY, V2_GROUP, V2_ATTRIBUTES, V2_CONSOLIDATED];
+
 const MAX_BYTES: u64 = 1 << 26;
 
 #[derive(Debug)]

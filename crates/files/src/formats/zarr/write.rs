@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::dtypes::{fill_text, has_order, is_held, to_v3};
-use super::metadata::{ArrayMetadata, CONSOLIDATED, Keys, Object, V3};
+use super::metadata::{ArrayMetadata, CONSOLIDATED, Keys, METADATA, Object, V3};
 use super::sharding::{SHARDING, ShardWriter};
 use crate::container::chunk_sides::{AskedSides, TensorSides, WHOLE_AXIS};
 use crate::container::file_options::{ChunkCodec, FileOptions, LayoutRequest, NamedCopy, ResolvedChunks};
@@ -94,10 +94,10 @@ impl Writer for ZarrWriter {
         let is_group = !is_single || (options.is_group || inherited.is_group) && !names.all(str::is_empty);
         let named = |name: &str| {
             let name = if is_group { name } else { "" };
-            let is_metadata = |part: &str| ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"].contains(&part);
             // the group itself has the empty name
-            let is_reserved =
-                |part: &str| part.bytes().all(|byte| byte == b'.') || part.starts_with("__") || is_metadata(part);
+            let is_reserved = |part: &str| {
+                part.bytes().all(|byte| byte == b'.') || part.starts_with("__") || METADATA.contains(&part)
+            };
             let plain = |part: &str| !is_reserved(part) && !is_unfinished(part);
             ensure!(
                 !is_group || name.split('/').all(plain) && !name.contains(['\0', '\\', ':']),
